@@ -1,0 +1,69 @@
+# Everything from nothing: a machine with Python 3.11 or newer and make is enough.
+#   make demo    see ampler answer the paper's question
+#   make test    the whole test suite
+# Each target sets up .venv by itself when it has to.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.set-up
+UV := $(shell command -v uv 2>/dev/null)
+WORKERS ?= 2
+
+.PHONY: help setup demo test test-slow check format bench docs clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+
+setup: $(STAMP)  ## make .venv with the package, all extras and the tools
+
+$(STAMP): pyproject.toml
+	@echo "==> Setting up $(VENV): the package, its extras and the development tools (once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "ampler needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Say which to use: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+ifdef UV
+	@echo "==> using uv"
+	@test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
+	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --editable '.[parquet,dask]' --group dev --group docs
+else
+	@echo "==> using pip"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet,dask]' --group dev --group docs
+endif
+	@touch $(STAMP)
+	@echo "==> Ready: $(BIN)/ampler"
+
+demo: setup  ## the paper's case: how many instances for 22 algorithms?
+	@echo "==> How many instances does the paper's experiment need? 21 variants against one reference, d = 0.5, power 0.8"
+	@echo '$$ ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8'
+	@$(BIN)/ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
+
+test: setup  ## all tests, in random order (the slow simulations in their small version)
+	@echo "==> Running the tests and the doctests of src and README"
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
+test-slow: setup  ## all tests with the slow simulations
+	@echo "==> Running all tests, slow simulations included"
+	@$(BIN)/python -m pytest -n $(WORKERS) --timeout 1800
+
+check: setup  ## format, lint, types, layers
+	@echo "==> ruff format, ruff lint, mypy --strict, import-linter"
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup  ## format the code and mend what lint can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup  ## measure the speed and memory targets
+	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: setup  ## build the documentation into docs/_build/html
+	@echo "==> Building the documentation"
+	@$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	@echo "==> Open docs/_build/html/index.html"
+
+clean:  ## remove .venv and everything built
+	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

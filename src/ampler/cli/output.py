@@ -1,0 +1,100 @@
+"""What every command says and how: sentences and tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDEST = 100  # longer lines of prose are hard to read, however wide the terminal
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+class WrongUsage(Exception):
+    """The options do not fit together: one sentence on stderr and exit code 2."""
+
+
+def say(text: str, *, style: str | None = None) -> None:
+    """Print a paragraph on stdout, wrapped between words to the width of the terminal (80 in a pipe)."""
+    out = _console()
+    out.print(text, style=style, width=min(out.width, WIDEST), highlight=False, markup=False, emoji=False)
+
+
+def say_points(points: Iterable[str]) -> None:
+    """Print sentences as a list, one point each."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 1))
+    for point in points:
+        grid.add_row("•", _text(point))
+    out = _console()
+    if grid.row_count:
+        out.print(Padding(grid, (0, 0)), width=min(out.width, WIDEST))
+
+
+def say_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[str] = ()) -> None:
+    """Print a table on stdout; columns named in `left` hold words, all others numbers, which end at the right."""
+    from rich import box
+    from rich.table import Table
+
+    words = set(left)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for header in headers:
+        table.add_column(_text(header), justify="left" if header in words else "right")
+    for row in rows:
+        table.add_row(*(_text(cell) for cell in row))
+    _console().print(table)
+
+
+def note(text: str) -> None:
+    """Print a line on stderr: what a person wants to know and a program reading stdout must not see."""
+    print(text, file=sys.stderr)
+
+
+def write_json(document: object) -> None:
+    """Print a value as one JSON document; what is infinite or unknown is null."""
+    print(json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def jsonable(value: object) -> Any:
+    """Return a value as JSON knows it: dataclasses and mappings as objects, arrays as lists, NaN and ∞ as null.
+
+    >>> jsonable({"power": float("nan"), "levels": (0.025, 0.05)})
+    {'power': None, 'levels': [0.025, 0.05]}
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):  # numpy arrays and scalars, without importing numpy here
+        return jsonable(value.tolist())
+    if isinstance(value, Iterable):
+        return [jsonable(item) for item in value]
+    return str(value)  # paths, dates
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(file=sys.stdout, soft_wrap=False)
+
+
+def _text(words: str) -> Any:
+    """Words as they are: square brackets in a name are not markup."""
+    from rich.text import Text
+
+    return Text(words)

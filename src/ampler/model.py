@@ -177,15 +177,13 @@ class Penalty:
 
 @dataclass(frozen=True, slots=True)
 class Par:
-    """A failed run counts as `factor` times the time limit, for values that are run times (PAR-10 and the like)."""
+    """A failed run counts as `factor` times the cutoff (PAR10 is factor 10), for values that are run times.
+
+    In a plan the cutoff is the time limit. None in a table of results: the largest value recorded for a failed run.
+    """
 
     factor: float
-    timeout: float
-
-    @property
-    def value(self) -> float:
-        """The value a failed run counts as."""
-        return self.factor * self.timeout
+    cutoff: float | None = None
 
 
 FailurePolicy = StopStudy | Drop | Penalty | Par

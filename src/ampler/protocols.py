@@ -15,7 +15,7 @@ class Store(Protocol):
     """
 
     def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
-        """Keep the plan with its date, if it is new, and note the session; PlanMismatch when it does not fit the runs."""
+        """Keep the plan with its date, if new, and note the session; PlanMismatch when it does not fit the runs."""
 
     def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
         """Record runs and finished instances, all or none; they are durable when this returns.

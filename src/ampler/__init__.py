@@ -8,6 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ampler.design import Design as Design
+    from ampler.design import achieved_power as achieved_power
+    from ampler.design import detectable_effect as detectable_effect
+    from ampler.design import effect_from as effect_from
+    from ampler.design import n_comparisons as n_comparisons
+    from ampler.design import power_curve as power_curve
+    from ampler.design import required_instances as required_instances
     from ampler.errors import AmplerError as AmplerError
     from ampler.model import Observation as Observation
     from ampler.model import RunKey as RunKey
@@ -19,18 +26,32 @@ __version__ = "0.1.0"
 # The home of each public name; a test compares it with the imports above and with __all__.
 _HOMES = {
     "AmplerError": "errors",
+    "Design": "design",
     "Observation": "model",
     "RunKey": "model",
     "Sample": "model",
     "Stop": "model",
+    "achieved_power": "design",
+    "detectable_effect": "design",
+    "effect_from": "design",
+    "n_comparisons": "design",
+    "power_curve": "design",
+    "required_instances": "design",
 }
 
 __all__ = [
     "AmplerError",
+    "Design",
     "Observation",
     "RunKey",
     "Sample",
     "Stop",
+    "achieved_power",
+    "detectable_effect",
+    "effect_from",
+    "n_comparisons",
+    "power_curve",
+    "required_instances",
 ]
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ampler.model import RunKey as RunKey
     from ampler.model import Sample as Sample
     from ampler.model import Stop as Stop
+    from ampler.simulation import DesignCheck as DesignCheck
+    from ampler.simulation import simulate_design as simulate_design
 
 __version__ = "0.1.0"
 
@@ -27,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AmplerError": "errors",
     "Design": "design",
+    "DesignCheck": "simulation",
     "Observation": "model",
     "RunKey": "model",
     "Sample": "model",
@@ -37,11 +40,13 @@ _HOMES = {
     "n_comparisons": "design",
     "power_curve": "design",
     "required_instances": "design",
+    "simulate_design": "simulation",
 }
 
 __all__ = [
     "AmplerError",
     "Design",
+    "DesignCheck",
     "Observation",
     "RunKey",
     "Sample",
@@ -52,6 +57,7 @@ __all__ = [
     "n_comparisons",
     "power_curve",
     "required_instances",
+    "simulate_design",
 ]
 
 

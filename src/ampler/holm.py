@@ -52,6 +52,22 @@ def step_down(p_values: Sequence[float] | Floats, alpha: float) -> StepDown:
     )
 
 
+def reject_families(evidence: Floats, thresholds: Floats) -> NDArray[np.bool_]:
+    """Step down in many families at once; one row is a family, and larger evidence speaks louder against its null.
+
+    `thresholds` belong to the ranks 1..K, strictest first: critical values of a statistic, or minus Holm's levels when
+    the evidence is minus the p-value. Evidence equal to its threshold is rejected, and equal evidence is rejected
+    together: when rank r passes, rank r + 1 with the same evidence passes its more lenient threshold too.
+
+    >>> reject_families(np.array([[2.0, 9.0, 1.0], [2.9, 1.0, 1.5]]), np.array([3.0, 2.0, 1.5])).tolist()
+    [[True, True, False], [False, False, False]]
+    """
+    ranked = -np.sort(-evidence, axis=1)
+    steps = np.logical_and.accumulate(ranked >= thresholds, axis=1).sum(axis=1)
+    weakest = ranked[np.arange(len(ranked)), np.maximum(steps, 1) - 1]
+    return np.asarray((evidence >= weakest[:, None]) & (steps > 0)[:, None])
+
+
 def _adjusted(ranked: Floats) -> Floats:
     """The smallest family-wise level at which each rank would be rejected."""
     multipliers = np.arange(len(ranked), 0, -1)

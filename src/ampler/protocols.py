@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
-from ampler.model import Finished, Observation, PlanRecord, Session, Tally
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.model import Decision, Finished, Observation, PlanRecord, Session, Tally
+from ampler.runs import Runs
+from ampler.samples import Samples
+
+
+class Rule(Protocol):
+    """What to run next on one instance. A pure function: the same samples give the same decision.
+
+    It asks for runs until it stops, and never again for what it has been given. `Accuracy` and `Fixed` are rules.
+    """
+
+    def __call__(self, samples: Samples, /) -> Decision:
+        """Return how many more runs each algorithm needs now, or that the instance is done and why."""
+
+
+class Statistic(Protocol):
+    """What is compared of each algorithm: one number from its values, such as `numpy.median`.
+
+    One that takes `axis` as well is called once for all resamples of the bootstrap instead of once for each.
+    """
+
+    def __call__(self, values: NDArray[np.float64], /) -> Any:
+        """Return the statistic of a one-dimensional array."""
 
 
 class Store(Protocol):
@@ -40,6 +65,9 @@ class Store(Protocol):
 
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
+
+    def runs(self, decisions: str | None = None) -> Runs:
+        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""

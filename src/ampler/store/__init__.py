@@ -1,0 +1,8 @@
+"""The study file: every run, plan and session of a study in one SQLite file. Only this package speaks SQL."""
+
+from ampler.store.environment import environment as environment
+from ampler.store.filesystem import on_network as on_network
+from ampler.store.journal import Journal as Journal
+from ampler.store.sqlite import SqliteStore as SqliteStore
+from ampler.store.sqlite import open_store as open_store
+from ampler.store.sqlite import read_store as read_store

@@ -1,0 +1,38 @@
+"""The environment a session ran in: what a reader needs to judge times and to repeat the study."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("ampler", "numpy", "scipy")
+
+
+def environment() -> dict[str, str]:
+    """Return versions, operating system and processor; nothing that names a person or a machine."""
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        **{package: _version(package) for package in PACKAGES},
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count() or "unknown"),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # a source tree on the path, not installed
+        return "unknown"
+
+
+def _processor() -> str:
+    """The model's name; Linux keeps it in /proc only."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.lower().startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine() or "unknown"

@@ -22,32 +22,6 @@ Floats = NDArray[np.float64]
 STATUSES: tuple[Status, ...] = get_args(Status)  # a status is stored as its place here; "ok" is 0
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """A failed run gives no value; the others of its cell count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Penalty:
-    """A failed run counts as this value."""
-
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Par:
-    """A failed run counts as `factor` times the cutoff (PAR10 is factor 10).
-
-    Without a cutoff it is the largest value recorded for a failed run, which is how solvers' tables note a timeout.
-    """
-
-    factor: float
-    cutoff: float | None = None
-
-
-FailurePolicy = Drop | Penalty | Par
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
     """Runs as columns: `instance` and `algorithm` are places in the name tuples, `status` in STATUSES.

@@ -145,9 +145,13 @@ def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tupl
 
 
 def summarise(
-    cells: Cells, statistic: str | Statistic = "mean", deterministic: Collection[str] | None = None
+    cells: Cells,
+    statistic: str | Statistic = "mean",
+    *,
+    deterministic: Collection[str] | None = None,
+    accuracy: bool = True,
 ) -> Blocks:
-    """Reduce every cell to its statistic and the variance of one run.
+    """Reduce every cell to its statistic and, if accuracy matters, the variance of one run.
 
     >>> runs = Runs.from_columns(["i", "i", "i", "i"], ["a", "b", "a", "b"], [1.0, 5.0, 3.0, 5.0])
     >>> blocks = summarise(gather(runs))

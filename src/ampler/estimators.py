@@ -1,113 +1,218 @@
 """Differences between algorithms on one instance, with their standard errors. Pure.
 
-`estimate` is the public door. `Comparison` is the arithmetic below it, for allocation rules and analyses: arrays whose
-last axis is the algorithms, leading axes are independent instances.
+`estimate` is the public door, `standing` the way from samples to the arrays that `comparisons` and allocation work on.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ampler.comparisons import Comparison, Formula, comparison, goal_of
+from ampler.errors import InvalidRule, InvalidSamples
 from ampler.model import Difference
+from ampler.protocols import Statistic
+from ampler.samples import Samples
+from ampler.statistics import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of
+
+__all__ = ["Comparison", "Estimate", "Formula", "Standing", "comparison", "estimate", "goal_of", "standing"]
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
-Formula = Literal["delta", "paper"]
+Method = Literal["formula", "bootstrap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The difference of two algorithms on one instance and its standard error.
+
+    `ratio` is the ratio of their runs, first to second; `best_ratio` the one that would serve this pair best (NaN when
+    both are constant: there is nothing to gain).
+    """
+
+    first: str
+    second: str
+    difference: float
+    error: float
+    ratio: float
+    best_ratio: float
+
+
+def estimate(
+    samples: Samples | Mapping[str, Iterable[float]],
+    *,
+    difference: Difference,
+    reference: str | None = None,
+    formula: Formula = "delta",
+    statistic: str | Statistic = "mean",
+    method: Method = "formula",
+    resamples: int = RESAMPLES,
+) -> tuple[Estimate, ...]:
+    """Estimate the difference of every pair of interest: all with the reference, or all with all.
+
+    `formula="paper"` is Campelo and Wanner's percent difference to the grand mean, for comparison with published
+    results; `method="bootstrap"` takes each error from resampled differences instead of a formula.
+
+    >>> estimate({"full": [5.0, 7.0], "no-swap": [9.0, 9.5, 10.0]}, difference="percent", reference="full")
+    (Estimate(first='full', second='no-swap', difference=-0.583..., error=0.26..., ratio=0.66..., best_ratio=4.47...),)
+    """
+    samples = Samples.of(samples)
+    goal = goal_of(samples.algorithms, difference=difference, reference=reference, formula=formula)
+    summary = summary_of(statistic)
+    now = standing(samples, goal, summary)
+    if method == "formula":
+        errors = np.sqrt(goal.squared_errors(now.theta, now.spread / samples.counts))
+    elif method == "bootstrap":
+        errors = _resampled_errors(samples, goal, summary, now, resamples)
+    else:
+        raise InvalidRule(f'method must be "formula" or "bootstrap", got {method!r}')
+    columns = (
+        now.in_plain_units(goal, goal.differences(now.theta)),
+        now.errors_in_plain_units(goal, errors),
+        samples.counts[goal.first] / samples.counts[goal.second],
+        goal.best_ratios(now.theta, now.spread),
+    )
+    names = samples.algorithms
+    pairs = zip(goal.first, goal.second, *columns, strict=True)
+    return tuple(Estimate(names[i], names[j], *map(float, numbers)) for i, j, *numbers in pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """Which pairs of algorithms are compared, and how their difference is measured.
+class Standing:
+    """Where each algorithm stands: its statistic and the variance of one run, in units of 2^exponents.
 
-    With `theta` the statistic of each algorithm, `v` the squared standard error of each and `spread` the variance of
-    one run (v = spread/n), every squared standard error is linear in v. Make one with `comparison`.
+    The units are 1 unless values are enormous or tiny: then squares of them would leave the doubles.
     """
 
-    size: int
-    difference: Difference
-    reference: int | None
-    formula: Formula
-    first: Places
-    second: Places
+    theta: Floats
+    spread: Floats
+    exponents: NDArray[np.int64] | None = None
 
-    def differences(self, theta: Floats) -> Floats:
-        """Return φ of each pair (Campelo & Wanner 2019, eqs. sdme, pdme-1, pdme-4; log-ratio is ours)."""
-        one, other = self._pairs(theta)
-        if self.difference == "simple":
-            return one - other
-        if self.difference == "log-ratio":
-            return np.log(one) - np.log(other)
-        if self.reference is not None:
-            return (one - other) / one
-        return (one - other) * (self.size / _total(theta))
+    def in_plain_units(self, goal: Comparison, differences: Floats) -> Floats:
+        """Return differences as the user knows them."""
+        if self.exponents is None or goal.difference == "percent":
+            return differences
+        if goal.difference == "log-ratio":
+            return differences + math.log(2.0) * (self.exponents[goal.first] - self.exponents[goal.second])
+        return self.errors_in_plain_units(goal, differences)
 
-    def squared_errors(self, theta: Floats, v: Floats) -> Floats:
-        """Return the squared standard error of each pair's difference."""
-        if self.difference == "simple":
-            one, other = self._pairs(v)  # eq. sdme_dist2
-            return one + other
-        if self.difference == "log-ratio":
-            one, other = self._pairs(v / (theta * theta))
-            return one + other
-        if self.reference is not None:
-            one, other = self._pairs(v / (theta * theta))  # eq. pdme_se1
-            ratio = theta.take(self.second, axis=-1) / theta.take(self.first, axis=-1)
-            return ratio * ratio * (one + other)
-        return self._to_grand_mean(theta, v)
+    def errors_in_plain_units(self, goal: Comparison, errors: Floats) -> Floats:
+        """Return standard errors as the user knows them."""
+        if self.exponents is None or goal.difference != "simple":
+            return errors
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(errors, self.exponents[0]))
 
-    def best_ratios(self, theta: Floats, spread: Floats) -> Floats:
-        """Return the ratio of runs n_i/n_j that serves each pair best; 0/0 is NaN, as nothing is to be gained."""
-        weight = np.sqrt(spread)  # eqs. optratioe-sdm and pdm-ropt2
-        if self.difference == "log-ratio" or (self.difference == "percent" and self.reference is not None):
-            weight = weight / theta  # eq. pdm-ropt
-        one, other = self._pairs(weight)
-        if self.difference == "percent" and self.reference is None and self.formula == "delta":
-            share = self.differences(theta) / self.size
-            one, other = one * np.abs(1.0 - share), other * np.abs(1.0 + share)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return one / other
+    def order(self, goal: Comparison) -> NDArray[np.intp]:
+        """Return the places of the algorithms from the smallest statistic to the largest."""
+        if self.exponents is None or goal.difference != "log-ratio":
+            return np.argsort(self.theta, kind="stable")
+        return np.argsort(np.log2(self.theta) + self.exponents, kind="stable")
 
-    def _to_grand_mean(self, theta: Floats, v: Floats) -> Floats:
-        """Percent of the grand mean: share = φ/A is the weight of every algorithm in the normaliser.
-
-        delta: (1−share)²·v_i + (1+share)²·v_j + share²·Σ_{k≠i,j} v_k, all over m², written with one sum over all k.
-        paper: v_i + v_j + share²·Σ_k v_k, all over m² (eq. pdme_se2), which leaves out a covariance.
-        """
-        total = _total(theta)
-        scaled = v * (self.size / total) ** 2
-        one, other = self._pairs(theta)
-        share = (one - other) / total
-        one, other = self._pairs(scaled)
-        if self.formula == "paper":
-            return one + other + share * share * _total(scaled)
-        # As share nears ±1 the terms cancel; rounding must not leave a negative square.
-        return np.maximum(one + other + share * (share * _total(scaled) - 2.0 * (one - other)), 0.0)
-
-    def _pairs(self, values: Floats) -> tuple[Floats, Floats]:
-        return values.take(self.first, axis=-1), values.take(self.second, axis=-1)
+    def own_unit(self, goal: Comparison, se: float) -> float:
+        """Return a wanted accuracy in the units of this standing."""
+        if self.exponents is None or goal.difference != "simple":
+            return se
+        return math.ldexp(se, -int(self.exponents[0]))
 
 
-@lru_cache(maxsize=256)
-def comparison(
-    size: int, *, difference: Difference, reference: int | None = None, formula: Formula = "delta"
-) -> Comparison:
-    """Return the comparison of `size` algorithms: all with the reference (a place), or all with all.
-
-    >>> comparison(3, difference="simple").differences(np.array([5.0, 3.0, 4.0])).tolist()
-    [2.0, 1.0, -1.0]
-    """
-    if reference is None:
-        first, second = np.triu_indices(size, 1)
+def standing(samples: Samples, goal: Comparison, statistic: Summary) -> Standing:
+    """Return statistic and variance of one run of each algorithm; InvalidSamples where they do not exist."""
+    _check_enough(samples)
+    if isinstance(statistic, Mean):
+        theta, spread = samples.scaled_means, samples.scaled_variances
     else:
-        second = np.delete(np.arange(size), reference)
-        first = np.full_like(second, reference)
-    return Comparison(size, difference, reference, formula, first, second)
+        theta, spread = _summaries(samples, statistic)
+    if goal.difference != "simple" and not np.minimum.reduce(theta) > 0.0:
+        _refuse_nonpositive(samples, goal, theta)
+    if samples.ordinary:
+        return Standing(theta, spread)
+    if goal.difference == "log-ratio":  # each algorithm may keep its own unit: only relative errors matter
+        return Standing(theta, spread, samples.exponents)
+    return _in_one_unit(goal, theta, spread, samples.exponents)
 
 
-def _total(values: Floats) -> Floats:
-    return np.add.reduce(values, axis=-1, keepdims=True)
+def _check_enough(samples: Samples) -> None:
+    if np.minimum.reduce(samples.counts) >= 2:
+        return
+    for name, count in zip(samples.algorithms, samples.counts, strict=True):
+        if count < 1 or (count < 2 and name not in samples.deterministic):
+            raise InvalidSamples(
+                f"a standard error needs at least two values of each algorithm, got {count} of {name!r}; "
+                "run it again, or declare it deterministic if one value is all there is"
+            )
+
+
+def _summaries(samples: Samples, statistic: Summary) -> tuple[Floats, Floats]:
+    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew."""
+    rows = [_summary(samples, statistic, place, name) for place, name in enumerate(samples.algorithms)]
+    theta, spread = np.array(rows).T
+    return theta, spread
+
+
+def _summary(samples: Samples, statistic: Summary, place: int, name: str) -> tuple[float, float]:
+    def compute(values: Floats) -> tuple[float, float]:
+        scaled = np.ldexp(values, -samples.exponents[place])
+        theta = float(statistic(scaled))
+        certain = name in samples.deterministic or not math.isfinite(theta)
+        return theta, 0.0 if certain else statistic.spread(scaled)
+
+    theta, spread = samples.derived(name, statistic, compute)
+    if not (math.isfinite(theta) and math.isfinite(spread)):
+        raise InvalidSamples(
+            f"the statistic must be a finite number, got {theta!r} (variance {spread!r}) for algorithm {name!r}; "
+            "mend the statistic or leave the algorithm out"
+        )
+    return theta, spread
+
+
+def _refuse_nonpositive(samples: Samples, goal: Comparison, theta: Floats) -> None:
+    place = int(theta.argmin())
+    raise InvalidSamples(
+        f"{goal.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
+        f'{samples.algorithms[place]!r}; use difference="simple" or shift the values'
+    )
+
+
+def _in_one_unit(goal: Comparison, theta: Floats, spread: Floats, exponents: NDArray[np.int64]) -> Standing:
+    """Bring all algorithms to the unit of the largest, or of the reference that the others are divided by."""
+    if goal.difference == "percent" and goal.reference is not None:
+        unit = exponents[goal.reference]
+    else:
+        unit = exponents.max(where=(theta != 0.0) | (spread != 0.0), initial=exponents.min())
+    shift = exponents - unit
+    with np.errstate(over="ignore"):
+        return Standing(np.ldexp(theta, shift), np.ldexp(spread, 2 * shift), np.full_like(exponents, unit))
+
+
+def _resampled_errors(samples: Samples, goal: Comparison, statistic: Summary, now: Standing, resamples: int) -> Floats:
+    """The standard deviation of each pair's difference over bootstrap samples of all algorithms.
+
+    The draws of algorithms with equally many values are the same, so each is shuffled; which shuffle depends on the
+    place in the order of the statistics, so that neither names nor positions matter.
+    """
+    replicates = np.empty((resamples, goal.size))
+    orders = shuffles(goal.size, resamples)
+    for rank, place in enumerate(now.order(goal)):
+        replicates[:, place] = _replicates(samples, statistic, int(place), resamples)[orders[rank]]
+    if now.exponents is not None and goal.difference != "log-ratio":
+        replicates = np.ldexp(replicates, samples.exponents - now.exponents)
+    if goal.difference != "simple" and not replicates.min() > 0.0:
+        raise InvalidSamples(
+            f"{goal.difference} differences need positive statistics in every resample, "
+            f'got {replicates.min():.6g}; use method="formula" or difference="simple"'
+        )
+    return np.asarray(goal.differences(replicates).std(axis=0, ddof=1))
+
+
+def _replicates(samples: Samples, statistic: Summary, place: int, resamples: int) -> Floats:
+    exponent = samples.exponents[place]
+    return samples.derived(
+        samples.algorithms[place],
+        ("resampled", statistic, resamples),
+        lambda values: resampled(statistic, np.ldexp(values, -exponent), resamples),
+    )

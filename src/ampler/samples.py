@@ -80,7 +80,7 @@ class Samples:
             )
         self._values[place].append(number)
         self._memory[place].clear()
-        self._counts[:, place] += 1
+        self._counts[1, place] += 1
         self._note(place, self._moments[place], number, fixed)
 
     def extend(self, algorithm: str, values: Iterable[float]) -> None:
@@ -150,6 +150,7 @@ class Samples:
     def _note(self, place: int, moments: _Moments, number: float, fixed: bool) -> None:
         """Bring the arrays of one algorithm up to date."""
         moments.add(number)
+        self._counts[0, place] = moments.n
         table = self._table
         table[0, place] = moments.origin + moments.mean
         if fixed:

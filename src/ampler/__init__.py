@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from ampler.design import power_curve as power_curve
     from ampler.design import required_instances as required_instances
     from ampler.errors import AmplerError as AmplerError
+    from ampler.estimators import Estimate as Estimate
+    from ampler.estimators import estimate as estimate
     from ampler.model import Observation as Observation
     from ampler.model import RunKey as RunKey
     from ampler.model import Sample as Sample
     from ampler.model import Stop as Stop
+    from ampler.samples import Samples as Samples
+    from ampler.sampling import Accuracy as Accuracy
+    from ampler.sampling import Fixed as Fixed
+    from ampler.sampling import sample as sample
     from ampler.simulation import DesignCheck as DesignCheck
     from ampler.simulation import simulate_design as simulate_design
 
@@ -27,36 +33,48 @@ __version__ = "0.1.0"
 
 # The home of each public name; a test compares it with the imports above and with __all__.
 _HOMES = {
+    "Accuracy": "sampling",
     "AmplerError": "errors",
     "Design": "design",
     "DesignCheck": "simulation",
+    "Estimate": "estimators",
+    "Fixed": "sampling",
     "Observation": "model",
     "RunKey": "model",
     "Sample": "model",
+    "Samples": "samples",
     "Stop": "model",
     "achieved_power": "design",
     "detectable_effect": "design",
     "effect_from": "design",
+    "estimate": "estimators",
     "n_comparisons": "design",
     "power_curve": "design",
     "required_instances": "design",
+    "sample": "sampling",
     "simulate_design": "simulation",
 }
 
 __all__ = [
+    "Accuracy",
     "AmplerError",
     "Design",
     "DesignCheck",
+    "Estimate",
+    "Fixed",
     "Observation",
     "RunKey",
     "Sample",
+    "Samples",
     "Stop",
     "achieved_power",
     "detectable_effect",
     "effect_from",
+    "estimate",
     "n_comparisons",
     "power_curve",
     "required_instances",
+    "sample",
     "simulate_design",
 ]
 

@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from ampler import __version__
+from ampler.cli.design import design
 from ampler.cli.output import WrongUsage, note
 from ampler.errors import AmplerError
 
@@ -38,6 +39,7 @@ def ampler(
 
 
 # One line per command, in the order of the help page. A command is a function in the module of its name.
+app.command()(design)
 
 
 def main() -> NoReturn:

@@ -7,16 +7,12 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import RenderableType
 
 WIDEST = 100  # longer lines of prose are hard to read, however wide the terminal
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 class WrongUsage(Exception):
@@ -25,35 +21,36 @@ class WrongUsage(Exception):
 
 def say(text: str, *, style: str | None = None) -> None:
     """Print a paragraph on stdout, wrapped between words to the width of the terminal (80 in a pipe)."""
-    out = _console()
-    out.print(text, style=style, width=min(out.width, WIDEST), highlight=False, markup=False, emoji=False)
+    from rich.text import Text
+
+    _print(Text(text, style=style or ""), widest=WIDEST)
 
 
 def say_points(points: Iterable[str]) -> None:
     """Print sentences as a list, one point each."""
-    from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
     grid = Table.grid(padding=(0, 1))
     for point in points:
-        grid.add_row("•", _text(point))
-    out = _console()
+        grid.add_row("•", Text(point))
     if grid.row_count:
-        out.print(Padding(grid, (0, 0)), width=min(out.width, WIDEST))
+        _print(grid, widest=WIDEST)
 
 
 def say_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[str] = ()) -> None:
     """Print a table on stdout; columns named in `left` hold words, all others numbers, which end at the right."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     words = set(left)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for header in headers:
-        table.add_column(_text(header), justify="left" if header in words else "right")
+        table.add_column(Text(header), justify="left" if header in words else "right")
     for row in rows:
-        table.add_row(*(_text(cell) for cell in row))
-    _console().print(table)
+        table.add_row(*(Text(cell) for cell in row))
+    _print(table)
 
 
 def note(text: str) -> None:
@@ -87,14 +84,12 @@ def jsonable(value: object) -> Any:
     return str(value)  # paths, dates
 
 
-def _console() -> Console:
+def _print(what: RenderableType, *, widest: int | None = None) -> None:
+    """Print with rich: colours in a terminal, plain text in a pipe, no spaces at the ends of lines."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, soft_wrap=False)
-
-
-def _text(words: str) -> Any:
-    """Words as they are: square brackets in a name are not markup."""
-    from rich.text import Text
-
-    return Text(words)
+    console = Console(file=sys.stdout)
+    with console.capture() as captured:
+        console.print(what, width=min(console.width, widest or console.width))
+    for line in captured.get().splitlines():
+        print(line.rstrip())

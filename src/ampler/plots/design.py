@@ -175,7 +175,7 @@ def _settings(design: Design) -> dict[str, Any]:
         "instances": design.instances,
         "comparisons": design.comparisons,
         "alpha": design.alpha,
-        "target": design.target,
+        "target": "mean" if design.target == "simulated" else design.target,  # a curve is drawn, not simulated
         "alternative": design.alternative,
         "test": design.test,
         "correction": design.correction,

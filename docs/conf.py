@@ -1,0 +1,89 @@
+"""How the documentation is built. Everything that can go stale is made at build time: the figures of the gallery
+by running their scripts, the API page from the public names, the command pages from the shell itself."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import ampler
+
+HERE = Path(__file__).parent
+FIGURES = HERE / "_build" / "figures"
+
+project = "ampler"
+author = "The ampler authors"
+version = release = ampler.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"ampler {version}"
+html_copy_source = False
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_class_signature = "mixed"
+python_use_unqualified_type_names = True
+
+
+def setup(app) -> None:
+    app.connect("builder-inited", draw_gallery)
+    app.connect("source-read", fill_in)
+
+
+def draw_gallery(app) -> None:
+    """Run every script of docs/gallery; each leaves `ax`, which is saved under the script's name."""
+    from ampler.plots import save
+
+    FIGURES.mkdir(parents=True, exist_ok=True)
+    for script in sorted((HERE / "gallery").glob("*.py")):
+        figure = runpy.run_path(str(script))["ax"]
+        save(figure, FIGURES / f"{script.stem}.svg")
+
+
+def fill_in(app, page: str, source: list[str]) -> None:
+    """Put what the package says of itself in place of the markers in a page."""
+    if page == "api":
+        source[0] = source[0].replace("%% public names %%", public_names())
+    if page == "commands":
+        source[0] = source[0].replace("%% help pages %%", help_pages())
+
+
+def public_names() -> str:
+    """A section for each module that is home to public names: its first line, then its public members."""
+    names: dict[str, list[str]] = {}
+    for name, home in ampler._HOMES.items():
+        names.setdefault(home, []).append(name)
+    return "\n\n".join(_module_section(home, members) for home, members in sorted(names.items()))
+
+
+def _module_section(home: str, members: list[str]) -> str:
+    first_line = (import_module(f"ampler.{home}").__doc__ or "").splitlines()[0]
+    documented = "\n\n".join(map(_member, members))
+    return f"## {home}\n\n{first_line}\n\n```{{eval-rst}}\n.. currentmodule:: ampler\n\n{documented}\n```"
+
+
+def _member(name: str) -> str:
+    value = getattr(ampler, name)
+    if isinstance(value, type):
+        return f".. autoclass:: {name}\n   :members:"
+    return f".. autofunction:: {name}" if callable(value) else f".. autodata:: {name}"
+
+
+def help_pages() -> str:
+    """The help page of every command, as the shell prints it."""
+    from ampler.cli.app import app as shell
+
+    names = [command.name or command.callback.__name__.replace("_", "-") for command in shell.registered_commands]
+    return "\n\n".join(f"### {name}\n\n```text\n{_help_page(name)}```" for name in names)
+
+
+def _help_page(name: str) -> str:
+    import subprocess
+
+    command = [sys.executable, "-m", "ampler", name, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={"COLUMNS": "100"}).stdout

@@ -1,0 +1,111 @@
+"""What the documents say is true: their commands run and print what is shown, and nothing is left undocumented."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ampler
+from ampler.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = [command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands]
+SHOWN = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def sessions(page: Path) -> list[tuple[str, str]]:
+    """The `$ ampler …` commands of a page's console blocks, each with the output shown below it."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command.partition("  #")[0].strip(), output))
+    return found
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "$ ampler" in page.read_text(encoding="utf-8")], ids=name)
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
+    checker = doctest.OutputChecker()
+    for command, expected in sessions(page):
+        if not command.startswith("ampler "):
+            continue
+        answer = subprocess.run(
+            [sys.executable, "-m", *shlex.split(command)],
+            cwd=tmp_path,
+            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert answer.returncode == 0, f"{command}\n{answer.stderr}"
+        assert not expected or checker.check_output(expected, answer.stdout, SHOWN), f"{command}\n{answer.stdout}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")], ids=name)
+def test_the_python_of_a_page_runs(page):
+    outcome = doctest.testfile(str(page), module_relative=False, optionflags=SHOWN, encoding="utf-8")
+
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command):
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+
+    assert re.search(rf"^## ampler {command}$", page, re.MULTILINE), f"docs/commands.md has no section for {command}"
+
+
+def test_only_commands_that_exist_are_documented():
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+
+    assert set(re.findall(r"^## ampler (\S+)$", page, re.MULTILINE)) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_make_targets_that_a_page_names_exist(page):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:\$ |`)make ([a-z-]+)", page.read_text(encoding="utf-8")))
+
+    assert named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_between_pages_lead_somewhere(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = set(re.search(r"```\{toctree\}\n(?::.*\n)*\n(.*?)```", index, re.DOTALL)[1].split())
+
+    assert listed == {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+
+
+def test_every_figure_of_the_gallery_is_shown_with_the_lines_that_draw_it():
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+
+    for script in (ROOT / "docs" / "gallery").glob("*.py"):
+        assert f"gallery/{script.name}" in page
+        assert f"_build/figures/{script.stem}.svg" in page
+
+
+def test_the_changelog_speaks_of_this_version_or_of_what_is_not_released():
+    headings = re.findall(r"^## \[?([^\]\s]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert headings[0] in {"Unreleased", ampler.__version__}

@@ -1,0 +1,21 @@
+"""From runs to what may be concluded: comparisons in Holm's order, accuracy, and what a reader must know. Pure."""
+
+from ampler.analysis.cautions import Caution
+from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
+from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Settings
+from ampler.analysis.steps import analyse_runs
+
+__all__ = [
+    "AlgorithmRuns",
+    "Analysis",
+    "Caution",
+    "Comparison",
+    "Conclusion",
+    "Diagnosis",
+    "Features",
+    "InstanceAccuracy",
+    "OtherPolicy",
+    "Settings",
+    "Subgroup",
+    "analyse_runs",
+]

@@ -1,0 +1,201 @@
+"""Looking around an analysis: subgroups of instances, and whether the conclusion hangs on a choice. Pure.
+
+Everything here is exploratory: unadjusted, for forming hypotheses and for honesty, not for claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.blocks import Blocks, Cells, summarise
+from ampler.comparisons import Comparison, comparison
+from ampler.errors import InvalidData
+from ampler.holm import step_down
+from ampler.inference import Interval, p_values
+from ampler.model import Alternative, Difference, Test
+from ampler.paired import paired_test
+
+Floats = NDArray[np.float64]
+Signs = NDArray[np.int8]
+Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
+
+MOST_LEVELS = 6  # a number with more values than this is cut at its median
+MOST_GROUPS = 24  # a text with more values than this names instances, it does not group them
+
+TESTS: tuple[Test, ...] = ("t", "wilcoxon", "sign")
+DIFFERENCES: tuple[Difference, ...] = ("simple", "percent", "log-ratio")
+STATISTICS = ("mean", "median")
+
+
+@dataclass(frozen=True, slots=True)
+class Subgroup:
+    """One comparison on the instances that share a value of a feature. Exploratory: p and interval are unadjusted."""
+
+    feature: str
+    value: str
+    instances: int
+    first: str
+    second: str
+    estimate: float
+    interval: Interval
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What the same data would say under another test, difference and statistic, Holm at the same level. Exploratory.
+
+    `decisions` has one entry per pair: 1 where first is found larger, −1 where it is found smaller, 0 where nothing
+    is found. `same` counts those that agree with the analysis; a combination that cannot be computed has none.
+    """
+
+    test: Test
+    difference: Difference
+    statistic: str
+    decisions: tuple[int, ...]
+    same: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPolicy:
+    """What would be found if failed runs counted as something else. Exploratory."""
+
+    counted_as: str
+    instances: int
+    decisions: tuple[int, ...]  # as in Conclusion
+    changed: tuple[tuple[str, str], ...]  # the pairs that are decided otherwise
+    note: str = ""
+
+
+def subgroups(
+    differences: Floats,
+    pairs: Sequence[tuple[str, str]],
+    instances: Sequence[str],
+    features: Features,
+    *,
+    test: Test,
+    alternative: Alternative,
+    alpha: float,
+) -> tuple[Subgroup, ...]:
+    """Repeat every comparison on each group of instances; groups of one instance are left out."""
+    method = paired_test(test)
+    found = []
+    for feature, values in features.items():
+        for value, rows in _groups([values.get(name) for name in instances]).items():
+            part = differences[rows]
+            for (first, second), column in zip(pairs, part.T, strict=True):
+                bounds = method.interval(column, alternative, alpha)
+                found.append(
+                    Subgroup(
+                        feature=feature,
+                        value=value,
+                        instances=len(column),
+                        first=first,
+                        second=second,
+                        estimate=method.estimate(column),
+                        interval=(bounds.lower, bounds.upper),
+                        p_value=method.p_value(column, alternative),
+                    )
+                )
+    return tuple(found)
+
+
+def decisions(differences: Floats, *, test: Test, alternative: Alternative, alpha: float) -> Signs:
+    """Return for each pair the direction Holm's procedure finds: 1, −1, or 0 for none.
+
+    >>> decisions(np.array([[1.0, 0.1], [1.2, -0.2], [0.9, 0.05]]), test="t", alternative="two-sided", alpha=0.05)
+    array([1, 0], dtype=int8)
+    """
+    method = paired_test(test)
+    rejected = step_down(p_values(differences, test=test, alternative=alternative), alpha).rejected
+    signs = np.zeros(len(rejected), np.int8)
+    for k in np.flatnonzero(rejected):
+        signs[k] = 1 if method.estimate(differences[:, k]) > method.null else -1
+    return signs
+
+
+def stability(
+    cells: Cells, goal: Comparison, found: Signs, *, alternative: Alternative, alpha: float
+) -> tuple[Conclusion, ...]:
+    """Repeat the decision for every test, kind of difference, and mean or median."""
+    blocks = {statistic: summarise(cells, statistic, accuracy=False) for statistic in STATISTICS}
+    return tuple(
+        _conclusion(blocks[statistic], statistic, goal, found, test, difference, alternative, alpha)
+        for statistic, difference, test in product(STATISTICS, DIFFERENCES, TESTS)
+    )
+
+
+def other_policies(
+    differences_under: Mapping[str, Callable[[], Floats]],
+    pairs: Sequence[tuple[str, str]],
+    found: Signs,
+    decide: Callable[[Floats], Signs],
+) -> tuple[OtherPolicy, ...]:
+    """Repeat the decision with the differences that other ways of counting failed runs give."""
+    return tuple(_other_policy(name, give, pairs, found, decide) for name, give in differences_under.items())
+
+
+def _other_policy(
+    name: str,
+    give: Callable[[], Floats],
+    pairs: Sequence[tuple[str, str]],
+    found: Signs,
+    decide: Callable[[Floats], Signs],
+) -> OtherPolicy:
+    try:
+        differences = give()
+        signs = decide(differences)
+    except InvalidData as problem:
+        return OtherPolicy(name, 0, (), (), note=str(problem))
+    changed = tuple(pair for pair, same in zip(pairs, signs == found, strict=True) if not same)
+    return OtherPolicy(name, len(differences), tuple(signs.tolist()), changed)
+
+
+def _groups(values: Sequence[object]) -> dict[str, NDArray[np.intp]]:
+    """The rows of each group that has at least two instances; none if the feature does not group them."""
+    labels = _labels(values)
+    groups = {label: np.flatnonzero([other == label for other in labels]) for label in dict.fromkeys(labels)}
+    if len(groups) > MOST_GROUPS:
+        return {}
+    return {label: rows for label, rows in groups.items() if label is not None and len(rows) > 1}
+
+
+def _labels(values: Sequence[object]) -> list[str | None]:
+    numbers = [_number(value) for value in values]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(values) or len(set(known)) <= MOST_LEVELS:
+        return [None if value is None else str(value) for value in values]
+    middle = float(np.median(known))
+    return [f"≤ {middle:g}" if number <= middle else f"> {middle:g}" for number in known]
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _conclusion(
+    blocks: Blocks,
+    statistic: str,
+    goal: Comparison,
+    found: Signs,
+    test: Test,
+    difference: Difference,
+    alternative: Alternative,
+    alpha: float,
+) -> Conclusion:
+    other = comparison(goal.size, difference=difference, reference=goal.reference, formula=goal.formula)
+    try:
+        signs = decisions(blocks.differences(other), test=test, alternative=alternative, alpha=alpha)
+    except InvalidData as problem:
+        return Conclusion(test, difference, statistic, (), 0, note=str(problem))
+    return Conclusion(test, difference, statistic, tuple(signs.tolist()), int(np.sum(signs == found)))

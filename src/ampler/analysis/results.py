@@ -1,0 +1,154 @@
+"""What an analysis found, as values: the comparisons, what they rest on, and everything to report beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.analysis.cautions import Caution
+from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
+from ampler.analysis.rendering import flat, jsonable
+from ampler.comparisons import Formula
+from ampler.guard import Guard
+from ampler.inference import Equivalence, Interval
+from ampler.model import Alternative, Better, Difference, FailurePolicy, Status, Test
+from ampler.omnibus import Omnibus
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One pair, with Holm's verdict. φ is first minus second, in the chosen kind of difference."""
+
+    first: str
+    second: str
+    estimate: float
+    estimate_of: str  # "mean" (t), "pseudomedian" (Wilcoxon) or "P(φ>0)" (sign)
+    interval: Interval  # at `level`: the Holm level of this rank, not joint
+    level: float  # 1 − alpha; below it where so few instances cannot reach it (Wilcoxon)
+    joint_interval: Interval  # all of these together cover the true values with probability ≥ 1 − level of the family
+    p_value: float
+    p_holm: float
+    alpha: float  # Holm's level of this rank
+    rank: int  # from 1, in Holm's order
+    rejected: bool
+    effect_size: float  # d = mean/sd of the differences
+    effect_interval: Interval  # 95 %, not adjusted for the family
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the test of one pair rests on."""
+
+    first: str
+    second: str
+    noise_share: float  # mean se² / variance of the differences; NaN when accuracy is not known
+    skewness: float
+    equivalence: Equivalence | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceAccuracy:
+    """How accurately the differences on one instance are known: the largest standard error over the pairs."""
+
+    instance: str
+    runs: tuple[int, ...]  # of each algorithm, failed ones included
+    error: float  # plain; NaN: not known
+    guarded_error: float  # allows for variances that look small by luck
+    worst: Pair | None  # the pair with the largest plain error
+    at_budget: bool
+    accurate: bool | None  # plain error ≤ se; None when se or the error is not known
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmRuns:
+    """How often an algorithm was run in all, and how its failed runs ended."""
+
+    algorithm: str
+    runs: int
+    failures: Mapping[Status, int]
+    mean_rank: float  # over the instances used; 1 is best
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked, to be reported with the answer."""
+
+    difference: Difference
+    reference: str | None
+    better: Better
+    test: Test
+    alternative: Alternative
+    alpha: float  # of all claims together
+    family_alpha: float  # of the differences: half of alpha when equivalence is claimed as well
+    statistic: str
+    formula: Formula
+    guard: Guard
+    se: float | None
+    budget: int | None
+    margin: float | None
+    effect: float | None
+    power: float
+    failures: FailurePolicy | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """What the runs allow to conclude. `print(analysis)` shows the Holm table.
+
+    `statistics`, `differences`, `errors` and `guarded_errors` have instances in rows, in the order of `accuracy`;
+    columns are algorithms for the first and pairs, in the order of `pairs`, for the others.
+    """
+
+    settings: Settings
+    comparisons: tuple[Comparison, ...]  # in Holm's order
+    instances: int  # complete ones, used in every comparison
+    runs: int
+    algorithms: tuple[AlgorithmRuns, ...]
+    accuracy: tuple[InstanceAccuracy, ...]
+    excluded: Mapping[str, str]  # instances left out, and why
+    detectable_effect: float  # the d found with mean power `settings.power`
+    warnings: tuple[Caution, ...]
+    diagnoses: tuple[Diagnosis, ...]  # in the order of `pairs`
+    omnibus: Omnibus
+    subgroups: tuple[Subgroup, ...]  # exploratory
+    stability: tuple[Conclusion, ...]  # exploratory
+    other_policies: tuple[OtherPolicy, ...]  # exploratory: failed runs counted otherwise
+    pairs: tuple[Pair, ...]
+    statistics: Floats
+    differences: Floats
+    errors: Floats
+    guarded_errors: Floats
+
+    @property
+    def at_budget(self) -> tuple[str, ...]:
+        """The instances that ended at the budget."""
+        return tuple(row.instance for row in self.accuracy if row.at_budget)
+
+    def table(self) -> pd.DataFrame:
+        """Return the comparisons as a data frame, one row each, in Holm's order."""
+        import pandas as pd
+
+        return pd.DataFrame([flat(comparison) for comparison in self.comparisons])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the arrays as plain values for JSON; what is infinite or unknown is None."""
+        arrays = {"statistics", "differences", "errors", "guarded_errors"}
+        document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
+        result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
+        return result
+
+    def __str__(self) -> str:
+        from ampler.analysis.text import lines
+
+        return "\n".join(lines(self))

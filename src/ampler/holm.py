@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 T = TypeVar("T", bound=np.generic)
+Correction = Literal["holm", "bonferroni"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +31,15 @@ def holm_levels(comparisons: int, alpha: float) -> Floats:
     [0.0125, 0.0167, 0.025, 0.05]
     """
     return alpha / np.arange(comparisons, 0, -1)
+
+
+def corrected_levels(comparisons: int, alpha: float, correction: Correction) -> Floats:
+    """Return the levels of the ranks 1..K, strictest first: Holm's, or Bonferroni's, which are all α/K.
+
+    >>> corrected_levels(4, 0.05, "bonferroni").tolist()
+    [0.0125, 0.0125, 0.0125, 0.0125]
+    """
+    return holm_levels(comparisons, alpha) if correction == "holm" else np.full(comparisons, alpha / comparisons)
 
 
 def step_down(p_values: Sequence[float] | Floats, alpha: float) -> StepDown:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import sqrt
 from typing import Literal
 
@@ -17,20 +18,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ampler.errors import InvalidDesign
-from ampler.holm import holm_levels, reject_families
+from ampler.evidence import EVIDENCE
+from ampler.holm import Correction, corrected_levels, reject_families
 from ampler.model import Alternative, Test
 from ampler.power import tail_levels
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Dependence = Literal["independent", "reference"]
-Correction = Literal["holm", "bonferroni"]
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 
-MOST_WORK = 2 * 10**9  # simulated numbers; some minutes, then a rehearsal is refused rather than hanging
+MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; a longer rehearsal is refused rather than hanging
+FEWEST_PER_BUDGET = 10  # families of the largest size allowed: one family must fit into memory
+MOMENT_BUDGET = 2 * 10**6  # random numbers in a fifth of a second
+DATA_BUDGET = 10**7  # random numbers in a second, with the tests done on them
 BLOCK = 2**18  # statistics or data handled at once: they stay in the cache
-STREAM = 64  # comparisons drawn from one random stream, so that many instances still fit into memory
-EXACT_BELOW = 50  # R's rule: the signed-rank test is exact for fewer differences, without ties and zeros
+STREAM = 96  # comparisons drawn from one random stream, so that many instances still fit into memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +102,10 @@ def rehearse(setting: Setting, *, families: int, seed: int) -> Tally:
     >>> 0.88 < tally.mean_power < 0.92
     True
     """
-    if setting.work * families > MOST_WORK:
+    if setting.work * max(families, FEWEST_PER_BUDGET) > MOST_WORK:
         raise InvalidDesign(
             f"{families} simulated families of {setting.comparisons} comparisons on {setting.instances} instances "
-            "are too many to simulate: use fewer replications or comparisons, or the mean-power convention"
+            "are too many to simulate: use fewer replications, or target 'mean', which needs no simulation"
         )
     thresholds = _thresholds(setting)
     evidence = _moment_evidence if setting.by_moments else _data_evidence
@@ -113,17 +116,17 @@ def rehearse(setting: Setting, *, families: int, seed: int) -> Tally:
     return total
 
 
-def families_for(setting: Setting, *, budget: int, most: int = 20_000, least: int = 100) -> int:
-    """Return how many families a budget of random numbers buys, within limits."""
-    return max(least, min(most, budget // setting.work))
+def families_for(setting: Setting) -> int:
+    """Return how many families about a second of work buys (a fifth of it without data), from 400 to 20 000."""
+    budget = MOMENT_BUDGET if setting.by_moments else DATA_BUDGET
+    return max(400, min(20_000, budget // setting.work))
 
 
 def _thresholds(setting: Setting) -> Floats:
     """What the evidence of each rank must reach: critical values of t, or minus the levels for minus the p-values."""
     from scipy.special import stdtrit
 
-    K, alpha = setting.comparisons, setting.alpha
-    levels = holm_levels(K, alpha) if setting.correction == "holm" else np.full(K, alpha / K)
+    levels = corrected_levels(setting.comparisons, setting.alpha, setting.correction)
     if setting.test != "t":
         return -levels
     return -np.asarray(stdtrit(setting.instances - 1, tail_levels(levels, setting.alternative)))
@@ -202,7 +205,7 @@ def _chi_square_table(df: int) -> tuple[Floats, Floats]:
 
 def _data_evidence(setting: Setting, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
     """Draw the differences and run the test on them."""
-    test = {"t": _t_evidence, "wilcoxon": _wilcoxon_evidence, "sign": _sign_evidence}[setting.test]
+    test = EVIDENCE[setting.test]
     two_sided = setting.alternative == "two-sided"
     for differences in _data(setting, families, seed):
         yield test(differences, two_sided)
@@ -211,29 +214,23 @@ def _data_evidence(setting: Setting, families: int, seed: int) -> Iterator[tuple
 def _data(setting: Setting, families: int, seed: int) -> Iterator[Floats]:
     """Draw differences in blocks of families × comparisons × instances, oriented so that the effect points upward."""
     per_stream = max(1, STREAM // setting.comparisons)
-    streams_per_block = max(1, 8 * BLOCK // (per_stream * setting.work))
-    waiting = []
-    for rng, size in _streams(families, per_stream, seed):
-        waiting.append(_differences(setting, rng, size))
-        if len(waiting) == streams_per_block:
-            yield np.concatenate(waiting)
-            waiting = []
-    if waiting:
-        yield np.concatenate(waiting)
+    streams_per_block = max(1, 4 * BLOCK // (per_stream * setting.work))
+    streams = _streams(families, per_stream, seed)
+    while block := [_noise(setting, rng, size) for rng, size in islice(streams, streams_per_block)]:
+        yield _differences(setting, np.concatenate(block, axis=1))
 
 
-def _differences(setting: Setting, rng: np.random.Generator, families: int) -> Floats:
-    """Draw the differences of some families; instance by instance, so that more instances only add to them."""
-    shared = setting.dependence == "reference"
-    noise = _noise(setting, rng, (setting.instances, families, setting.comparisons + shared))
-    if shared:
+def _differences(setting: Setting, noise: Floats) -> Floats:
+    """Turn noise, one axis each for instances, families and comparisons, into differences; the instances come last."""
+    if setting.dependence == "reference":
         noise = (noise[..., :1] - noise[..., 1:]) / sqrt(2)
     oriented = -noise if setting.alternative == "less" else noise
     return np.ascontiguousarray((oriented + _effects(setting)).transpose(1, 2, 0))
 
 
-def _noise(setting: Setting, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Draw what the user's distribution gives, or normals."""
+def _noise(setting: Setting, rng: np.random.Generator, families: int) -> Floats:
+    """Draw what the user's distribution gives, or normals; instance by instance, so that more instances only add."""
+    shape = (setting.instances, families, setting.comparisons + (setting.dependence == "reference"))
     if setting.distribution is None:
         return rng.standard_normal(shape)
     drawn = np.asarray(setting.distribution(rng, shape), dtype=float)
@@ -248,93 +245,6 @@ def _noise(setting: Setting, rng: np.random.Generator, shape: tuple[int, ...]) -
 def _effects(setting: Setting) -> Floats:
     """The mean of each comparison: the real ones come first."""
     return np.where(np.arange(setting.comparisons) < setting.real, setting.effect, 0.0)
-
-
-def _t_evidence(differences: Floats, two_sided: bool) -> tuple[Floats, Bools]:
-    """The t statistic; differences that are all equal speak with certainty, or not at all when they are zero."""
-    n = differences.shape[-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.nan_to_num(differences.mean(-1) / (differences.std(-1, ddof=1) / sqrt(n)), nan=0.0)
-    return (np.abs(t) if two_sided else t), t > 0
-
-
-def _sign_evidence(differences: Floats, two_sided: bool) -> tuple[Floats, Bools]:
-    """Minus the exact p-value of the sign test; zeros are dropped."""
-    from scipy.special import bdtr
-
-    above, below = (differences > 0).sum(-1), (differences < 0).sum(-1)
-    n = above + below
-    # P(at least `above` of n) = P(at most `below` of n), since signs are symmetric under the null
-    return -_p_value(bdtr(below.astype(float), n, 0.5), bdtr(above.astype(float), n, 0.5), two_sided), above > below
-
-
-def _wilcoxon_evidence(differences: Floats, two_sided: bool) -> tuple[Floats, Bools]:
-    """Minus the p-value of the signed-rank test as R has it: exact below 50 without ties and zeros, else normal."""
-    sizes = np.abs(differences)
-    order = np.argsort(sizes, axis=-1)
-    ranked = np.take_along_axis(sizes, order, axis=-1)
-    tied = (ranked[..., 1:] == ranked[..., :-1]).any(-1) | (ranked[..., 0] == 0)
-    n = differences.shape[-1]
-    positive = np.take_along_axis(differences, order, axis=-1) > 0
-    above, below = _untied_tails(np.matmul(positive, np.arange(1.0, n + 1), dtype=float), n)
-    if tied.any():
-        above[tied], below[tied] = _tied_tails(differences[tied])
-    return -_p_value(above, below, two_sided), above < below
-
-
-def _untied_tails(positive_ranks: Floats, n: int) -> tuple[Floats, Floats]:
-    """P(W ≥ w) and P(W ≤ w) of the sum of the positive ranks, without ties."""
-    if n >= EXACT_BELOW:
-        return _normal_tails(positive_ranks, n * (n + 1) / 4, sqrt(n * (n + 1) * (2 * n + 1) / 24))
-    at_most = _signed_rank_cdf(n)
-    w = positive_ranks.astype(np.intp)
-    return at_most[n * (n + 1) // 2 - w], at_most[w]
-
-
-@lru_cache(maxsize=64)
-def _signed_rank_cdf(n: int) -> Floats:
-    """P(W ≤ w) for w = 0..n(n+1)/2: every rank is in the sum or not, each with probability 1/2."""
-    counts = np.zeros(n * (n + 1) // 2 + 1)
-    counts[0] = 1.0
-    for rank in range(1, n + 1):
-        counts[rank:] += counts[:-rank].copy()
-    return np.asarray(np.cumsum(counts) / 2.0**n)
-
-
-def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
-    """The tails where there are ties or zeros: zeros dropped, mean ranks, normal, less variance by ties."""
-    from scipy.stats import rankdata
-
-    sizes = np.abs(differences)
-    zeros = (sizes == 0).sum(-1)
-    n = differences.shape[-1] - zeros
-    ranks = rankdata(sizes, axis=-1) - zeros[..., None]
-    w = np.where(differences > 0, ranks, 0.0).sum(-1)
-    # Σ(t³−t)/48 over groups of t ties; a group of t members adds t²−1 per member
-    members = _group_sizes(sizes)
-    ties = np.where(sizes > 0, members**2 - 1, 0.0).sum(-1)
-    deviation = np.sqrt(np.maximum(0.0, n * (n + 1) * (2 * n + 1) / 24 - ties / 48))
-    return _normal_tails(w, n * (n + 1) / 4, deviation)
-
-
-def _group_sizes(sizes: Floats) -> Floats:
-    """How many values in its row each value is equal to, itself included."""
-    from scipy.stats import rankdata
-
-    return rankdata(sizes, "max", axis=-1) - rankdata(sizes, "min", axis=-1) + 1.0
-
-
-def _normal_tails(w: Floats, mean: Floats | float, deviation: Floats | float) -> tuple[Floats, Floats]:
-    """P(W ≥ w) and P(W ≤ w) as normal, with continuity correction; both are 1 when nothing is left to rank."""
-    from scipy.special import ndtr
-
-    centred, spread = w - mean, np.maximum(deviation, 1e-300)
-    return np.asarray(ndtr((0.5 - centred) / spread)), np.asarray(ndtr((centred + 0.5) / spread))
-
-
-def _p_value(above: Floats, below: Floats, two_sided: bool) -> Floats:
-    """The p-value from P(at least this) and P(at most this)."""
-    return np.minimum(1.0, 2 * np.minimum(above, below)) if two_sided else above
 
 
 def _streams(families: int, size: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:

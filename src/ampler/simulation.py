@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import sqrt
+from reprlib import repr as shown
 from typing import Any, get_args
 
 import numpy as np
 
+from ampler.checks import choice, whole
 from ampler.design import Design
 from ampler.errors import InvalidDesign
 from ampler.rehearsal import Dependence, Distribution, Setting, Tally, families_for, rehearse
 
-BUDGET = 10**6  # random numbers for a check without the data: a tenth of a second
-DATA_BUDGET = 2 * 10**7  # random numbers for a check on data: a second or two
 CHECK_DRAWS = 20_000  # draws that tell whether a distribution has mean 0 and standard deviation 1
 
 
@@ -98,48 +98,38 @@ def simulate_design(
 def _setting(design: Design, null: int, dependence: Dependence, distribution: Distribution | None) -> Setting:
     """Check what was asked and describe it as a rehearsal."""
     if not isinstance(design, Design):
-        raise InvalidDesign(f"simulate_design needs a Design, got {design!r}: make one with required_instances")
-    if isinstance(null, bool) or not isinstance(null, int | np.integer) or not 0 <= null <= design.comparisons:
-        raise InvalidDesign(
-            f"null must be a whole number from 0 to the {design.comparisons} comparisons of the design, got {null!r}"
-        )
-    if dependence not in get_args(Dependence):
-        raise InvalidDesign(f"dependence must be 'independent' or 'reference' (a shared one), got {dependence!r}")
+        raise InvalidDesign(f"simulate_design needs a Design, got {shown(design)}: make one with required_instances")
     if distribution is not None and not callable(distribution):
         raise InvalidDesign(
-            f"distribution must be a function of (rng, size), got {distribution!r}: "
+            f"distribution must be a function of (rng, size), got {shown(distribution)}: "
             "write for example lambda rng, size: rng.exponential(size=size) - 1"
         )
     return Setting(
         instances=design.instances,
         comparisons=design.comparisons,
-        real=design.comparisons - int(null),
+        real=design.comparisons - whole("null", null, 0, design.comparisons, "count the differences that are not real"),
         effect=design.effect,
         alpha=design.alpha,
         alternative=design.alternative,
         test=design.test,
         correction=design.correction,
-        dependence=dependence,
+        dependence=choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one"),
         distribution=distribution,
     )
 
 
 def _replications(replications: int | None, setting: Setting) -> int:
-    """Take the replications asked for, or as many as a second or two buys."""
+    """Take the replications asked for, or as many as a second or so buys."""
     if replications is None:
-        return families_for(setting, budget=BUDGET if setting.by_moments else DATA_BUDGET)
-    if isinstance(replications, bool) or not isinstance(replications, int | np.integer) or replications < 2:
-        raise InvalidDesign(f"replications must be a whole number of 2 or more, got {replications!r}: try 10000")
-    return int(replications)
+        return families_for(setting)
+    return whole("replications", replications, 2, 10**9, "10000 are plenty")
 
 
 def _seed(rng: int | np.random.Generator) -> int:
     """Take a seed as it is, and one number from a generator."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
-        raise InvalidDesign(f"rng must be a seed of 0 or more or a numpy Generator, got {rng!r}")
-    return int(rng)
+    return whole("rng", rng, 0, 2**63, "give a seed or a numpy Generator")
 
 
 def _check_distribution(distribution: Distribution, seed: int) -> None:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.pairs import AllPairs, Floats, GrandMeanPairs, Pairs, ReferencePairs, pair_indices
+from ampler.estimators import Formula
+from ampler.pairs import AllPairs, Floats, GrandMeanPairs, Pairs, ReferencePairs
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
 RELATIVE_TOLERANCE = 1e-10
+RESHAPING_STEPS = 4  # two reweight each algorithm, two scale all alike; more gain under 0.5 %
 BARRIER_GROWTH = 30.0
 BARRIER_GAP = 1e-7  # of the optimum, relative
 CENTRED = 1e-6  # squared Newton decrement at which a barrier problem counts as solved
@@ -40,7 +42,7 @@ def optimal_counts(
     if isinstance(pairs, AllPairs):
         return _all_pairs_counts(pairs.noise, target, lower, costs)
     if not exact:
-        return _rescaled_counts(pairs, se, lower, costs)
+        return _reshaped_counts(pairs, se, lower, costs)
     return _exact_counts(pairs, se, lower, costs)
 
 
@@ -71,7 +73,7 @@ def _reference_counts(pairs: ReferencePairs, target: float, lower: Floats, costs
         free = target * lower - own
         bend = np.where(free > 0, shared * target * lower / free, np.inf)
         pull = _Pull(costs * own * shared, shared, bend)
-        x = _balance(pull, costs[hub], np.maximum(target * lower[..., hub], shared.max(axis=-1)))
+        x = _balance(pull, float(costs[hub]), np.maximum(target * lower[..., hub], shared.max(axis=-1)))
         needed = own * x[..., None] / (target * (x[..., None] - shared))
     counts = np.where(own > 0, np.maximum(lower, needed), lower)
     counts[..., hub] = np.maximum(lower[..., hub], x / target)
@@ -89,12 +91,12 @@ def _balance(pull: _Pull, price: float, lowest: Floats) -> Floats:
     for _ in range(NEWTON_STEPS):
         value, slope = inside.at(x)
         step = np.where(value > 0, (np.sqrt(value / price) - 1.0) * value / slope, 0.0)
-        following = np.clip(np.where(np.isfinite(step), x + step, x), low, high)
+        following: Floats = np.clip(np.where(np.isfinite(step), x + step, x), low, high)
         settled = np.abs(following - x) <= RELATIVE_TOLERANCE * np.abs(x)
         x = following
         if settled.all():
             break
-    return x
+    return np.asarray(x)
 
 
 def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]:
@@ -117,7 +119,7 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
 def _above_poles(inside: _Pull, price: float, low: Floats) -> Floats:
     """A start left of the answer: there any single term of the pull pays the whole price."""
     alone = inside.shared + np.sqrt(inside.weight / price)
-    return np.maximum(low, np.where(inside.weight > 0, alone, 0.0).max(axis=-1))
+    return np.asarray(np.maximum(low, np.where(inside.weight > 0, alone, 0.0).max(axis=-1)))
 
 
 def _pick(values: Floats, index: NDArray[np.intp]) -> Floats:
@@ -164,36 +166,58 @@ def _share_of_others(giant: NDArray[np.bool_], limit: Floats, weight: Floats, ta
 # --- percent of the grand mean ----------------------------------------------------------------------------------------
 
 
-def _rescaled_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Floats) -> Floats:
-    """The shape of separate noises, tightened or relaxed until the exact errors fit."""
-    scale = np.ones(lower.shape[:-1])
-    counts = lower
-    for _ in range(3):
-        counts = _all_pairs_counts(pairs.noise * scale[..., None], se * se, lower, costs)
-        scale = scale * (pairs.largest_error(counts) / se) ** 2
-    return counts
+def _reshaped_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Floats) -> Floats:
+    """Feasible and close to the optimum: the shape of separate noises, each reweighted until its worst pair fits.
+
+    At the optimum every algorithm above its lower bound is in a pair whose error is just `se`, so weights that are too
+    large or too small show in the worst pair of each.
+    """
+    target = se * se
+    excess = pairs.squared_errors(lower).max(axis=(-2, -1)) / target - 1.0
+    weights = _two_coefficients(pairs.shares) if lower.shape[-1] == 2 else np.ones(lower.shape)
+    for step in range(RESHAPING_STEPS):
+        noise = _waking(pairs.noise * weights, target, lower, excess)
+        counts = _all_pairs_counts(noise, target, lower, costs)
+        misfit = pairs.squared_errors(counts).max(axis=-1) / target
+        if step < RESHAPING_STEPS - 2:
+            weights = weights * np.where(counts > lower, misfit, np.maximum(misfit, 1.0))
+        else:
+            weights = weights * misfit.max(axis=-1, keepdims=True)
+    return np.asarray(counts * np.maximum(misfit.max(axis=-1, keepdims=True), 1.0))
+
+
+def _waking(noise: Floats, target: float, lower: Floats, excess: Floats) -> Floats:
+    """Scale the noises up so far that the lower bounds are too few in the shape, as they are in truth."""
+    largest = AllPairs(noise, noise).largest_error(lower) ** 2
+    least = target * (1.0 + np.minimum(excess, 1.0) / 2)
+    return np.asarray(noise * np.where(largest > 0, np.maximum(least / largest, 1.0), 1.0)[..., None])
+
+
+def _two_coefficients(shares: Floats) -> Floats:
+    """With two algorithms there is one pair; carrying its coefficients makes the shape exact."""
+    return np.asarray((1 - shares + shares[..., ::-1]) ** 2)
 
 
 def _exact_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Floats) -> Floats:
     """Solve each problem of the batch by the barrier method."""
     shape = np.broadcast_shapes(pairs.noise.shape, lower.shape)
-    algorithms = shape[-1]
-    noise, least, price = (np.broadcast_to(a, shape).reshape(-1, algorithms) for a in (pairs.noise, lower, costs))
-    first, second, common = (a.reshape(-1, a.shape[-1]) for a in (pairs.first, pairs.second, pairs.common))
+    parts = (np.broadcast_to(a, shape).reshape(-1, shape[-1]) for a in (pairs.noise, pairs.shares, lower, costs))
     solved = [
-        _barrier(_coefficients(f, s, c, algorithms), se * se, w, low, cost)
-        for w, low, cost, f, s, c in zip(noise, least, price, first, second, common, strict=True)
+        _barrier(_coefficients(shares, pairs.formula), se * se, noise, least, price)
+        for noise, shares, least, price in zip(*parts, strict=True)
     ]
     return np.reshape(solved, shape)
 
 
-def _coefficients(first: Floats, second: Floats, common: Floats, algorithms: int) -> Floats:
+def _coefficients(shares: Floats, formula: Formula) -> Floats:
     """One row per pair: what multiplies each v in its squared error."""
-    i, j = pair_indices(algorithms)
-    rows = np.arange(len(first))
-    matrix = np.repeat(common[:, None], algorithms, axis=1)
-    matrix[rows, i] += first
-    matrix[rows, j] += second
+    i, j = np.triu_indices(len(shares), 1)
+    share = shares[i] - shares[j]
+    tilt = 2 * share if formula == "delta" else np.zeros_like(share)
+    matrix = np.repeat((share * share)[:, None], len(shares), axis=1)
+    rows = np.arange(len(share))
+    matrix[rows, i] += 1 - tilt
+    matrix[rows, j] += 1 + tilt
     return matrix
 
 

@@ -8,7 +8,6 @@ last axis; leading axes are independent problems.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,35 +78,43 @@ class AllPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrandMeanPairs:
-    """Pairs (i, j), i < j, in units of the grand mean: se² = first·v_i + second·v_j + common·Σ_k v_k, v = noise/n."""
+    """Pairs (i, j), i < j, in units of the grand mean, with share = φ_ij/A = shares_i − shares_j and v = noise/n.
+
+    delta: se² = (1−share)²·v_i + (1+share)²·v_j + share²·Σ_{k≠i,j} v_k; paper: se² = v_i + v_j + share²·Σ_k v_k.
+    """
 
     noise: Floats
-    first: Floats  # one coefficient per pair, in the order (1,2), (1,3), …, (2,3), …
-    second: Floats
-    common: Floats
-    tilts: tuple[Floats, Floats]  # what multiplies s_i and s_j in the best ratio of a pair's runs
+    shares: Floats
+    formula: Formula
 
     def largest_error(self, counts: Floats) -> Floats:
         """Return the largest standard error of the pairs of interest."""
-        return np.asarray(np.sqrt(self._squared(counts).max(axis=-1)))
+        return np.asarray(np.sqrt(self.squared_errors(counts).max(axis=(-2, -1))))
 
     def worst(self, counts: Floats) -> Worst:
         """Return the worst pair, the first among equals."""
-        squared = self._squared(counts)
-        pair = squared.argmax(axis=-1)
-        i, j = pair_indices(counts.shape[-1])
-        first, second = i[pair], j[pair]
+        squared = self.squared_errors(counts)
+        flat = squared.reshape(*squared.shape[:-2], -1)
+        place = flat.argmax(axis=-1)
+        one, other = np.divmod(place, squared.shape[-1])
+        first, second = np.minimum(one, other), np.maximum(one, other)
+        share = _at(self.shares, first) - _at(self.shares, second) if self.formula == "delta" else 0.0
         roots = np.sqrt(self.noise)
-        root_first = _at(roots, first) * _at(self.tilts[0], pair)
-        root_second = _at(roots, second) * _at(self.tilts[1], pair)
-        return _worst(_at(squared, pair), first, second, counts, root_first, root_second)
+        root_first, root_second = _at(roots, first) * np.abs(1 - share), _at(roots, second) * np.abs(1 + share)
+        return _worst(_at(flat, place), first, second, counts, root_first, root_second)
 
-    def _squared(self, counts: Floats) -> Floats:
-        i, j = pair_indices(counts.shape[-1])
-        v = self.noise / counts
+    def squared_errors(self, counts: Floats) -> Floats:
+        """Return the squared standard errors of all pairs as a symmetric matrix, 0 where there is no pair."""
+        v, g = self.noise / counts, self.shares
         total = v.sum(axis=-1, keepdims=True)
-        pairwise = self.first * v.take(i, axis=-1) + self.second * v.take(j, axis=-1)
-        return np.asarray(pairwise + self.common * total)
+        tilt = 0.0 if self.formula == "paper" else 2.0
+        own, one = v * (1 - tilt * g) + g * g * total, np.ones_like(v)
+        # Multiplied out, se² is a sum of products f(i)·g(j): one product of thin matrices.
+        left = np.stack([own, one, tilt * g, tilt * v - 2 * total * g], axis=-1)
+        squared: Floats = left @ np.stack([one, own, v, g], axis=-2)
+        diagonal = np.arange(v.shape[-1])
+        squared[..., diagonal, diagonal] = 0.0
+        return squared.clip(min=0.0)  # as a share nears ±1 the terms cancel: no negative square
 
 
 Pairs = ReferencePairs | AllPairs | GrandMeanPairs
@@ -143,23 +150,8 @@ def _reference_pairs(goal: Comparison, noise: Floats, roots: Floats, statistics:
 
 
 def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -> GrandMeanPairs:
-    algorithms = statistics.shape[-1]
-    i, j = pair_indices(algorithms)
-    relative = statistics / statistics.mean(axis=-1, keepdims=True)
-    noise = variances / statistics.mean(axis=-1, keepdims=True) ** 2
-    share = (relative.take(i, axis=-1) - relative.take(j, axis=-1)) / algorithms  # φ/A
-    common = share * share
-    one = np.ones_like(share)
-    if formula == "paper":  # Campelo & Wanner (2019), eq. pdme_se2: numerator and grand mean as if independent
-        return GrandMeanPairs(noise, one, one, common, (one, one))
-    return GrandMeanPairs(noise, 1 - 2 * share, 1 + 2 * share, common, (np.abs(1 - share), np.abs(1 + share)))
-
-
-@lru_cache(maxsize=64)
-def pair_indices(algorithms: int) -> tuple[Indices, Indices]:
-    """Return the first and the second members of all pairs, in the order (1,2), (1,3), …, (2,3), …"""
-    i, j = np.triu_indices(algorithms, 1)
-    return i, j
+    mean = statistics.mean(axis=-1, keepdims=True)
+    return GrandMeanPairs(variances / mean**2, statistics / (mean * statistics.shape[-1]), formula)
 
 
 def _worst(

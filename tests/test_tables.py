@@ -3,7 +3,6 @@
 import gzip
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,6 @@ from hypothesis import strategies as st
 from ampler.errors import InvalidData, MissingDependency
 from ampler.runs import STATUSES
 from ampler.tables import Columns, Table, read_table
-
-PUBLIC = Path(__file__).parents[2] / "shared" / "public-data"
 
 LONG = """Algorithm,Instance,Observation
 a,i1,1.5
@@ -450,7 +447,6 @@ def test_any_bytes_give_a_table_or_one_sentence(tmp_path_factory, content):
 # Public data
 
 
-@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public data are not here")
 @pytest.mark.parametrize(
     ("name", "options", "runs", "instances", "algorithms"),
     [
@@ -466,16 +462,15 @@ def test_any_bytes_give_a_table_or_one_sentence(tmp_path_factory, content):
         ("benavoli2017_accuracies_mean.csv", {}, 270, 54, 5),
     ],
 )
-def test_public_data_are_read_whole(name, options, runs, instances, algorithms):
-    found = read_table(PUBLIC / name, **options).runs
+def test_public_data_are_read_whole(public_data, name, options, runs, instances, algorithms):
+    found = read_table(public_data / name, **options).runs
     assert (len(found), len(found.instances), len(found.algorithms)) == (runs, instances, algorithms)
 
 
-@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public data are not here")
-def test_public_data_say_what_is_special_about_them():
-    assert read_table(PUBLIC / "ioh_dsl_large_final.csv").better == "higher"
-    assert set(read_table(PUBLIC / "cec17_extended_final.csv.gz").features) == {"Dimension"}
-    status = read_table(PUBLIC / "aslib_CPMP-2015.csv").runs.status
+def test_public_data_say_what_is_special_about_them(public_data):
+    assert read_table(public_data / "ioh_dsl_large_final.csv").better == "higher"
+    assert set(read_table(public_data / "cec17_extended_final.csv.gz").features) == {"Dimension"}
+    status = read_table(public_data / "aslib_CPMP-2015.csv").runs.status
     assert np.bincount(status, minlength=4).tolist() == [1526, 371, 211, 0]
     with pytest.raises(InvalidData, match=r"'accuracy', 'loss'"):
-        read_table(PUBLIC / "saes_ml_data.csv")
+        read_table(public_data / "saes_ml_data.csv")

@@ -25,9 +25,14 @@ EFFICIENCY: Mapping[Test, Fraction] = {
 
 
 def paired_power(
-    instances: int, effect: float, levels: ArrayLike, *, test: Test = "t", alternative: Alternative = "two-sided"
+    instances: int,
+    effect: float | Floats,
+    levels: ArrayLike,
+    *,
+    test: Test = "t",
+    alternative: Alternative = "two-sided",
 ) -> Floats:
-    """Return the power of a paired test on so many instances at each of the levels.
+    """Return the power of a paired test on so many instances at each of the levels, for one effect or one for each.
 
     The t statistic of N normal differences with mean d·σ and standard deviation σ is √N·(d·σ + σ·Z̄)/s, that is
     (d·√N + Z)/√(χ²/(N−1)): noncentral t with N − 1 degrees of freedom and noncentrality d·√N. The test rejects beyond
@@ -70,7 +75,7 @@ def instances_for(t_instances: int, test: Test) -> int:
     return ceil(t_instances / EFFICIENCY[test])
 
 
-def _t_power(instances: int, effect: float, tails: Floats) -> Floats:
+def _t_power(instances: int, effect: float | Floats, tails: Floats) -> Floats:
     """P(T′ > t) beyond the critical value of each tail level; `nct.sf` alone, since `nct.cdf` can be NaN."""
     from scipy.special import stdtrit
     from scipy.stats import nct

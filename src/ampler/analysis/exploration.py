@@ -116,7 +116,7 @@ def decisions(differences: Floats, *, test: Test, alternative: Alternative, alph
     rejected = step_down(p_values(differences, test=test, alternative=alternative), alpha).rejected
     signs = np.zeros(len(rejected), np.int8)
     for k in np.flatnonzero(rejected):
-        signs[k] = 1 if method.estimate(differences[:, k]) > method.null else -1
+        signs[k] = 1 if method.leaning(differences[:, k]) > 0 else -1
     return signs
 
 

@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml
 ifdef UV
 	@echo "==> using uv"
 	@test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
-	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --editable '.[parquet,dask]' --group dev --group docs
+	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --editable '.[parquet,dask]' --group dev --group docs
 else
 	@echo "==> using pip"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,13 @@ class Statistic(Protocol):
 
     def __call__(self, values: NDArray[np.float64], /) -> Any:
         """Return the statistic of a one-dimensional array."""
+
+
+class Executor(Protocol):
+    """Whatever makes calls elsewhere, as `concurrent.futures` does: threads, processes, Dask, MPI."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        """Have a call made; return the future of what it gives."""
 
 
 class Store(Protocol):
@@ -67,7 +75,10 @@ class Store(Protocol):
         """Count the recorded runs of each algorithm on each instance."""
 
     def runs(self, decisions: str | None = None) -> Runs:
-        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
+        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
+
+        Instances and algorithms are named in the order of the last plan.
+        """
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""

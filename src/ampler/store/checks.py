@@ -30,7 +30,7 @@ def storable(observation: Observation) -> Observation:
         raise InvalidData(f"index, attempt, round and seconds must not be negative, got {observation}")
     return replace(
         observation,
-        value=None if value is None else float(value),
+        value=None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
         measures=None if observation.measures is None else dict(observation.measures),
         message=_text(observation.message),
     )

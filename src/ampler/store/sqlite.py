@@ -18,7 +18,7 @@ import numpy as np
 from ampler.errors import StoreBusy, StoreError, StoreUnusable
 from ampler.fingerprint import canonical, from_json, to_json
 from ampler.model import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, StopStudy, Tally
-from ampler.runs import STATUSES, Runs
+from ampler.runs import STATUSES, Codes, Runs
 from ampler.store.checks import refuse_mismatch, storable
 from ampler.store.filesystem import on_network
 from ampler.store.lock import StudyLock
@@ -144,7 +144,10 @@ class SqliteStore:
         return tuple(Tally(instances[i], algorithms[a], *counts) for i, a, *counts in self._rows(query))
 
     def runs(self, decisions: str | None = None) -> Runs:
-        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
+        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
+
+        Instances and algorithms are named in the order of the last plan.
+        """
         query = 'SELECT instance, algorithm, "index", coalesce(value, 9e999), {code} FROM ({last})'
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
         rows = self._rows(query.format(code=code, last=LAST.format(where="")))
@@ -154,8 +157,9 @@ class SqliteStore:
             used = index < self._asked(decisions)[instance, algorithm]
             flat, instance, algorithm = flat[used], instance[used], algorithm[used]
         value = np.where(np.isinf(flat[:, 3]), np.nan, flat[:, 3])
-        instances, instance = _appearing(_by_number(self._instances), instance)
-        algorithms, algorithm = _appearing(_by_number(self._algorithms), algorithm)
+        plan = self.plans()[-1:]
+        instances, instance = _in_order(plan[0].instances if plan else (), self._instances, instance)
+        algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, algorithm)
         return Runs(instances, algorithms, instance, algorithm, value, flat[:, 4].astype(np.uint8))
 
     def plans(self) -> tuple[PlanRecord, ...]:
@@ -264,7 +268,7 @@ class SqliteStore:
             raise StoreError(f"a run must be of a planned {what}, got {name!r}; begin the plan that has it")
         return numbers[name]
 
-    def _asked(self, decisions: str) -> np.ndarray[Any, np.dtype[np.intp]]:
+    def _asked(self, decisions: str) -> Codes:
         """How many runs were asked for, by the numbers of instance and algorithm."""
         asked = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
         for done in self.finished(decisions).values():
@@ -295,7 +299,7 @@ def _connection_to_write(path: Path) -> sqlite3.Connection:
         migrate(connection, path.name)
         problems = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if problems != "ok":
-            raise StoreUnusable(f"{path.name} is damaged ({problems}); take it from a backup")
+            raise StoreUnusable(f"{path.name} is damaged ({problems.splitlines()[-1]}); take it from a backup")
     except BaseException:
         connection.close()
         raise
@@ -305,10 +309,11 @@ def _connection_to_write(path: Path) -> sqlite3.Connection:
 def _connection_to_read(path: Path) -> sqlite3.Connection:
     try:
         return _checked_reader(path, "mode=ro")
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as problem:
         # A folder that cannot be written has no place for WAL's shared memory; a file nobody can change needs none.
         wal = path.with_name(path.name + "-wal")
-        if wal.exists() and wal.stat().st_size > 0:
+        barred = _kind(problem) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not barred or (wal.exists() and wal.stat().st_size > 0):
             raise
         return _checked_reader(path, "mode=ro&immutable=1")
 
@@ -347,7 +352,7 @@ def _sentences(path: Path) -> Iterator[None]:
 
 def _sentence(path: Path, problem: sqlite3.Error) -> StoreError:
     kept = "what was recorded is kept"
-    match getattr(problem, "sqlite_errorcode", 0) & 0xFF:  # the low byte is the kind, the rest the detail
+    match _kind(problem):
         case sqlite3.SQLITE_NOTADB:
             return StoreUnusable(f"{path.name} is no SQLite file, so no study file; choose another name")
         case sqlite3.SQLITE_CORRUPT:
@@ -364,14 +369,22 @@ def _sentence(path: Path, problem: sqlite3.Error) -> StoreError:
             return StoreUnusable(f"{path.name} cannot be used as asked: {problem}")
 
 
+def _kind(problem: sqlite3.Error) -> int:
+    """The kind of an error; the higher bits of SQLite's codes are detail."""
+    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
+
+
 def _by_number(numbers: Mapping[str, int]) -> dict[int, str]:
     return {number: name for name, number in numbers.items()}
 
 
-def _appearing(names: Mapping[int, str], codes: Any) -> tuple[tuple[str, ...], Any]:
-    """The names that occur, in the order of their numbers, and the place of each row's name among them."""
-    found, places = np.unique(codes, return_inverse=True)
-    return tuple(names[int(number)] for number in found), places.astype(np.intp)
+def _in_order(first: Iterable[str], numbers: Mapping[str, int], column: Codes) -> tuple[tuple[str, ...], Codes]:
+    """The names that occur, those of the plan first and in its order, and each row's place among them."""
+    occurring = set(np.unique(column).tolist())
+    names = [name for name in dict.fromkeys([*first, *numbers]) if numbers[name] in occurring]
+    places = np.zeros(max(numbers.values(), default=0) + 1, np.intp)
+    places[[numbers[name] for name in names]] = range(len(names))
+    return tuple(names), places[column]
 
 
 def _now() -> str:

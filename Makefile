@@ -62,7 +62,7 @@ bench: setup  ## measure the speed and memory targets
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> Building the documentation"
-	@$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	@$(BIN)/python -m sphinx -q -W -E -a -b html docs docs/_build/html
 	@echo "==> Open docs/_build/html/index.html"
 
 clean:  ## remove .venv and everything built

@@ -7,11 +7,24 @@ import runpy
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import ampler
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "_build" / "figures"
+
+# Types that stand in signatures by their name; the API page lists the words behind them.
+CHOICES = {
+    "Alternative": "model",
+    "Better": "model",
+    "Correction": "holm",
+    "Dependence": "rehearsal",
+    "Difference": "model",
+    "Target": "profile",
+    "Test": "model",
+}
+ALIASES = (*CHOICES, "Distribution", "Floats")
 
 project = "ampler"
 author = "The ampler authors"
@@ -24,9 +37,12 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"ampler {version}"
 html_copy_source = False
+html_show_copyright = False
+default_role = "code"  # `names` in docstrings are code
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
+autodoc_type_aliases = {name: name for name in ALIASES}
 python_use_unqualified_type_names = True
 
 
@@ -48,9 +64,23 @@ def draw_gallery(app) -> None:
 def fill_in(app, page: str, source: list[str]) -> None:
     """Put what the package says of itself in place of the markers in a page."""
     if page == "api":
-        source[0] = source[0].replace("%% public names %%", public_names())
+        source[0] = source[0].replace("%% choices %%", choices()).replace("%% public names %%", public_names())
     if page == "commands":
         source[0] = source[0].replace("%% help pages %%", help_pages())
+
+
+def choices() -> str:
+    """The words that each type of choice allows."""
+    types = {name: getattr(import_module(f"ampler.{home}"), name) for name, home in CHOICES.items()}
+    return "\n".join(f"- `{name}`: {' | '.join(_words(choice))}" for name, choice in types.items())
+
+
+def _words(choice: object) -> list[str]:
+    return [word for part in get_args(choice) for word in (_words(part) or [_word(part)])]
+
+
+def _word(part: object) -> str:
+    return "a whole number" if part is int else f'`"{part}"`'
 
 
 def public_names() -> str:
@@ -62,7 +92,7 @@ def public_names() -> str:
 
 
 def _module_section(home: str, members: list[str]) -> str:
-    first_line = (import_module(f"ampler.{home}").__doc__ or "").splitlines()[0]
+    first_line = (import_module(f"ampler.{home}").__doc__ or "").splitlines()[0].removesuffix(" Pure.")
     documented = "\n\n".join(map(_member, members))
     return f"## {home}\n\n{first_line}\n\n```{{eval-rst}}\n.. currentmodule:: ampler\n\n{documented}\n```"
 

@@ -97,12 +97,12 @@ def test_every_page_is_in_the_table_of_contents():
     assert listed == {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
 
 
-def test_every_figure_of_the_gallery_is_shown_with_the_lines_that_draw_it():
-    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+def test_every_figure_is_shown_with_the_lines_that_draw_it():
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
 
     for script in (ROOT / "docs" / "gallery").glob("*.py"):
-        assert f"gallery/{script.name}" in page
-        assert f"_build/figures/{script.stem}.svg" in page
+        assert f"gallery/{script.name}" in pages
+        assert f"_build/figures/{script.stem}.svg" in pages
 
 
 def test_the_changelog_speaks_of_this_version_or_of_what_is_not_released():

@@ -1,3 +1,4 @@
 from ampler.plots import draw_power_profiles, power_profiles_data
 
-ax = draw_power_profiles(power_profiles_data(effect=0.5, power=0.9, comparisons=range(1, 31)))
+data = power_profiles_data(effect=0.5, power=0.9, comparisons=range(1, 31))
+ax = draw_power_profiles(data)

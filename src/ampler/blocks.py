@@ -97,9 +97,9 @@ class Blocks:
             return np.sqrt(self.variances / self.counts) / np.abs(self.theta)
 
     def _guarded(self, guard: Guard, reference: int | None) -> Floats:
-        bounds = guarded_variances(
-            self.counts.astype(float), self.variances, self.kurtosis, guard=guard, reference=reference
-        )
+        counts = self.counts.astype(float)
+        with np.errstate(divide="ignore", invalid="ignore"):  # single values have no degrees of freedom to divide by
+            bounds = guarded_variances(counts, self.variances, self.kurtosis, guard=guard, reference=reference)
         return np.where(self.certain, 0.0, bounds)
 
     def _unscaled(self, values: Floats) -> Floats:

@@ -68,6 +68,7 @@ def make_plan(
     _check_question(question, compared)
     _check_algorithms(compared, available)
     _check_settings(seed, retries, limits)
+    _check_rule(rule, question, compared)
     ordered = in_order(seed, available)
     needed = _needed(question, len(compared), count)
     used = ordered[: _number_used(count, needed, len(ordered))]
@@ -261,6 +262,18 @@ def _check_settings(seed: int, retries: int, limits: Limits) -> None:
         value = getattr(limits, field)
         if value is not None and not (math.isfinite(value) and value > 0):
             raise InvalidPlan(f"{field} must be positive, got {value!r}")
+
+
+def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm]) -> None:
+    """A rule that compares must compare what the question asks; one that can check itself does so now, not later."""
+    for field in ("difference", "reference", "statistic"):
+        asked, ruled = getattr(question, field), getattr(rule, field, None)
+        if isinstance(ruled, str) and ruled != asked:
+            raise InvalidPlan(f"the rule must have the study's {field}, {asked!r}, got {ruled!r}")
+    check = getattr(rule, "check", None)
+    if check is not None:
+        names = [algorithm.name for algorithm in algorithms]
+        check(names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
 
 
 def _completed(policy: FailurePolicy, limits: Limits, question: Question) -> FailurePolicy:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ampler.errors import StoreBusy, StoreError, StoreUnusable
-from ampler.fingerprint import canonical, from_json, to_json
+from ampler.fingerprint import canonical, changed, from_json, to_json
 from ampler.model import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, StopStudy, Tally
 from ampler.runs import STATUSES, Codes, Runs
 from ampler.store.checks import refuse_mismatch, storable
@@ -30,6 +30,7 @@ WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
 COLUMNS = 'instance, algorithm, "index", value, seconds, status, message, seed, {attempt}, round, measures'
 LAST = f'SELECT {COLUMNS.format(attempt="max(attempt)")} FROM run {{where}} GROUP BY instance, algorithm, "index"'
 EVERY = f'SELECT {COLUMNS.format(attempt="attempt")} FROM run {{where}} ORDER BY instance, algorithm, "index", attempt'
+ATTEMPT = 8  # its place among the columns
 ADD = f"INSERT INTO run ({COLUMNS.format(attempt='attempt')}, session) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
@@ -105,6 +106,8 @@ class SqliteStore:
                     f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
                     f" ({problem})"
                 ) from None
+            reopened = {(row[0],) for row in runs if row[ATTEMPT]}
+            connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
             connection.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", done)
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
@@ -224,20 +227,24 @@ class SqliteStore:
     def _binding(self, plan: PlanRecord) -> Fingerprint | None:
         """What the recorded runs hold fast. Runs that failed and will be tried again bind nothing: a command that
         never gave a value may be mended under its name."""
-        runs = "SELECT 1 FROM run WHERE {} = {}.id" + (" AND status = 'ok'" if plan.policy == StopStudy() else "")
-        algorithms = dict(
-            self._rows(f"SELECT name, identity FROM algorithm WHERE EXISTS ({runs.format('algorithm', 'algorithm')})")
-        )
-        instances = dict(
-            self._rows(f"SELECT name, sha256 FROM instance WHERE EXISTS ({runs.format('instance', 'instance')})")
-        )
-        if not algorithms:
+        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
+        known = self._fingerprint(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
+        return known if known is not None and known.algorithms else None
+
+    def _fingerprint(self, where: str) -> Fingerprint | None:
+        """The seed, and the meaning of the names, as they are written down."""
+        seeds = list(self._rows("SELECT seed FROM study"))
+        if not seeds:
             return None
-        ((seed,),) = self._rows("SELECT seed FROM study")
-        return Fingerprint(seed, {name: json.loads(identity) for name, identity in algorithms.items()}, instances)
+        algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
+        instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
+        return Fingerprint(seeds[0][0], {name: json.loads(text) for name, text in algorithms}, dict(instances))
 
     def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
-        """Write down names and what they mean; those that nothing binds yet may have changed."""
+        """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""
+        known = self._fingerprint("")
+        if known is not None and changed(known, planned):
+            connection.execute("DELETE FROM finished")
         connection.execute(
             "INSERT INTO study VALUES (1, ?, ?) ON CONFLICT DO UPDATE SET seed = excluded.seed", (planned.seed, _now())
         )

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.holm import holm_levels, step_down
+from ampler.holm import corrected_levels, holm_levels, reject_families, step_down
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 alphas = st.floats(1e-6, 0.5)
@@ -46,3 +46,15 @@ def test_an_adjusted_p_value_tells_the_level_at_which_its_test_is_rejected(p, al
     verdict = step_down(p, alpha)
     near = np.isclose(verdict.adjusted, alpha, rtol=1e-9)
     assert ((verdict.adjusted <= alpha) == verdict.rejected)[~near].all()
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), min_size=1, max_size=8), alphas)
+def test_many_families_at_once_are_rejected_as_one_by_one(p, alpha):
+    rejected = reject_families(-np.array(p), -holm_levels(5, alpha))
+
+    assert rejected.tolist() == [by_definition(family, alpha) for family in p]
+
+
+def test_bonferroni_has_one_level_and_holm_as_many_as_tests():
+    assert corrected_levels(3, 0.06, "bonferroni").tolist() == [0.02, 0.02, 0.02]
+    assert corrected_levels(3, 0.06, "holm").tolist() == holm_levels(3, 0.06).tolist()

@@ -23,7 +23,7 @@ def smallest(
 ) -> int | None:
     """Return the smallest n in least..most with curve(n) ≥ wanted, or None if even `most` does not reach it.
 
-    The curve gives probabilities and must not fall. It is asked seldom: about five times near a good guess, and
+    The curve gives probabilities and must not fall. It is asked seldom: a few times near a good guess, and
     from a bad one a number of times that grows with the logarithm of the distance.
 
     >>> smallest(lambda n: 1 - 0.9**n, 0.8, guess=10)
@@ -33,10 +33,12 @@ def smallest(
     if bracket is None:
         return None
     low, high = bracket
-    while high.n - low.n > 1:
-        n = _between(low, high, wanted)
+    halve = False
+    while (gap := high.n - low.n) > 1:
+        n = low.n + gap // 2 if halve else _between(low, high, wanted)
         point = Point(n, curve(n))
         low, high = (low, point) if point.height >= wanted else (point, high)
+        halve = high.n - low.n > gap / 2  # the line misled us: be safe once
     return high.n
 
 
@@ -64,10 +66,10 @@ def _bracket(
 def _between(low: Point, high: Point, wanted: float) -> int:
     """Where the line between two points meets the wanted height, in √n and probits: power is nearly straight there.
 
-    It keeps an eighth of the way from both ends, so that the bracket shrinks whatever the curve.
+    It keeps a little away from both ends, so that one step more closes in from the other side.
     """
     below, above, aim = (_probit(min(max(height, 1e-12), 1 - 1e-12)) for height in (low.height, high.height, wanted))
     share = (aim - below) / (above - below) if above > below else 0.5
     n = ceil((sqrt(low.n) + share * (sqrt(high.n) - sqrt(low.n))) ** 2)
-    margin = max(1, (high.n - low.n) // 8)
+    margin = max(1, (high.n - low.n) // 64)
     return min(max(n, low.n + margin), high.n - margin)

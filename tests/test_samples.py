@@ -69,6 +69,7 @@ def test_ordinary_values_are_not_scaled_and_agree_with_numpy():
     assert samples.ordinary
     np.testing.assert_allclose(samples.means, [v.mean() for v in values.values()], rtol=1e-13)
     np.testing.assert_allclose(samples.variances, [v.var(ddof=1) for v in values.values()], rtol=1e-12)
+    np.testing.assert_array_equal(samples.scaled_squared_errors, samples.variances / samples.counts)
     np.testing.assert_allclose(samples.fourth, [((v - v.mean()) ** 4).sum() for v in values.values()], rtol=1e-12)
 
 
@@ -77,6 +78,14 @@ def test_a_later_huge_value_rescales_what_was_there():
     sd = math.sqrt(samples.scaled_variances[0]) * 2.0 ** float(samples.exponents[0])
     assert not samples.ordinary
     assert sd == pytest.approx(5e299, rel=1e-14)
+
+
+def test_values_that_become_ordinary_are_plain_again():
+    samples = Samples.of({"a": [1e-300, 2e-300], "b": [1.0, 2.0]})
+    assert not samples.ordinary
+    samples.add("a", 1.0)
+    assert samples.ordinary
+    assert samples.variances[0] == pytest.approx(1 / 3, rel=1e-14)
 
 
 def test_arrays_are_live_and_read_only():
@@ -107,6 +116,7 @@ def test_a_dropped_run_is_spent_but_no_value():
 def test_one_value_of_a_deterministic_algorithm_has_variance_zero():
     samples = Samples.of({"a": [4.0], "b": [3.0, 5.0]}, deterministic=["a"])
     assert samples.variances.tolist() == [0.0, 2.0]
+    assert samples.scaled_squared_errors.tolist() == [0.0, 1.0]
 
 
 def test_a_copy_grows_on_its_own():

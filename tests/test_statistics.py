@@ -47,6 +47,29 @@ def test_the_spread_of_a_trimmed_mean_is_right_on_average(name, draw, n):
     assert claimed == pytest.approx(true, rel=0.08), name
 
 
+CLAIMS = {  # mean of the spread over the truth, n = 10 and n = 50, as docs/standard-errors.md says
+    ("median", "standard_normal"): (1.2, 1.1),
+    ("median", "standard_exponential"): (1.4, 1.2),
+    ("median", "lognormal"): (1.8, 1.2),
+    ("quantile:0.9", "standard_normal"): (1.1, 1.2),
+    ("quantile:0.9", "standard_exponential"): (1.1, 1.3),
+    ("trimmed-mean", "standard_normal"): (1.0, 1.0),
+    ("trimmed-mean", "standard_exponential"): (1.0, 1.0),
+    ("trimmed-mean", "lognormal"): (1.1, 1.0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statistic", "distribution"), CLAIMS)
+@pytest.mark.parametrize("n", [10, 50])
+def test_the_documentation_tells_the_truth_about_spreads(statistic, distribution, n):
+    summary = summary_of(statistic)
+    data = getattr(np.random.default_rng(77), distribution)(size=(30_000, n))
+    true = n * summary(data).var()
+    ratio = np.mean([summary.spread(row) for row in data[:10_000]]) / true
+    assert ratio == pytest.approx(CLAIMS[statistic, distribution][n == 50], abs=0.09)
+
+
 @pytest.mark.parametrize("statistic", STATISTICS)
 @given(values=st.lists(st.floats(-100, 100), min_size=3, max_size=12), exponent=st.integers(-8, 8))
 def test_scaling_by_a_power_of_two_scales_statistic_and_spread_exactly(statistic, values, exponent):

@@ -80,17 +80,17 @@ class Comparison:
         paper: v_i + v_j + share²·Σ_k v_k, all over m² (eq. pdme_se2), which leaves out a covariance.
         """
         total = _total(theta)
-        share, other = self._pairs(theta / total)
-        share -= other
+        twice, other = self._pairs(theta * (2.0 / total))
+        twice -= other  # 2·share: the factor 2 of the mixed term costs nothing here
         scaled = v * (self.size / total) ** 2
+        quarter = 0.25 * _total(scaled)
         one, other = self._pairs(scaled)
-        if self.formula == "paper":
-            return one + other + share * share * _total(scaled)
         squares = one + other
+        if self.formula == "paper":
+            return squares + twice * twice * quarter
         one -= other
-        one += one
-        squares += share * (share * _total(scaled) - one)
-        return np.maximum(squares, 0.0, out=squares)  # as share nears ±1 the terms cancel: no negative square
+        squares += twice * (twice * quarter - one)
+        return np.abs(squares, out=squares)  # as share nears ±1 the terms cancel: rounding must not leave a negative
 
     def _pairs(self, values: Floats) -> tuple[Floats, Floats]:
         """The values of the first and of the second algorithm of each pair."""

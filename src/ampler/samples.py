@@ -40,8 +40,8 @@ class Samples:
         self._moments = [_Moments() for _ in range(size)]
         self._values: list[list[float]] = [[] for _ in range(size)]
         self._memory: list[dict[Hashable, Any]] = [{} for _ in range(size)]
-        self._table = np.full((4, size), np.nan)  # scaled: means, variances, second, fourth
-        self._table[2:] = 0.0
+        self._table = np.full((5, size), np.nan)  # scaled: means, variances, second, fourth, squared errors of means
+        self._table[2:4] = 0.0
         self._counts = np.zeros((2, size), dtype=np.int64)  # values, runs spent
         self._exponents = np.zeros(size, dtype=np.int64)
         self.ordinary = True
@@ -52,6 +52,7 @@ class Samples:
         self.scaled_variances: Floats = _view(self._table[1])
         self.scaled_second: Floats = _view(self._table[2])
         self.scaled_fourth: Floats = _view(self._table[3])
+        self.scaled_squared_errors: Floats = _view(self._table[4])
 
     @classmethod
     def of(cls, values: Mapping[str, Iterable[float]] | Samples, *, deterministic: Collection[str] = ()) -> Samples:
@@ -72,16 +73,18 @@ class Samples:
         """Add the value of one more run."""
         place = self.place(algorithm)
         number = _number(algorithm, value)
-        fixed = algorithm in self.deterministic
-        if fixed and self._values[place] and number != self._values[place][0]:
-            raise InvalidSamples(
-                f"algorithm {algorithm!r} is declared deterministic and must always give the same value, "
-                f"got {self._values[place][0]!r} and {number!r}; do not declare it deterministic"
-            )
+        if algorithm in self.deterministic:
+            self._check_same(place, number)
         self._values[place].append(number)
         self._memory[place].clear()
+        moments = self._moments[place]
+        moments.add(number)
+        self._counts[0, place] = moments.n
         self._counts[1, place] += 1
-        self._note(place, self._moments[place], number, fixed)
+        if moments.exponent or not self.ordinary:
+            self._exponents[place] = moments.exponent
+            self.ordinary = not self._exponents.any()
+        self._note(place, moments)
 
     def extend(self, algorithm: str, values: Iterable[float]) -> None:
         """Add the values of several runs, in their order."""
@@ -147,21 +150,23 @@ class Samples:
         counts = ", ".join(f"{name}: {count}" for name, count in zip(self.algorithms, self.counts, strict=True))
         return f"Samples({counts})"
 
-    def _note(self, place: int, moments: _Moments, number: float, fixed: bool) -> None:
+    def _check_same(self, place: int, number: float) -> None:
+        if self._values[place] and number != self._values[place][0]:
+            raise InvalidSamples(
+                f"algorithm {self.algorithms[place]!r} is declared deterministic and must always give the same value, "
+                f"got {self._values[place][0]!r} and {number!r}; do not declare it deterministic"
+            )
+
+    def _note(self, place: int, moments: _Moments) -> None:
         """Bring the arrays of one algorithm up to date."""
-        moments.add(number)
-        self._counts[0, place] = moments.n
         table = self._table
         table[0, place] = moments.origin + moments.mean
-        if fixed:
-            table[1, place] = 0.0
-        elif moments.n > 1:
-            table[1, place] = moments.m2 / (moments.n - 1)
         table[2, place] = moments.m2
         table[3, place] = moments.m4
-        if moments.exponent != self._exponents[place]:
-            self._exponents[place] = moments.exponent
-            self.ordinary = not self._exponents.any()
+        if moments.n > 1 or self.algorithms[place] in self.deterministic:
+            variance = moments.m2 / max(moments.n - 1, 1)  # the moments of equal values are exactly 0
+            table[1, place] = variance
+            table[4, place] = variance / moments.n
 
     def _plain(self, scaled: Floats, power: int) -> Floats:
         if self.ordinary:

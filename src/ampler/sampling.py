@@ -156,7 +156,7 @@ class Accuracy:
         """Return the comparison of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
         goal = goal_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
-        if self.budget is not None:
+        if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:
                 raise InvalidRule(

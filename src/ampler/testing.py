@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Any
 
+import numpy as np
+
+from ampler.dummies import DummyAlgorithm as DummyAlgorithm  # noqa: PLC0414 - offered here
+from ampler.dummies import DummyInstance as DummyInstance  # noqa: PLC0414 - offered here
+from ampler.dummies import dummy_algorithms as dummy_algorithms  # noqa: PLC0414 - offered here
+from ampler.dummies import dummy_draw as dummy_draw  # noqa: PLC0414 - offered here
+from ampler.dummies import dummy_instances as dummy_instances  # noqa: PLC0414 - offered here
 from ampler.errors import InvalidData, PlanMismatch, StoreError
-from ampler.fingerprint import record
+from ampler.fingerprint import changed, record
 from ampler.model import (
     Algorithm,
     Command,
@@ -28,8 +37,23 @@ from ampler.model import (
 )
 from ampler.plan import make_plan
 from ampler.protocols import Store
-from ampler.runs import Runs
+from ampler.runs import STATUSES, Runs
 from ampler.store.checks import refuse_mismatch, storable
+
+
+class SerialExecutor:
+    """An executor that makes each call at once, in the thread that asks for it."""
+
+    _max_workers = 1  # where the executors of concurrent.futures keep it
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        """Make a call; return the future of what it gave."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(call(*arguments))
+        except Exception as problem:
+            future.set_exception(problem)
+        return future
 
 
 class MemoryStore:
@@ -46,6 +70,8 @@ class MemoryStore:
         """Keep the plan with its date, if new, and note the session; PlanMismatch when it does not fit the runs."""
         planned = plan.fingerprint
         refuse_mismatch(self._binding(plan), planned, "the store")
+        if changed(self._known, planned):
+            self._finished.clear()
         self._known = Fingerprint(
             planned.seed,
             {**self._known.algorithms, **planned.algorithms},
@@ -71,6 +97,8 @@ class MemoryStore:
         for each_done in done:
             self._check_known(each_done.instance, *each_done.counts)
         self._attempts |= new
+        reopened = {key.instance for key, attempt in new if attempt}
+        self._finished = {place: each for place, each in self._finished.items() if place[0] not in reopened}
         self._finished |= {(each.instance, each.decisions): each for each in done}
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
@@ -102,11 +130,21 @@ class MemoryStore:
     def runs(self, decisions: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
         asked = {} if decisions is None else self.finished(decisions)
-        return Runs.of(
+        seen = [
             each
             for each in self.observations()
             if decisions is None
             or (each.key.instance in asked and each.key.index < asked[each.key.instance].counts[each.key.algorithm])
+        ]
+        instances = _in_order(self._plans[-1].instances, [each.key.instance for each in seen])
+        algorithms = _in_order(self._plans[-1].algorithms, [each.key.algorithm for each in seen])
+        return Runs(
+            instances,
+            algorithms,
+            np.array([instances.index(each.key.instance) for each in seen], np.intp),
+            np.array([algorithms.index(each.key.algorithm) for each in seen], np.intp),
+            np.array([np.nan if each.value is None else each.value for each in seen]),
+            np.array([STATUSES.index(each.status) for each in seen], np.uint8),
         )
 
     def plans(self) -> tuple[PlanRecord, ...]:
@@ -145,6 +183,10 @@ class MemoryStore:
     def _check_known(self, instance: str, *algorithms: str) -> None:
         if instance not in self._known.instances or not set(algorithms) <= self._known.algorithms.keys():
             raise StoreError(f"a run must be of a planned instance and algorithm, got {instance!r}, {algorithms!r}")
+
+
+def _in_order(first: Iterable[str], occurring: list[str]) -> tuple[str, ...]:
+    return tuple(name for name in dict.fromkeys([*first, *occurring]) if name in set(occurring))
 
 
 def _tally(instance: str, algorithm: str, runs: list[Observation]) -> Tally:
@@ -264,7 +306,7 @@ def check_store_refuses_what_is_no_observation(make: StoreMaker) -> None:
 def check_store_needs_a_plan_first(make: StoreMaker) -> None:
     """Runs belong to a plan and a session."""
     store = make()
-    assert not (store.plans() or store.sessions() or store.tally())
+    assert not any((store.plans(), store.sessions(), store.tally()))
     assert _refused(StoreError, store.add, [Observation(RunKey("i1", "a", 0), 1.0)])
 
 
@@ -282,6 +324,18 @@ def check_store_keeps_finished_instances_by_decisions(make: StoreMaker) -> None:
     assert store.finished("f") == {}
 
 
+def check_store_reopens_what_a_further_attempt_touches(make: StoreMaker) -> None:
+    """An instance was finished on the runs it had; with another outcome of one of them it has to be looked at again."""
+    failed = Observation(RunKey("i1", "a", 0), None, status="failed")
+    done = [Finished(name, digest, "budget spent", {"a": 1, "b": 1}, 1) for name in ("i1", "i2") for digest in "de"]
+    store = _begun(make)
+    store.add([failed], done)
+    store.add([Observation(RunKey("i1", "a", 0), 1.0, attempt=1)])
+    assert store.finished("d").keys() == store.finished("e").keys() == {"i2"}
+    store.add([Observation(RunKey("i1", "a", 0), 1.0, attempt=2)], done[:1])
+    assert store.finished("d").keys() == {"i1", "i2"}
+
+
 def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
     """Runs come as columns: all of them, or those that were asked for on finished instances."""
     store = _begun(make)
@@ -297,6 +351,10 @@ def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
     assert everything.status.tolist() == [0, 0, 0, 0, 2, 0]
     assert (asked.instances, asked.algorithms, asked.value[asked.ok].tolist()) == ((i1,), ("a", "b"), [0.0, 1.0])
     assert len(asked) == 3
+    commands = {name: Command(name, ("solve", name, "{seed}", "{instance}")) for name in ("b", "a")}
+    store.begin(contract_plan(algorithms=commands), {})
+    swapped = store.runs("d")
+    assert (swapped.algorithms, swapped.algorithm.tolist()) == (("b", "a"), [1, 1, 0]), "the last plan's order"
 
 
 def check_store_keeps_every_plan(make: StoreMaker) -> None:
@@ -343,9 +401,13 @@ def check_store_lets_a_command_be_mended(make: StoreMaker) -> None:
     """An algorithm that never gave a value may change when its failures are tried again, not when they are final."""
     mended = {name: Command(name, ("mended", name, "{seed}", "{instance}")) for name in ("a", "b")}
     store = _begun(make)
-    store.add([Observation(RunKey("i1", "a", 0), None, status="failed", message="no such program")])
+    failed = Observation(RunKey("i1", "a", 0), None, status="failed", message="no such program")
+    store.add([failed], [Finished("i1", "d", "budget spent", {"a": 1, "b": 0}, 1)])
     assert "command" in _refused(PlanMismatch, store.begin, contract_plan(algorithms=mended, policy=Drop()), {})
+    store.begin(contract_plan(), {})
+    assert store.finished("d")
     store.begin(contract_plan(algorithms=mended), {})
+    assert not store.finished("d"), "finished with the broken command"
     store.add([Observation(RunKey("i1", "a", 0), 1.0, attempt=1)])
     assert "command" in _refused(PlanMismatch, store.begin, contract_plan(), {})
 
@@ -366,6 +428,7 @@ STORE_CONTRACT: tuple[Callable[[StoreMaker], None], ...] = (
     check_store_refuses_what_is_no_observation,
     check_store_needs_a_plan_first,
     check_store_keeps_finished_instances_by_decisions,
+    check_store_reopens_what_a_further_attempt_touches,
     check_store_gives_runs_as_columns,
     check_store_keeps_every_plan,
     check_store_refuses_another_plan,

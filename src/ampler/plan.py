@@ -204,9 +204,10 @@ def _distinct(what: str, given: Sequence[Named]) -> tuple[Named, ...]:
     named = tuple(replace(each, name=_clean(what, each.name)) for each in given)
     seen: dict[str, str] = {}
     for each in named:
-        other = seen.setdefault(each.name.casefold(), each.name)
-        if other is not each.name:
+        other = seen.get(each.name.casefold())
+        if other is not None:
             raise InvalidPlan(f"{what} names must differ by more than case, got {other!r} and {each.name!r}")
+        seen[each.name.casefold()] = each.name
     if len(named) < 2:
         raise InvalidPlan(f"a comparison needs at least two {what}s, got {len(named)}")
     return named

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.analysis.exploration import OtherPolicy
+from ampler.analysis.skew import error_inflation, skewness_error
 from ampler.blocks import Blocks, Cells
 from ampler.comparisons import Comparison
 from ampler.inference import Result
-from ampler.model import Alternative, Test
+from ampler.model import Alternative, Difference, Test
 from ampler.paired import is_constant
 from ampler.runs import Runs
 
@@ -40,14 +41,19 @@ Kind = Literal[
     "denominator",
     "power",
     "level",
+    "table",  # these four are said by the source of the runs
+    "direction",
+    "unfinished",
+    "plan",
 ]
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found (METHOD: words)
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
+FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
 UNSTABLE = 0.25  # a denominator known no better than this share of itself makes its ratio unreliable
 FAR_PERCENT = 10.0  # 1000 % and more come from a denominator near zero
-FAR_LOG_RATIO = math.log(100)
+FAR_LOG_RATIO = math.log(1e6)  # a millionfold difference likewise
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
 NAMES_SHOWN = 3
@@ -81,11 +87,11 @@ def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Caution | None:
 
 def _if_counted(other: OtherPolicy) -> str:
     if other.note:
-        return f"Counted as {other.counted_as}, nothing can be said: {other.note}."
+        return f"With failed runs {other.failed_runs} nothing can be said: {other.note}."
     if not other.changed:
-        return f"Counted as {other.counted_as}, every decision stays the same ({other.instances} instances)."
+        return f"With failed runs {other.failed_runs} every decision stays the same ({other.instances} instances)."
     return (
-        f"Counted as {other.counted_as}, {count(other.changed, 'decision')} would change"
+        f"With failed runs {other.failed_runs} {count(other.changed, 'decision')} would change"
         f" ({some([_pair(pair) for pair in other.changed])}; {other.instances} instances)."
     )
 
@@ -165,12 +171,16 @@ def pseudoreplication(blocks: Blocks) -> Caution | None:
 
 
 def duplicates(blocks: Blocks) -> Caution | None:
-    """Instances that hold exactly the same numbers for all algorithms, unless all algorithms tie on them."""
-    groups: dict[bytes, list[str]] = defaultdict(list)
-    for name, row, size in zip(blocks.instances, blocks.statistics, blocks.counts, strict=True):
-        if row.min() < row.max():
-            groups[row.tobytes() + size.tobytes()].append(name)
-    same = [" = ".join(names) for names in groups.values() if len(names) > 1]
+    """Instances that hold exactly the same numbers for all algorithms, and numbers that are not common to many."""
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for i, (row, size) in enumerate(zip(blocks.statistics, blocks.counts, strict=True)):
+        groups[row.tobytes() + size.tobytes()].append(i)
+    common = [Counter(column.tolist()) for column in blocks.statistics.T]
+    same = [
+        " = ".join(blocks.instances[i] for i in group)
+        for group in groups.values()
+        if len(group) > 1 and _is_telling(blocks.statistics[group[0]], len(group), common)
+    ]
     if not same:
         return None
     return Caution(
@@ -209,11 +219,17 @@ def constant_differences(differences: Floats, pairs: Sequence[Pair]) -> Caution 
 
 
 def skewed(
-    results: Sequence[Result], pairs: Sequence[Pair], instances: int, test: Test, alternative: Alternative
+    results: Sequence[Result],
+    pairs: Sequence[Pair],
+    instances: int,
+    *,
+    test: Test,
+    alternative: Alternative,
+    difference: Difference,
 ) -> Caution | None:
     """Strong skewness makes the t-test err more often than it says, and changes what Wilcoxon's test is about."""
     factors = np.array([error_inflation(r.skewness, instances, r.alpha, alternative) for r in results])
-    sure = np.array([abs(r.skewness) > SURE_SKEW * _skewness_error(instances) for r in results])
+    sure = np.array([abs(r.skewness) > SURE_SKEW * skewness_error(instances) for r in results])
     strong = np.flatnonzero(sure & (factors > SKEW_FACTOR))
     if not len(strong) or test == "sign":
         return None
@@ -224,36 +240,14 @@ def skewed(
     )
     if test == "wilcoxon":
         return Caution("skewness", f"{where}: Wilcoxon's test is then about the pseudomedian, not about the mean.")
+    often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
+    other = "" if difference == "log-ratio" else "log-ratio differences, "
     return Caution(
         "skewness",
-        f"{where}: at its Holm level of {results[worst].alpha:.2g} that t-test rejects a true null hypothesis roughly"
-        f" {factors[worst]:.1f} times as often as it should; use log-ratio differences, the median, more instances, or"
-        " the Wilcoxon or sign test with the hypothesis they really test.",
+        f"{where}: at its Holm level of {results[worst].alpha:.2g} that t-test rejects a true null hypothesis {often}"
+        f" as often as it should; use {other}the median, more instances, or the Wilcoxon or sign test with the"
+        " hypothesis they really test.",
     )
-
-
-def error_inflation(skewness: float, instances: int, alpha: float, alternative: Alternative = "two-sided") -> float:
-    """Return how many times more often than alpha a t-test rejects a true null hypothesis at this skewness.
-
-    The Edgeworth terms of the t statistic (Hall 1992, section 2.6) with the kurtosis of a gamma distribution. Against
-    simulation (gamma, skewness 1 to 3) mostly within 20 % from 20 instances on. A one-sided test on the safe side
-    counts as 1.
-
-    >>> round(error_inflation(2.0, 57, 0.05 / 21), 1)  # exponential differences; simulated: 3.8
-    4.1
-    """
-    from scipy.special import ndtri
-
-    tail = alpha / 2 if alternative == "two-sided" else alpha
-    towards = {"two-sided": 0.0, "less": skewness, "greater": -skewness}[alternative]
-    if math.isnan(skewness) or towards < 0:
-        return 1.0
-    z = -float(ndtri(tail))
-    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    n = instances + 5  # fits small samples best
-    shift = towards * (2 * z * z + 1) / (6 * math.sqrt(n))
-    spread = z * skewness**2 * ((z**4 + 2 * z * z - 3) / 18 - (z * z - 3) / 8) / n
-    return max(1.0, 1 + density * (shift + spread) / tail)
 
 
 def near_zero(blocks: Blocks, goal: Comparison, differences: Floats) -> Caution | None:
@@ -327,13 +321,12 @@ def _pair(pair: Pair) -> str:
     return f"{pair[0]} × {pair[1]}"
 
 
+def _is_telling(row: Floats, size: int, common: Sequence[Counter[float]]) -> bool:
+    """Whether equal rows are more than chance: the algorithms differ, and half of the values occur nowhere else."""
+    own = sum(common[k][value] == size for k, value in enumerate(row.tolist()))
+    return bool(row.min() < row.max()) and own >= max(2, len(row) / 2)
+
+
 def _repeats(values: Floats) -> bool:
     half = len(values) // 2
     return bool(np.array_equal(values[:half], values[half : 2 * half])) and len(np.unique(values)) > 2
-
-
-def _skewness_error(n: int) -> float:
-    """The standard error of the sample skewness of normal data."""
-    if n < 4:
-        return math.inf
-    return math.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))

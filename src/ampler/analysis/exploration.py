@@ -66,7 +66,7 @@ class Conclusion:
 class OtherPolicy:
     """What would be found if failed runs counted as something else. Exploratory."""
 
-    counted_as: str
+    failed_runs: str  # what was done with them
     instances: int
     decisions: tuple[int, ...]  # as in Conclusion
     changed: tuple[tuple[str, str], ...]  # the pairs that are decided otherwise

@@ -281,7 +281,7 @@ def _other_policies(material: Material, found: Signs) -> tuple[OtherPolicy, ...]
         return ()
     policies: dict[str, FailurePolicy | Worst] = {
         "left out": Drop(),
-        "the worst value seen on their instance": Worst(material.settings.better),
+        "counted as the worst value seen on their instance": Worst(material.settings.better),
     }
     give = {
         name: partial(material.differences_under, policy)
@@ -313,7 +313,14 @@ def _warnings(
         cautions.run_noise(shares, pairs),
         cautions.near_zero(blocks, material.goal, material.differences),
         cautions.constant_differences(material.differences, pairs),
-        cautions.skewed(results, pairs, len(blocks.instances), settings.test, settings.alternative),
+        cautions.skewed(
+            results,
+            pairs,
+            len(blocks.instances),
+            test=settings.test,
+            alternative=settings.alternative,
+            difference=settings.difference,
+        ),
         cautions.unreachable(results, len(blocks.instances)),
         cautions.underpowered(
             len(blocks.instances),

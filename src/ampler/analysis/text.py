@@ -65,6 +65,14 @@ def _row(comparison: Comparison) -> list[str]:
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
+    asked = analysis.settings
     yield "Each interval is at the Holm level of its rank (1 − alpha); the joint intervals are in the verdicts."
+    if asked.margin is not None:
+        tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
+        established = sum(test is not None and test.established for test in tests)
+        yield (
+            f"Equivalence within ±{number(asked.margin)} at family-wise level {number(asked.alpha / 2)}:"
+            f" {established} of {len(tests)} established."
+        )
     for caution in analysis.warnings:
         yield f"! {caution.sentence}"

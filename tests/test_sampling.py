@@ -111,6 +111,13 @@ def test_the_guarded_errors_reach_se_and_the_plain_ones_are_smaller():
     np.testing.assert_allclose(errors.plain, plain, rtol=1e-14)
 
 
+def test_errors_are_not_known_as_long_as_values_are_missing():
+    errors = Accuracy(se=1.0, difference="simple").errors({"a": [1.0], "b": [1.0, 2.0], "c": [4.0, 2.0]})
+    assert len(errors.pairs) == 3
+    assert np.isnan(errors.plain).all()
+    assert np.isnan(errors.guarded).all()
+
+
 def test_constant_algorithms_stop_the_instance_with_their_reason():
     rule = Accuracy(se=0.1, difference="percent", start=3)
     assert rule({"a": [2.0] * 3, "b": [3.0] * 3}) == Stop("all constant")

@@ -20,7 +20,17 @@ from ampler.protocols import Statistic
 from ampler.samples import Samples
 from ampler.statistics import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of
 
-__all__ = ["Comparison", "Estimate", "Formula", "Standing", "comparison", "estimate", "goal_of", "standing"]
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Formula",
+    "Standing",
+    "comparison",
+    "estimate",
+    "goal_of",
+    "short_of_values",
+    "standing",
+]
 
 Floats = NDArray[np.float64]
 Method = Literal["formula", "bootstrap"]
@@ -122,7 +132,11 @@ class Standing:
 
 def standing(samples: Samples, goal: Comparison, statistic: Summary) -> Standing:
     """Return statistic and variance of one run of each algorithm; InvalidSamples where they do not exist."""
-    _check_enough(samples)
+    for name in short_of_values(samples):
+        raise InvalidSamples(
+            f"a standard error needs at least two values of each algorithm, got {samples.counts[samples.place(name)]} "
+            f"of {name!r}; run it again, or declare it deterministic if one value is all there is"
+        )
     if isinstance(statistic, Mean):
         theta, spread = samples.scaled_means, samples.scaled_variances
     else:
@@ -136,15 +150,15 @@ def standing(samples: Samples, goal: Comparison, statistic: Summary) -> Standing
     return _in_one_unit(goal, theta, spread, samples.exponents)
 
 
-def _check_enough(samples: Samples) -> None:
-    if np.minimum.reduce(samples.counts) >= 2:
-        return
-    for name, count in zip(samples.algorithms, samples.counts, strict=True):
-        if count < 1 or (count < 2 and name not in samples.deterministic):
-            raise InvalidSamples(
-                f"a standard error needs at least two values of each algorithm, got {count} of {name!r}; "
-                "run it again, or declare it deterministic if one value is all there is"
-            )
+def short_of_values(samples: Samples) -> tuple[str, ...]:
+    """Return the algorithms with too few values for a standard error: two, or one if it is deterministic."""
+    if np.minimum.reduce(samples.counts) >= 2:  # the usual case, found out quickly
+        return ()
+    return tuple(
+        name
+        for name, count in zip(samples.algorithms, samples.counts, strict=True)
+        if count < (1 if name in samples.deterministic else 2)
+    )
 
 
 def _summaries(samples: Samples, statistic: Summary) -> tuple[Floats, Floats]:

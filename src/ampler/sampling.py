@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ampler.allocation import Allocation, largest_error, next_runs, predicted_runs
 from ampler.comparisons import Comparison, Formula, goal_of
 from ampler.errors import InvalidRule
-from ampler.estimators import Standing, standing
+from ampler.estimators import Standing, short_of_values, standing
 from ampler.guard import Guard, guarded_variances
 from ampler.model import Decision, Difference, Sample, Stop
 from ampler.protocols import Rule, Statistic
@@ -40,8 +40,8 @@ class Accuracy:
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
     Sample(counts={'a': 3, 'b': 3})
-    >>> rule({"a": [5.0, 6.0, 9.0], "b": [1.0, 1.5, 2.0]})
-    Sample(counts={'a': 12, 'b': 4})
+    >>> rule({"a": [5.0, 6.0, 9.0], "b": [1.0, 1.5, 2.0]}).total
+    16
     >>> rule({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.1, 1.2]})
     Stop(reason='accuracy reached')
     """
@@ -126,9 +126,9 @@ class Accuracy:
         Before every algorithm has its first runs these are the first runs; later the whole way to the accuracy
         wanted, or to the end of the budget.
 
-        >>> rule = Accuracy(se=0.5, difference="simple", start=3)
-        >>> rule.predict({"a": [5.0, 6.0, 9.0], "b": [1.0, 1.5, 2.0]})
-        {'a': 65, 'b': 27}
+        >>> rule = Accuracy(se=0.5, difference="simple", start=3, guard="none")
+        >>> rule.predict({"a": [4.0, 6.0, 8.0], "b": [1.0, 2.0, 3.0]})
+        {'a': 21, 'b': 9}
         """
         samples = Samples.of(samples)
         goal = self.check(samples.algorithms, deterministic=samples.deterministic)
@@ -140,16 +140,21 @@ class Accuracy:
         return dict(zip(samples.algorithms, runs.tolist(), strict=True))
 
     def errors(self, samples: Table) -> PairErrors:
-        """Return the standard error of every pair of interest, plain and as the guard sees it."""
+        """Return the standard error of every pair of interest, plain and as the guard sees it.
+
+        They are NaN, not known, as long as an algorithm has too few values.
+        """
         samples = Samples.of(samples)
         goal = self.check(samples.algorithms, deterministic=samples.deterministic)
-        now = standing(samples, goal, summary_of(self.statistic))
         names = samples.algorithms
+        pairs = tuple((names[i], names[j]) for i, j in zip(goal.first, goal.second, strict=True))
+        if short_of_values(samples):
+            return PairErrors(pairs, np.full(len(pairs), np.nan), np.full(len(pairs), np.nan))
+        now = standing(samples, goal, summary_of(self.statistic))
         plain, guarded = (
             now.errors_in_plain_units(goal, np.sqrt(goal.squared_errors(now.theta, spread / samples.counts)))
             for spread in (now.spread, self._guarded(samples, now, goal))
         )
-        pairs = tuple((names[i], names[j]) for i, j in zip(goal.first, goal.second, strict=True))
         return PairErrors(pairs, plain, guarded)
 
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Comparison:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.estimators import Comparison
+from ampler.comparisons import Comparison
 from ampler.optimum import optimal_counts
 from ampler.pairs import Floats, Pairs, pairs_of
 
@@ -39,7 +39,7 @@ def next_runs(
 
     The round ends early when, by the variances given, every pair is then known to within `se`.
 
-    >>> from ampler.estimators import comparison
+    >>> from ampler.comparisons import comparison
     >>> goal = comparison(3, difference="simple", reference=0)
     >>> next_runs(goal, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.9, size=16).tolist()
     [3, 0, 0]
@@ -65,7 +65,7 @@ def predicted_runs(
 ) -> Counts:
     """Return how many more runs each algorithm needs, if the variances are right: whole numbers, `most` in all.
 
-    >>> from ampler.estimators import comparison
+    >>> from ampler.comparisons import comparison
     >>> goal = comparison(3, difference="simple", reference=0)
     >>> predicted_runs(goal, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.5).tolist()
     [42, 3, 3]

@@ -19,6 +19,7 @@ Guard = Literal["none", "pairs", "all"]
 LEVEL = 0.1  # chance that one algorithm's true variance exceeds its bound ("pairs"); shared by all of them ("all")
 REFERENCE_LEVEL = 0.05  # the reference is in every pair, so its bound must be safer
 MAX_PRIOR_DEGREES = 50.0  # algorithms never share a variance exactly, however alike the estimates look
+CAUTION = 0.1  # chance that the variances differ more than the prior admits; matters where few algorithms speak
 TRIGAMMA_SHIFT = 8  # terms taken before the asymptotic series, which is then good to 1e-14
 SMALLEST_DEGREES = 1e-3  # below this the chi-square quantile underflows
 
@@ -46,7 +47,7 @@ def guarded_variances(
     constant; an algorithm with fewer than two values keeps its variance.
 
     >>> guarded_variances(np.full(3, 10.0), np.array([4.0, 5.0, 6.0]), guard="all").round(1).tolist()
-    [7.5, 7.8, 8.0]
+    [8.8, 9.5, 10.1]
     """
     counts, variances = np.asarray(counts, dtype=float), np.asarray(variances, dtype=float)
     if guard == "none":
@@ -82,6 +83,8 @@ def effective_degrees(counts: Floats, variances: Floats, kurtosis: Floats | None
 def fitted_prior(variances: Floats, degrees: Floats) -> Prior:
     """Fit a scaled inverse chi-square prior to the variances by moments of their logarithms (Smyth 2004, section 6.2).
 
+    Unlike there, the variance of the logarithms is an upper bound of itself.
+
     Constant algorithms stay out; with fewer than two others there is nothing to borrow.
     """
     from scipy.special import psi
@@ -94,8 +97,10 @@ def fitted_prior(variances: Floats, degrees: Floats) -> Prior:
     mean = logs.sum(axis=-1) / np.maximum(size, 1)
     spread = np.where(used, logs - mean[..., None], 0.0)
     noise = np.where(used, _trigamma(half), 0.0).sum(axis=-1) / np.maximum(size, 1)
-    excess = (spread * spread).sum(axis=-1) / np.maximum(size - 1, 1) - noise
-    half_prior = _inverse_trigamma(excess)
+    # The spread of a few logs is itself uncertain; at its upper bound they are not thought alike by luck. All bounds of
+    # "all" hold, in the hardest case (10 runs, prior degrees 20), in 84 to 94 % of the samples instead of 69 to 76 %.
+    widest = (spread * spread).sum(axis=-1) / _chi_square_quantile(CAUTION, np.maximum(size - 1.0, 1.0))
+    half_prior = _inverse_trigamma(widest - noise)
     variance = np.exp(mean + psi(half_prior) - np.log(half_prior))
     return Prior(np.where(size > 1, 2 * half_prior, 0.0), np.where(size > 0, variance, 0.0))
 
@@ -110,7 +115,7 @@ def _levels(guard: Guard, algorithms: int, reference: int | None) -> Floats:
     return levels
 
 
-def _chi_square_quantile(level: Floats, degrees: Floats) -> Floats:
+def _chi_square_quantile(level: Floats | float, degrees: Floats) -> Floats:
     """The value that a chi-square variable stays below with probability `level`."""
     from scipy.special import chdtri
 

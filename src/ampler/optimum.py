@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.estimators import Formula
+from ampler.comparisons import Formula
 from ampler.pairs import AllPairs, Floats, GrandMeanPairs, Pairs, ReferencePairs
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.estimators import Comparison, Formula
+from ampler.comparisons import Comparison, Formula
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -123,7 +123,7 @@ Pairs = ReferencePairs | AllPairs | GrandMeanPairs
 def pairs_of(goal: Comparison, variances: Floats, statistics: Floats) -> Pairs:
     """Say how the errors of the compared pairs depend on the runs; `variances` are those of one run.
 
-    >>> from ampler.estimators import comparison
+    >>> from ampler.comparisons import comparison
     >>> pairs = pairs_of(comparison(3, difference="simple"), np.array([4.0, 5.0, 0.0]), np.zeros(3))
     >>> pairs.largest_error(np.array([1.0, 1.0, 1.0])).item()
     3.0

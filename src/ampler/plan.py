@@ -300,9 +300,7 @@ def _needed(question: Question, algorithms: int, count: Count) -> int | None:
     if question.effect is not None:
         return _designed(required_instances, question, algorithms, power=question.power).instances
     if count == "needed":
-        raise InvalidPlan(
-            "effect must be given to know how many instances are needed; or say instances = 'all' or a number"
-        )
+        raise InvalidPlan("effect must be given to know how many instances are needed; or say use = 'all' or a number")
     return None
 
 
@@ -334,7 +332,7 @@ def _number_used(count: Count, needed: int | None, available: int) -> int:
         assert needed is not None, "an effect is given"
         return min(needed, available)
     if isinstance(count, bool) or not isinstance(count, int) or count < 2:
-        raise InvalidPlan(f"instances must be 'needed', 'all' or a whole number of 2 or more, got {count!r}")
+        raise InvalidPlan(f"use must be 'needed', 'all' or a whole number of 2 or more, got {count!r}")
     return min(count, available)
 
 

@@ -41,10 +41,10 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
-    """Return the line of a key, or else of the nearest table around it."""
-    while path and path not in lines:
+    """Return the line of a key, or else of the nearest table around it; of an array of tables, that of the first."""
+    while path and path not in lines and (*path, 0) not in lines:
         path = path[:-1]
-    return lines.get(path)
+    return lines.get(path, lines.get((*path, 0)))
 
 
 def _statements(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:

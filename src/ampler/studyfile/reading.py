@@ -34,7 +34,7 @@ from ampler.studyfile import keys
 from ampler.studyfile.imports import imported
 from ampler.studyfile.instances import read_instances
 from ampler.studyfile.keys import Table
-from ampler.studyfile.locator import KeyPath, key_lines, line_of
+from ampler.studyfile.locator import key_lines, line_of
 
 SHELL_WORDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
 
@@ -123,13 +123,20 @@ def _pointing(top: Table) -> Iterator[None]:
 
 
 def _line_named(top: Table, sentence: str) -> int | None:
-    """The line of the algorithm a sentence speaks of, or of the first key that is one of its words."""
-    for place, entry in enumerate(top.values.get("algorithm", [])):
-        if f"algorithm {entry.get('name', '')!r}" in sentence:
+    """The line of the key a sentence begins with, of the algorithm it speaks of, or of any key that it names."""
+    paths = {str(path[-1]): path for path in top.lines if len(path) <= 2}
+    known = [paths[word] for word in map(_key, re.findall(r"[\w-]+", sentence)) if word in paths]
+    if known and _key(sentence.split(maxsplit=1)[0]) == known[0][-1]:
+        return top.lines[known[0]]
+    for place, entry in reversed([*enumerate(top.values.get("algorithm", []))]):
+        if "algorithm" in sentence and repr(entry.get("name")) in sentence:
             return line_of(top.lines, ("algorithm", place))
-    paths: dict[str, KeyPath] = {str(path[-1]): path for path in top.lines if len(path) <= 2}
-    words = (word for word in re.findall(r"[\w-]+", sentence) if word in paths)
-    return next((top.lines[paths[word]] for word in words), None)
+    return top.lines[known[0]] if known else None
+
+
+def _key(word: str) -> str:
+    """The key that a word of an error stands for."""
+    return {"par": "on-failure", "penalty": "on-failure", "failed": "on-failure"}.get(word, word)
 
 
 def _question(top: Table) -> Question:

@@ -26,7 +26,7 @@ ifdef UV
 	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --editable '.[parquet,dask]' --group dev --group docs
 else
 	@echo "==> using pip"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet,dask]' --group dev --group docs
 endif

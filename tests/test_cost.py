@@ -57,9 +57,10 @@ def test_the_sums_are_in_the_dictionary():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"runs": 0}, "runs must be 1 or more, got 0"),
-        ({"workers": -1}, "workers must be 1 or more, got -1"),
-        ({"seconds": 0.0}, "seconds must be a positive number, the time of one run, got 0.0"),
+        ({"runs": 0}, "runs must be a number from 1 to 1,000,000,000,000, got 0"),
+        ({"runs": 10**400}, "runs must be a number from 1 to 1,000,000,000,000, got 1000"),
+        ({"workers": -1}, "workers must be a number from 1 to 1,000,000,000,000, got -1"),
+        ({"seconds": 0.0}, "seconds must be positive and at most 1,000,000,000,000, the time of one run, got 0.0"),
         ({"seconds": float("nan")}, "got nan"),
         ({"seconds": float("inf")}, "got inf"),
     ],
@@ -74,6 +75,7 @@ def test_impossible_costs_are_refused_by_name(change, sentence):
     [
         (0.5, "0.5 seconds"),
         (1, "1 second"),
+        (0.0125, "0.013 seconds"),
         (119, "119 seconds"),
         (120, "2 minutes"),
         (90 * 60, "90 minutes"),

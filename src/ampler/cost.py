@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
+from reprlib import repr as shown
 
 from ampler.errors import InvalidInput
 
+MOST = 10**12  # runs, workers, seconds: nobody has more
 # Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
 UNITS = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
 
@@ -28,10 +30,12 @@ class Cost:
     def __post_init__(self) -> None:
         for name in ("instances", "algorithms", "runs", "workers"):
             count = getattr(self, name)
-            if count is not None and count < 1:
-                raise InvalidInput(f"{name} must be 1 or more, got {count!r}")
-        if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
-            raise InvalidInput(f"seconds must be a positive number, the time of one run, got {self.seconds!r}")
+            if count is not None and not 1 <= count <= MOST:
+                raise InvalidInput(f"{name} must be a number from 1 to {MOST:,}, got {shown(count)}")
+        if self.seconds is not None and not 0 < self.seconds <= MOST:
+            raise InvalidInput(
+                f"seconds must be positive and at most {MOST:,}, the time of one run, got {self.seconds}"
+            )
 
     @property
     def total_runs(self) -> int:
@@ -71,6 +75,5 @@ def duration(seconds: float) -> str:
     """
     unit, size = next((pair for pair in reversed(UNITS) if seconds >= 2 * pair[1]), UNITS[0])
     amount = seconds / size
-    digits = 0 if amount >= 10 else 1
-    text = f"{amount:,.{digits}f}".removesuffix(".0")
+    text = f"{amount:,.0f}" if amount >= 9.95 else f"{amount:.2g}"
     return f"{text} {unit}" + ("" if text == "1" else "s")

@@ -197,7 +197,7 @@ def rehearsed(question: Question, design: Design) -> str | None:
     correction, real = design.correction.capitalize(), K - K // 2
     return (
         f"Run for real on simulated differences, {correction}'s mean power is {mean_power(0):.2f} when all {K:,} "
-        f"differences are real and {mean_power(K - real):.2f} when {real:,} of them are."
+        f"differences are real and {mean_power(K - real):.2f} when {real:,} of them {'is' if real == 1 else 'are'}."
     )
 
 

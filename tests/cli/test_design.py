@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
 import subprocess
 import sys
 import typing
+from unittest import mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ampler import achieved_power, required_instances
 from ampler.cli import design as command
+from ampler.cli import main
 from ampler.holm import Correction
 
 PAPER = ("design", "--algorithms", 22, "--vs-one", "--effect", 0.5, "--power", 0.8)
@@ -281,9 +288,48 @@ def test_a_document_needs_no_rich():
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode == 0
 
 
-def test_a_design_in_a_terminal_without_unicode_still_answers(process):
-    import os
+NUMBERS = st.sampled_from(["0.5", "0.8", "0.05", "2", "0", "1", "-1", "nan", "inf", "1e-300", "1e300", "1e-4", "x", ""])
+COUNTS = st.sampled_from(
+    ["1", "2", "3", "22", "57", "0", "-1", "1000", "10000000", "99999999999", "1" + "0" * 400, "x"]
+)
+USUAL = {"--algorithms": "6", "--effect": "0.5", "--power": "0.8"}
+OPTIONS = {
+    **dict.fromkeys(("--effect", "--power", "--difference", "--sd", "--se", "--alpha", "--seconds"), NUMBERS),
+    **dict.fromkeys(("--algorithms", "--instances", "--available", "--runs", "--workers", "--seed"), COUNTS),
+    "--target": st.sampled_from(["mean", "median", "worst", "best", "1", "3", "0", "x", "", "2.5"]),
+    "--alternative": st.sampled_from(["two-sided", "less", "greater", "x"]),
+    "--test": st.sampled_from(["t", "sign", "x"]),
+    "--correction": st.sampled_from(["holm", "bonferroni", "x"]),
+}
 
+
+@given(
+    st.fixed_dictionaries({}, optional=OPTIONS).filter(lambda chosen: len(chosen) <= 4),
+    st.sets(st.sampled_from(sorted(USUAL)), max_size=1),
+    st.sampled_from(["--vs-one", "--vs-all"]),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_options_whatever_end_in_a_traceback_or_a_defect(chosen, dropped, kind, as_json):
+    asked = {name: value for name, value in USUAL.items() if name not in dropped} | chosen
+    out, err = io.StringIO(), io.StringIO()
+    arguments = ["ampler", "design", kind, *(f"{name}={value}" for name, value in asked.items())]
+
+    with (
+        mock.patch.object(sys, "argv", [*arguments, *(["--json"] if as_json else [])]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as leaving,
+    ):
+        main()
+
+    assert leaving.value.code in {0, 1, 2}
+    assert "defect" not in err.getvalue()
+    assert "Traceback" not in err.getvalue()
+    assert bool(out.getvalue()) == (leaving.value.code == 0)  # an answer or an error, never half of each
+
+
+def test_a_design_in_a_terminal_without_unicode_still_answers(process):
     answer = process(*PAPER, env=os.environ | {"PYTHONIOENCODING": "ascii"})
 
     assert answer.returncode == 0

@@ -49,7 +49,9 @@ def design(
     seed: Annotated[int, WholeOption(help="For the simulated powers.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """How many instances do I need? Give two of instances, effect and power; the third is the answer.
+    """How many instances do I need, or which power or effect do I have?
+
+    Give two of --instances, --effect and --power; the third is the answer.
 
     Example: ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
     """
@@ -174,17 +176,26 @@ def _document(question: Question, answer: Design, available: int | None, cost: C
 
 def _tell(question: Question, answer: Design, available: int | None, cost: Cost | None) -> None:
     """Print the answer first, then the table by rank, then what else helps."""
-    from ampler.explanation import advice, headline, rehearsed, with_available
+    from ampler.explanation import headline
 
+    points = _points(question, answer, available, cost)  # all is worked out before anything is printed
     say(headline(question, answer), style="bold")
     _tell_ranks(answer)
+    say_points(points)
+
+
+def _points(question: Question, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
+    from ampler.explanation import advice, rehearsed, with_available
+
     points = [_with_options(point) for point in advice(question, answer)]
-    points.append(rehearsed(question, answer) or "")
+    simulated = rehearsed(question, answer)
+    if simulated is not None:
+        points.append(simulated)
     if available is not None:
         points.append(with_available(question, available))
     if cost is not None:
         points.append(f"{cost}.")
-    say_points(point for point in points if point)
+    return points
 
 
 def _tell_ranks(answer: Design) -> None:

@@ -365,7 +365,7 @@ def wrong(name, values, call, asked):
     ("call", "asked", "name", "value"),
     [
         *wrong("effect", [0, -0.5, 1001, *NO_NUMBERS], required_instances, FINE),
-        *wrong("power", [0, 1, -0.1, 1.5, 80, *NO_NUMBERS], required_instances, FINE),
+        *wrong("power", [0, 1, -0.1, 1.5, 80, 1 - 1e-12, *NO_NUMBERS], required_instances, FINE),
         *wrong("alpha", [0, 1, 1.5, -1, 5, 1e-200, *NO_NUMBERS], required_instances, FINE),
         *wrong("comparisons", [0, -3, 10**8, *NOT_WHOLE], required_instances, FINE),
         *wrong("target", [0, -1, 22, "all", "", "5", 2.0, True, None, []], required_instances, FINE),
@@ -415,6 +415,29 @@ def test_an_effect_too_small_to_find_is_refused_without_a_search_that_never_ends
         required_instances(comparisons=21, effect=1e-6, test=test, target=target)
 
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("effect", [1e-9, 1e-160, 1e-300, 5e-324])
+def test_even_the_smallest_number_is_refused_in_words(effect):
+    with pytest.raises(InvalidDesign, match="takes more than 1000000000 instances"):
+        required_instances(comparisons=21, effect=effect)
+
+
+@pytest.mark.parametrize("power", [1e-300, 1e-12, 1 - 1e-9])
+@pytest.mark.parametrize("alpha", [1e-100, 0.05, 1 - 1e-16])
+@pytest.mark.parametrize("effect", [1e-3, 0.5, 1000.0])
+def test_extreme_questions_have_an_answer(power, alpha, effect):
+    for target in ("mean", "worst", 1):
+        design = required_instances(comparisons=1000, effect=effect, power=power, alpha=alpha, target=target)
+
+        assert design.reached >= power
+        assert (
+            design.instances == 2
+            or achieved_power(
+                comparisons=1000, instances=design.instances - 1, effect=effect, alpha=alpha, target=target
+            ).power
+            < power
+        )
 
 
 def test_the_limit_holds_for_the_instances_of_the_test_asked_for():

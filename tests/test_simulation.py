@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from ampler.design import achieved_power, required_instances
+from ampler.design import achieved_power, effect_from, required_instances
 from ampler.errors import InvalidDesign
 from ampler.simulation import simulate_design
 
@@ -97,6 +97,13 @@ def test_the_paper_s_case_has_the_powers_that_the_method_names():
     assert half.mean_power.value == pytest.approx(0.77, abs=0.015)
 
 
+@pytest.mark.parametrize(("se", "power"), [(0.0, 0.90), (0.5, 0.74), (1.0, 0.37)])
+def test_the_noise_of_the_runs_costs_the_power_that_the_method_names(se, power):
+    planned = achieved_power(instances=57, comparisons=21, effect=effect_from(0.5, 1.0, se=se))
+
+    assert simulate_design(planned, rng=SEED).mean_power.value == pytest.approx(power, abs=0.01)
+
+
 # ── what the method warns of ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -160,6 +167,16 @@ def test_a_rate_at_the_edge_keeps_an_honest_interval():
 
     assert sure.mean_power.value == sure.all_power.value == 1.0
     assert 0.9 < sure.mean_power.lower < 1.0 == sure.mean_power.upper
+
+
+@pytest.mark.parametrize(("instances", "comparisons"), [(2, 1), (10**9, 21), (150, 100_000)])
+def test_designs_of_any_size_can_be_checked(instances, comparisons):
+    effect = 4 / np.sqrt(instances)
+
+    check = simulate_design(achieved_power(instances=instances, comparisons=comparisons, effect=effect), rng=SEED)
+
+    assert check.mean_power.lower <= check.mean_power.value <= check.mean_power.upper
+    assert 0 < check.mean_power.value < 1
 
 
 def test_the_rates_are_in_their_natural_order():

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on
 MOST_COMPARISONS = 10**7  # all pairs of 4472 algorithms
 LARGEST_EFFECT = 1000.0  # standard deviations; beyond, the noncentral t distribution is no longer computed reliably
+HIGHEST_POWER = 1 - 1e-9  # a mean of powers is good to 1e-10, so that more could not be told from certainty
+FEWEST_FAMILIES = 400  # with fewer, the simulated number of instances would be a lottery
 SMALLEST_ALPHA = 1e-100  # below, so is its quantile at α/K
 
 
@@ -283,9 +285,9 @@ def _normal_instances(question: _Question, effect: float, power: float) -> int:
 
     family = question.family
     divisor = target_divisor(question.target, family.comparisons) if family.correction == "holm" else family.comparisons
-    critical = -ndtri(float(tail_levels(family.alpha / divisor, family.alternative)))
-    guess = (max(0.0, critical + ndtri(power)) / effect) ** 2 + critical**2 / 2
-    return ceil(min(guess, MOST_INSTANCES))
+    critical = -float(ndtri(float(tail_levels(family.alpha / divisor, family.alternative))))
+    root = min(max(0.0, critical + float(ndtri(power))) / effect, sqrt(MOST_INSTANCES))  # its square stays finite
+    return ceil(root**2 + critical**2 / 2)
 
 
 def _within_reach(instances: int | None, effect: float, power: float) -> int:
@@ -335,7 +337,9 @@ class _Rehearsal:
 
 def _simulated_design(question: _Question, rehearsal: _Rehearsal, guess: int, effect: float, power: float) -> Design:
     """Search the fewest instances by rehearsals that all use the same random numbers."""
-    families = rehearsal.replications or families_for(_setting(question, rehearsal, guess, effect))
+    families = rehearsal.replications or families_for(
+        _setting(question, rehearsal, guess, effect), least=FEWEST_FAMILIES
+    )
     roughly = _rehearsed(question, rehearsal, max(2, families // 16), effect)
     near = _rehearsed_instances(question, roughly, guess, effect, power)  # cheap, so that the dear search starts close
     rehearsed = _rehearsed(question, rehearsal, families, effect)
@@ -448,7 +452,10 @@ def _listed(effects: Any) -> tuple[Any, ...]:
 
 
 def _power(value: Any) -> float:
-    return share("power", value, "0.8 and 0.9 are usual")
+    power = share("power", value, "0.8 and 0.9 are usual")
+    if power > HIGHEST_POWER:
+        raise InvalidDesign(f"power must be at most {HIGHEST_POWER}, got {shown(value)}: 0.8 and 0.9 are usual")
+    return power
 
 
 def _alpha(value: Any) -> float:

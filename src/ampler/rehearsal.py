@@ -116,10 +116,10 @@ def rehearse(setting: Setting, *, families: int, seed: int) -> Tally:
     return total
 
 
-def families_for(setting: Setting) -> int:
-    """Return how many families about a second of work buys (a fifth of it without data), from 400 to 20 000."""
+def families_for(setting: Setting, *, least: int) -> int:
+    """Return how many families about a second of work buys (a fifth of it without data), from `least` to 20 000."""
     budget = MOMENT_BUDGET if setting.by_moments else DATA_BUDGET
-    return max(400, min(20_000, budget // setting.work))
+    return max(least, min(20_000, budget // setting.work))
 
 
 def _thresholds(setting: Setting) -> Floats:

@@ -14,6 +14,7 @@ from ampler.design import Design
 from ampler.errors import InvalidDesign
 from ampler.rehearsal import Dependence, Distribution, Setting, Tally, families_for, rehearse
 
+FEWEST_FAMILIES = 20  # in the very largest designs; the intervals say how little that is
 CHECK_DRAWS = 20_000  # draws that tell whether a distribution has mean 0 and standard deviation 1
 
 
@@ -121,7 +122,7 @@ def _setting(design: Design, null: int, dependence: Dependence, distribution: Di
 def _replications(replications: int | None, setting: Setting) -> int:
     """Take the replications asked for, or as many as a second or so buys."""
     if replications is None:
-        return families_for(setting)
+        return families_for(setting, least=FEWEST_FAMILIES)
     return whole("replications", replications, 2, 10**9, "10000 are plenty")
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ampler.comparisons import comparison
 from ampler.errors import InvalidRule, InvalidSamples
 from ampler.estimators import estimate
 from ampler.model import Sample, Stop
@@ -215,6 +216,34 @@ def test_fixed_asks_for_everything_at_once_and_then_stops():
 def test_a_rule_that_asks_for_nothing_is_refused():
     with pytest.raises(InvalidRule, match="must ask for runs or stop"):
         sample(lambda samples: Sample({}), lambda name, index: 1.0, ["a", "b"])
+
+
+# --- the promise ------------------------------------------------------------------------------------------------------
+
+
+def truly_within(rule, replications, algorithms=5, sd=4.0):
+    """Share of pairs whose true standard error is within se, and the mean number of runs."""
+    names = [f"a{k}" for k in range(algorithms)]
+    within, runs = [], []
+    for seed in range(replications):
+        values = np.random.default_rng([9, seed]).normal(50.0, sd, (algorithms, 2000))
+        outcome = sample(rule, lambda name, index, v=values: v[int(name[1:]), index], names)
+        errors = np.sqrt(comparison(algorithms, difference="simple").squared_errors(
+            np.full(algorithms, 50.0), sd**2 / outcome.samples.counts
+        ))  # fmt: skip
+        within.append((errors <= rule.se).mean())
+        runs.append(outcome.samples.counts.sum())
+    return float(np.mean(within)), float(np.mean(runs))
+
+
+def test_the_guard_keeps_the_promise_that_estimated_errors_break():
+    # Equal sds of 4: every pair is within 0.8 with 50 runs each, so 250 runs are the optimum.
+    settings = {"se": 0.8, "difference": "simple", "budget": 3000}
+    share, runs = truly_within(Accuracy(**settings), 60)
+    unguarded, _ = truly_within(Accuracy.as_in_paper(**settings), 20)
+    assert share > 0.93
+    assert runs < 1.3 * 250
+    assert unguarded < 0.85
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------

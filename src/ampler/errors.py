@@ -14,6 +14,7 @@
     │   ├── StoreUnusable              not a study file, damaged, too new, or not writable
     │   └── PlanMismatch               the file holds runs of another plan
     ├── RunFailed                      a run failed and the study's policy is to stop
+    ├── EngineFailed                   the executor that was given makes no more runs
     └── MissingDependency              an optional package is not installed
 
 Every message is one sentence that says what must hold, what came and what to do.
@@ -66,6 +67,10 @@ class PlanMismatch(StoreError):
 
 class RunFailed(AmplerError):
     """A run failed and the study's policy is to stop."""
+
+
+class EngineFailed(AmplerError):
+    """The executor that was given makes no more runs."""
 
 
 class MissingDependency(AmplerError):

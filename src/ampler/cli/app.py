@@ -9,8 +9,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from ampler import __version__
+from ampler.cli.advise import advise
+from ampler.cli.analyse import analyse
 from ampler.cli.design import design
+from ampler.cli.export import export
 from ampler.cli.output import WrongUsage, note
+from ampler.cli.run import run
+from ampler.cli.status import status
 from ampler.errors import AmplerError
 
 DONE, PROBLEM, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -40,6 +45,11 @@ def ampler(
 
 # One line per command, in the order of the help page. A command is a function in the module of its name.
 app.command()(design)
+app.command()(run)
+app.command()(status)
+app.command()(analyse)
+app.command()(advise)
+app.command()(export)
 
 
 def main() -> NoReturn:

@@ -1,0 +1,75 @@
+"""`ampler run`: carries out a study; interrupted, it goes on where it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ampler.cli.options import WholeOption
+from ampler.cli.output import WrongUsage, note, say
+
+if TYPE_CHECKING:
+    from ampler.model import Plan
+    from ampler.runner import Progress
+    from ampler.store import SqliteStore
+
+INTERRUPTED = 130
+
+
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study file to carry out.")],
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
+    ] = None,
+    workers: Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try failed runs of earlier sessions again.")
+    ] = False,
+) -> None:
+    """Carry out a study. Interrupt it at any time: the same command goes on where it was.
+
+    Example: ampler run study.toml --workers 4
+    """
+    from ampler.store import open_store
+    from ampler.studyfile import read_study_file
+
+    if workers is not None and workers < 1:
+        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    file = read_study_file(study)
+    with open_store(store or file.path.with_suffix(".db")) as opened:
+        for warning in file.plan.warnings:
+            note(f"Note: {warning}")
+        _carry_out(file.plan, opened, workers or file.workers, retry_failed)
+
+
+def _carry_out(plan: Plan, store: SqliteStore, workers: int | None, retry_failed: bool) -> None:
+    from ampler.cli.progress import Display
+    from ampler.runner import run_plan
+
+    try:
+        with Display() as display:
+            progress = run_plan(plan, store, workers=workers, retry_failed=retry_failed, report=display)
+    except KeyboardInterrupt:
+        recorded = sum(tally.runs for tally in store.tally())
+        note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
+    say(_summary(plan, store, progress))
+
+
+def _summary(plan: Plan, store: SqliteStore, progress: Progress) -> str:
+    """What was done, and what a reader must know: instances whose budget ran out, runs that failed."""
+    from ampler.fingerprint import record
+
+    reasons = [done.reason for done in store.finished(record(plan).decisions).values()]
+    short = reasons.count("budget spent")
+    return " ".join(
+        [
+            f"{plan.name}: all {progress.instances} instances are finished; {progress.runs} runs are recorded in"
+            f" {store.path.name}, {progress.new} of them new.",
+            *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
+            *([f"{progress.failures} runs failed and gave no value."] if progress.failures else []),
+            f"Next: ampler analyse {store.path.name}",
+        ]
+    )

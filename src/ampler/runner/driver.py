@@ -1,0 +1,194 @@
+"""Carries out a plan: decisions, workers and store meet here, in one thread, and it alone writes to the store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from ampler.errors import StoreError
+from ampler.fingerprint import record
+from ampler.model import Observation, Plan
+from ampler.plan import begun_first
+from ampler.protocols import Executor, Store
+from ampler.runner.agenda import AHEAD, Agenda
+from ampler.runner.course import Course
+from ampler.runner.engine import Done, Engine, ExecutorEngine, Fate, Lost, Returned
+from ampler.runner.pace import Pace
+from ampler.runner.pool import LocalPool
+from ampler.runner.progress import Meter, Progress
+from ampler.runner.work import Task, Work
+from ampler.store import Journal, environment
+
+Report = Callable[[Progress], object]
+
+REPORT_EVERY = 0.5  # seconds
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    retry_failed: bool = False,
+    report: Report | None = None,
+) -> Progress:
+    """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance.
+
+    Runs are made by `workers` processes (default: one for each core), or by an executor of the kind of
+    concurrent.futures. `report` is told of the progress now and then. Interrupted, by Ctrl-C, SIGTERM or worse, it
+    leaves all that is recorded, and calling it again goes on from there.
+    """
+    plan = begun_first(plan, store.begun())
+    kept = record(plan)
+    store.begin(kept, environment())
+    workers = workers or _workers_of(executor)
+    drive = Drive(plan, store, kept.decisions, workers, again=retry_failed, report=report)
+    if drive.waiting:
+        with sigterm_as_interrupt():
+            work = Work.of(plan)
+            drive.through(LocalPool(work, workers) if executor is None else ExecutorEngine(executor, work, workers))
+    return drive.reading(workers)
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Have SIGTERM raise KeyboardInterrupt, as Ctrl-C does; only the main thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class Drive:
+    """One carrying-out of a plan: instances that wait, instances under way, and the runs they want."""
+
+    def __init__(
+        self, plan: Plan, store: Store, decisions: str, workers: int, *, again: bool, report: Report | None
+    ) -> None:
+        self._plan, self._store, self._decisions = plan, store, decisions
+        self._again, self._report, self._reported = again, report, 0.0
+        tally, failed = store.tally(), [observation.key for observation in store.failures()]
+        self.meter = Meter(plan, tally, failed)
+        self._pace = Pace(tally)
+        self._agenda = Agenda([instance.name for instance in plan.instances], workers)
+        self._journal = Journal(store)
+        self._courses: dict[str, Course] = {}
+        self.waiting = deque(self._unfinished({key.instance for key in failed} if again else set()))
+
+    def through(self, engine: Engine) -> None:
+        """Drive until every instance is done. Whatever happens, all that was made is recorded."""
+        try:
+            while self._fill(engine):
+                for fate in engine.collect(self._patience()):
+                    self._note(fate)
+                self._keep_time(engine)
+            self.meter.add(self._journal.flush())
+        except BaseException:
+            try:
+                self._save(engine)
+            finally:
+                engine.close(at_once=True)
+            raise
+        engine.close(at_once=False)
+        self._tell(engine)
+
+    def _unfinished(self, reopened: set[str]) -> Iterator[str]:
+        """The instances that need to be looked at; those finished under the same decisions need no replay."""
+        finished = self._store.finished(self._decisions)
+        for instance in self._plan.instances:
+            if instance.name in finished and instance.name not in reopened:
+                self.meter.finish(finished[instance.name])
+            else:
+                yield instance.name
+
+    def _fill(self, engine: Engine) -> bool:
+        """Keep the workers in work; False when there is nothing more to wait for."""
+        while engine.busy < AHEAD * engine.workers:
+            while self.waiting and self._agenda.is_short(self._pace):
+                self._open(self.waiting.popleft())
+            chunk = self._agenda.chunk(self._pace)
+            if not chunk:
+                break
+            engine.submit(chunk)
+        return engine.busy > 0
+
+    def _open(self, instance: str) -> None:
+        """Begin an instance, or replay it as far as its recorded runs go."""
+        recorded = self._store.observations(instance, superseded=True)
+        course = Course(self._plan, instance, self._decisions, recorded, again=self._again)
+        self._courses[instance] = course
+        self._go_on(course, course.begin())
+
+    def _go_on(self, course: Course, tasks: Iterable[Task]) -> None:
+        self._agenda.add(tasks)
+        if course.done is not None:
+            self.meter.add(self._journal.add(finished=course.done))
+            self.meter.finish(course.done)
+            del self._courses[course.instance]
+
+    def _note(self, fate: Fate) -> None:
+        """Record what became of a chunk, and go on with its instances."""
+        match fate:
+            case Done(_, batch):
+                self._pace.note(batch)
+                self._take(batch.observations)
+            case Lost(tasks, how):
+                self._take([self._courses[task.key.instance].lost(task, how) for task in tasks])
+            case Returned(tasks):
+                self._agenda.add(tasks)
+
+    def _take(self, observations: Sequence[Observation]) -> None:
+        self.meter.add(self._journal.add(*observations))
+        for observation in observations:
+            course = self._courses[observation.key.instance]
+            self._go_on(course, course.take(observation))
+
+    def _patience(self) -> float:
+        """How long to wait for workers: until a group of runs must be written, or somebody wants to know."""
+        due = self._journal.due_in
+        return REPORT_EVERY if due is None else min(due, REPORT_EVERY)
+
+    def _keep_time(self, engine: Engine) -> None:
+        if self._journal.due_in == 0:
+            self.meter.add(self._journal.flush())
+        if time.monotonic() - self._reported >= REPORT_EVERY:
+            self._tell(engine)
+
+    def _tell(self, engine: Engine) -> None:
+        if self._report is not None:
+            self._report(self.reading(engine.workers))
+            self._reported = time.monotonic()
+
+    def reading(self, workers: int) -> Progress:
+        """Return where the study stands."""
+        return self.meter.reading(self._courses.values(), len(self.waiting), self._pace, workers)
+
+    def _save(self, engine: Engine) -> None:
+        """Record what has arrived; a store that fails here has said so already, or the next run will tell."""
+        with suppress(StoreError):
+            for fate in engine.collect(0):
+                if isinstance(fate, Done):
+                    self._journal.add(*fate.batch.observations)
+            self._journal.flush()
+
+
+def _workers_of(executor: Executor | None) -> int:
+    """As many as the executor has, if it says so, or else the cores we may use."""
+    known = getattr(executor, "_max_workers", None)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return known or cores or 1

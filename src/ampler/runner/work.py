@@ -1,0 +1,129 @@
+"""What travels to a worker and back: the work is sent once, then only the names of runs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+import time
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import c_long
+from dataclasses import dataclass, field
+from typing import Any
+
+from ampler.algorithms import run_once
+from ampler.model import Algorithm, Instance, Limits, Observation, Plan, RunKey
+from ampler.plan import run_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A run to be made: its key, the how-manieth attempt, and the round of decisions that asked for it.
+
+    `alone` keeps it out of the company of others: it was lost once and may be the one that kills workers.
+    """
+
+    key: RunKey
+    attempt: int = 0
+    round: int = 0
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a chunk of runs gave, and the seconds it took with everything around the runs."""
+
+    observations: Sequence[Observation]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """All a worker has to know of a plan to make its runs."""
+
+    algorithms: Mapping[str, Algorithm]
+    instances: Mapping[str, Instance]
+    seed: int
+    limits: Limits
+
+    @classmethod
+    def of(cls, plan: Plan) -> Work:
+        """Return the work of a plan."""
+        return cls(
+            {algorithm.name: algorithm for algorithm in plan.algorithms},
+            {instance.name: instance for instance in plan.instances},
+            plan.seed,
+            plan.limits,
+        )
+
+    def run(self, tasks: Sequence[Task], at: c_long | None = None) -> Batch:
+        """Make runs, one after the other; `at` is told at which of them we are."""
+        began = time.perf_counter()
+        at = c_long() if at is None else at
+        observations = []
+        for place, task in enumerate(tasks):
+            at.value = place
+            observations.append(self._observed(task))
+        return Batch(observations, time.perf_counter() - began)
+
+    def _observed(self, task: Task) -> Observation:
+        key = task.key
+        seed = run_seed(self.seed, key.instance, key.algorithm, key.index)
+        outcome = run_once(self.algorithms[key.algorithm], self.instances[key.instance], seed, self.limits)
+        return Observation(
+            key=key,
+            value=outcome.value,
+            seconds=outcome.seconds,
+            status=outcome.status,
+            message=outcome.message,
+            seed=seed,
+            attempt=task.attempt,
+            round=task.round,
+            measures=outcome.measures,
+        )
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Work for executors of any kind: threads share it, other processes unpack it once and remember it.
+
+    It is pickled the first time it leaves this process, functions by value where cloudpickle is installed.
+    """
+
+    work: Work
+    _pickled: list[bytes] = field(default_factory=list, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if not self._pickled:
+            self._pickled.append(_dumps()(self.work))
+        data = self._pickled[0]
+        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), _Bytes(data))
+
+
+def run_parcel(parcel: Parcel, tasks: Sequence[Task]) -> Batch:
+    """Make runs of a parcel: what is submitted to an executor."""
+    return parcel.work.run(tasks)
+
+
+class _Bytes(bytes):
+    """Bytes that are not compared when a cache looks for their digest."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Bytes)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(digest: str, data: bytes) -> Parcel:
+    return Parcel(pickle.loads(data))
+
+
+def _dumps() -> Callable[[Any], bytes]:
+    try:
+        from cloudpickle import dumps
+    except ImportError:
+        return pickle.dumps
+    result: Callable[[Any], bytes] = dumps
+    return result

@@ -141,7 +141,8 @@ def _all_pairs_counts(noise: Floats, target: float, lower: Floats, costs: Floats
         weight = np.where(limit > target / 2, costs * noise, 0.0)
         giant = np.arange(noise.shape[-1]) == weight.argmax(axis=-1)[..., None]
         t = _share_of_others(giant, limit, costs * noise, target)
-        t = np.clip(t, np.maximum(target - limit.max(axis=-1, where=giant, initial=0.0), 0.0), target / 2)
+        least = np.maximum(target - limit.max(axis=-1, where=giant, initial=0.0), 0.0)
+        t = np.minimum(np.maximum(t, least), target / 2)
         v = np.minimum(limit, np.where(giant, target - t[..., None], t[..., None]))
         return np.where(noise > 0, np.maximum(lower, noise / v), lower)
 
@@ -154,13 +155,17 @@ def _share_of_others(giant: NDArray[np.bool_], limit: Floats, weight: Floats, ta
     """
     capped = np.where(giant, 0.0, limit)
     order = np.argsort(-capped, axis=-1)
-    limits = np.take_along_axis(capped, order, axis=-1)
-    free = np.cumsum(np.take_along_axis(np.where(giant, 0.0, weight), order, axis=-1), axis=-1)
+    limits = _arranged(capped, order)
+    free = _arranged(np.where(giant, 0.0, weight), order).cumsum(axis=-1)
     giants = weight.sum(axis=-1, where=giant, keepdims=True)
     root, whole = np.sqrt(free), np.sqrt(giants)
     meeting = target * root / (root + whole)
     following = np.maximum(meeting[..., :-1], limits[..., 1:]).min(axis=-1)
     return np.asarray(np.minimum(np.where(np.isnan(following), 0.0, following), limits[..., 0]))
+
+
+def _arranged(values: Floats, order: NDArray[np.intp]) -> Floats:
+    return values[order] if values.ndim == 1 else np.take_along_axis(values, order, axis=-1)
 
 
 # --- percent of the grand mean ----------------------------------------------------------------------------------------

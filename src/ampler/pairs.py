@@ -108,13 +108,15 @@ class GrandMeanPairs:
         v, g = self.noise / counts, self.shares
         total = v.sum(axis=-1, keepdims=True)
         tilt = 0.0 if self.formula == "paper" else 2.0
-        own, one = v * (1 - tilt * g) + g * g * total, np.ones_like(v)
+        own = v * (1 - tilt * g) + g * g * total
         # Multiplied out, se² is a sum of products f(i)·g(j): one product of thin matrices.
-        left = np.stack([own, one, tilt * g, tilt * v - 2 * total * g], axis=-1)
-        squared: Floats = left @ np.stack([one, own, v, g], axis=-2)
+        left, right = np.ones((*v.shape, 4)), np.ones((*v.shape[:-1], 4, v.shape[-1]))
+        left[..., 0], left[..., 2], left[..., 3] = own, tilt * g, tilt * v - 2 * total * g
+        right[..., 1, :], right[..., 2, :], right[..., 3, :] = own, v, g
+        squared: Floats = left @ right
         diagonal = np.arange(v.shape[-1])
         squared[..., diagonal, diagonal] = 0.0
-        return squared.clip(min=0.0)  # as a share nears ±1 the terms cancel: no negative square
+        return np.maximum(squared, 0.0)  # as a share nears ±1 the terms cancel: no negative square
 
 
 Pairs = ReferencePairs | AllPairs | GrandMeanPairs

@@ -164,9 +164,29 @@ def test_where_keeps_one_group(write):
 
 
 def test_a_column_that_says_something_of_each_instance_is_a_feature(write):
-    rows = [f"a,i{k},{'small' if k < 2 else 'large'},{k},{k}" for k in range(4)]
+    rows = [f"{a},i{k},{'small' if k < 2 else 'large'},{a}{k},{k}" for k in range(4) for a in (1, 2)]
     table = read_table(write("algorithm,instance,size,seconds,value\n" + "\n".join(rows)))
     assert table.features == {"size": {"i0": "small", "i1": "small", "i2": "large", "i3": "large"}}
+
+
+def test_a_number_that_says_something_of_each_instance_may_have_many_values(write):
+    rows = [f"a,i{k},{10 * k},x{k},{k}" for k in range(20)]
+    table = read_table(write("algorithm,instance,jobs,label,value\n" + "\n".join(rows)))
+    assert set(table.features) == {"jobs"}
+    assert table.features["jobs"]["i19"] == 190
+
+
+@pytest.mark.parametrize(
+    ("text", "sounds"),
+    [
+        ("classifier,dataset,Accuracy\na,i1,1\n", True),
+        ("classifier,dataset,error\na,i1,1\n", False),
+        ("algorithm,instance,metric,value\na,i1,AUC,1\n", True),
+        (LONG, False),
+    ],
+)
+def test_a_value_called_accuracy_sounds_as_if_higher_were_better(write, text, sounds):
+    assert read_table(write(text)).sounds_higher == sounds
 
 
 def test_maximize_says_that_higher_is_better(write):

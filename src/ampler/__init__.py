@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ampler.advice import Advice as Advice
+    from ampler.advice import suggest_se as suggest_se
+    from ampler.analysis import Analysis as Analysis
     from ampler.design import Design as Design
     from ampler.design import achieved_power as achieved_power
     from ampler.design import detectable_effect as detectable_effect
@@ -28,13 +31,17 @@ if TYPE_CHECKING:
     from ampler.sampling import sample as sample
     from ampler.simulation import DesignCheck as DesignCheck
     from ampler.simulation import simulate_design as simulate_design
+    from ampler.sources import advise as advise
+    from ampler.sources import analyse as analyse
 
 __version__ = "0.1.0"
 
 # The home of each public name; a test compares it with the imports above and with __all__.
 _HOMES = {
     "Accuracy": "sampling",
+    "Advice": "advice",
     "AmplerError": "errors",
+    "Analysis": "analysis",
     "Design": "design",
     "DesignCheck": "simulation",
     "Estimate": "estimators",
@@ -45,6 +52,8 @@ _HOMES = {
     "Samples": "samples",
     "Stop": "model",
     "achieved_power": "design",
+    "advise": "sources",
+    "analyse": "sources",
     "detectable_effect": "design",
     "effect_from": "design",
     "estimate": "estimators",
@@ -53,11 +62,14 @@ _HOMES = {
     "required_instances": "design",
     "sample": "sampling",
     "simulate_design": "simulation",
+    "suggest_se": "advice",
 }
 
 __all__ = [
     "Accuracy",
+    "Advice",
     "AmplerError",
+    "Analysis",
     "Design",
     "DesignCheck",
     "Estimate",
@@ -68,6 +80,8 @@ __all__ = [
     "Samples",
     "Stop",
     "achieved_power",
+    "advise",
+    "analyse",
     "detectable_effect",
     "effect_from",
     "estimate",
@@ -76,6 +90,7 @@ __all__ = [
     "required_instances",
     "sample",
     "simulate_design",
+    "suggest_se",
 ]
 
 

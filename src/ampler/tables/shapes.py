@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from ampler.errors import InvalidData
 from ampler.model import Better
 from ampler.runs import Runs
 from ampler.tables.cells import Place, same, to_numbers
-from ampler.tables.columns import DIMENSION, Long, Shape, Wide, fold, listed
+from ampler.tables.columns import DIMENSION, HIGHER, SEED, Long, Shape, Wide, fold, listed
 from ampler.tables.names import Coded, Codes, coded, combination, needed, row_names
 from ampler.tables.status import statuses
 
@@ -30,6 +30,7 @@ class Table:
     runs: Runs
     features: Mapping[str, Mapping[str, object]]  # feature -> instance -> value
     better: Better | None  # what the table itself says: maximize = TRUE means higher
+    sounds_higher: bool  # whether its values are called accuracy, or another word for what one wants more of
     notes: tuple[str, ...]
 
 
@@ -62,8 +63,9 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Pl
     algorithm, instance = rows.algorithm, rows.instance
     return Table(
         Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
-        _features(rows, dict.fromkeys((*long.instance, *long.others))),
+        _features(rows, long),
         _direction(rows.frame, long.direction),
+        _sounds_higher(rows.frame, long),
         (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
     )
 
@@ -166,20 +168,25 @@ def _in_run_order(rows: _Rows, long: Long) -> _Rows:
     return rows.at(np.argsort(numbers, kind="stable"))
 
 
-def _features(rows: _Rows, columns: Iterable[str]) -> dict[str, dict[str, object]]:
+def _features(rows: _Rows, long: Long) -> dict[str, dict[str, object]]:
     """Columns that say something of an instance (the same on all its rows) and put several instances in a group."""
-    features = {name: _feature(rows, name) for name in columns if name != _NAMES}
+    columns = (
+        name for name in dict.fromkeys((*long.instance, *long.others)) if name != _NAMES and fold(name) not in SEED
+    )
+    features = {name: _feature(rows, name, names_instances=name in long.instance) for name in columns}
     return {name: feature for name, feature in features.items() if feature}
 
 
-def _feature(rows: _Rows, name: str) -> dict[str, object]:
+def _feature(rows: _Rows, name: str, *, names_instances: bool) -> dict[str, object]:
     column, instances = coded(rows.frame[name]), len(rows.instance.names)
-    if not 2 <= len(column.names) <= min(MOST_LEVELS, instances // 2) or (column.codes < 0).any():
+    values = _as_numbers(column.names)
+    measured = not names_instances and values is not column.names  # a size may have as many values as it likes
+    most = instances if measured else min(MOST_LEVELS, instances // 2)
+    if not 2 <= len(values) <= most or (column.codes < 0).any():
         return {}
     _, first = combination(rows.instance.codes, column.codes)
     if len(first) != instances:
         return {}
-    values = _as_numbers(column.names)
     return {rows.instance.of(row): values[column.codes[row]] for row in first}
 
 
@@ -198,6 +205,11 @@ def _direction(frame: pd.DataFrame, column: str | None) -> Better | None:
     if words and words <= {"true", "1", "t", "yes"}:
         return "higher"
     return "lower" if words and words <= {"false", "0", "f", "no", "-1"} else None
+
+
+def _sounds_higher(frame: pd.DataFrame, long: Long) -> bool:
+    metric = frame[long.metric].iloc[0] if long.metric is not None else ""
+    return fold(long.values[0]) in HIGHER or fold(metric) in HIGHER
 
 
 def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:

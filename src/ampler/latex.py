@@ -1,0 +1,128 @@
+"""Words, numbers and tables as LaTeX: what names contain is escaped, tables are booktabs. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ampler.analysis import Analysis, Comparison
+
+_MARKS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "×": r"\ensuremath{\times}",
+    "±": r"\ensuremath{\pm}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "−": r"\ensuremath{-}",
+    "∞": r"\ensuremath{\infty}",
+}
+_GREEK = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau upsilon"
+    " varphi chi psi omega"
+)
+_GREEK_CAPITALS = {"Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma"} | {
+    "Φ": "Phi",
+    "Ψ": "Psi",
+    "Ω": "Omega",
+}
+
+
+def _letters() -> dict[str, str]:
+    """Greek letters, which pdfLaTeX knows in mathematics only."""
+    small = {chr(ord("α") + place): name for place, name in enumerate(_GREEK.split())}
+    names = {letter: name for letter, name in (small | _GREEK_CAPITALS).items() if name != "o"}
+    return {letter: rf"\ensuremath{{\{name}}}" for letter, name in names.items()}
+
+
+_ESCAPES = str.maketrans(_MARKS | _letters())
+
+
+def escaped(text: str) -> str:
+    r"""Return a text that LaTeX sets as it stands; line breaks become blanks.
+
+    >>> print(escaped("(1+(λ,λ)) GA_{r/2} & 50%"))
+    (1+(\ensuremath{\lambda},\ensuremath{\lambda})) GA\_\{r/2\} \& 50\%
+    """
+    return " ".join(text.split()).translate(_ESCAPES)
+
+
+def number(value: float, digits: int = 2) -> str:
+    r"""Return a number in mathematics, with so many significant digits.
+
+    >>> number(-0.5567), number(3.7e-23), number(1234.5, 3), number(float("nan"))
+    ('$-0.56$', '$3.7\\times10^{-23}$', '$1230$', '--')
+    """
+    if math.isnan(value):
+        return "--"
+    if math.isinf(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    power = int(exponent)
+    if value == 0 or -4 <= power < 6:
+        return f"${float(f'{mantissa}e{power}'):.{max(0, digits - 1 - power)}f}$"
+    return rf"${mantissa}\times10^{{{power}}}$"
+
+
+def booktabs(header: Sequence[str], *groups: Sequence[Sequence[str]], align: str) -> str:
+    r"""Return a tabular in the manner of booktabs, a rule between groups of rows; the cells are LaTeX already.
+
+    >>> print(booktabs(["pair", "$p$"], [["a", "$0.04$"]], align="lr"))
+    \begin{tabular}{lr}
+    \toprule
+    pair & $p$ \\
+    \midrule
+    a & $0.04$ \\
+    \bottomrule
+    \end{tabular}
+    """
+    lines = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", _line(header)]
+    for group in filter(None, groups):
+        lines += [r"\midrule", *map(_line, group)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def holm_table(analysis: Analysis) -> str:
+    r"""Return the comparisons in Holm's order as a table for a paper; a rule stands where rejecting stops.
+
+    It needs \usepackage{booktabs} in the preamble.
+    """
+    header = ["rank", "comparison", r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
+    rejected = [_row(comparison) for comparison in analysis.comparisons if comparison.rejected]
+    kept = [_row(comparison) for comparison in analysis.comparisons if not comparison.rejected]
+    return booktabs(header, rejected, kept, align="rlrrrcr")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _estimate(analysis: Analysis) -> str:
+    return {"P(φ>0)": r"$P(\varphi>0)$"}.get(name := analysis.comparisons[0].estimate_of, name)
+
+
+def _row(comparison: Comparison) -> list[str]:
+    low, high = (number(bound).strip("$") for bound in comparison.interval)
+    return [
+        str(comparison.rank),
+        rf"{escaped(comparison.first)} $\times$ {escaped(comparison.second)}",
+        number(comparison.alpha),
+        number(comparison.p_value),
+        number(comparison.estimate),
+        f"$[{low}, {high}]$",
+        number(comparison.effect_size),
+    ]

@@ -1,0 +1,89 @@
+"""`ampler advise`: the answer first, the numbers that carry it, and no pilot at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def pilot(tmp_path):
+    rng = np.random.default_rng(4)
+    rows = ["solver,problem,value"]
+    for i in range(15):
+        for solver, shift in (("old", 0.0), ("new", rng.normal(scale=1.0)), ("odd", rng.normal(scale=2.0))):
+            rows += [f"{solver},p{i},{100 + shift + rng.normal(scale=2.0)}" for _ in range(5)]
+    path = tmp_path / "pilot.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_the_answer_comes_first_then_se_and_instances(shell, pilot):
+    answer = shell("advise", pilot, "--difference", "simple", "--reference", "old", "--detect", 1, "--start", 3)
+    assert answer.code == 0
+    assert answer.out.startswith(("More instances", "More runs", "Neither"))
+    assert "Take se = " in answer.words
+    assert "old × odd" in answer.out
+    assert "cheapest" in answer.out
+
+
+def test_the_json_document_has_the_best_choice_the_curve_and_the_parts(shell, pilot):
+    document = shell("advise", pilot, "--difference", "simple", "--detect", 1, "--start", 3, "--json").json
+    assert document["best"]["power"] >= 0.8
+    assert len(document["parts"]) == 3
+    assert min(choice["cost"] for choice in document["curve"]) >= 0.999 * document["best"]["cost"]
+    assert {"answer", "allocation", "budget", "instances_interval", "warnings"} <= set(document)
+
+
+def test_costs_available_instances_and_targets_reach_the_advice(shell, pilot):
+    ask = ("advise", pilot, "--difference", "simple", "--detect", 1, "--start", 2, "--json")
+    plain, dear, few = (
+        shell(*ask, *more).json["best"]
+        for more in ((), ("--cost", "odd=5", "--cost", "new=2"), ("--available", 60, "--target", "best"))
+    )
+    assert dear["cost"] > plain["cost"]
+    assert few["instances"] <= 60
+    assert shell(*ask, "--instance-cost", 500).json["best"]["instances"] < plain["instances"]
+
+
+def test_without_a_pilot_there_is_a_rule_of_thumb(shell):
+    answer = shell("advise", "--detect", 0.05, "--effect", 0.5)
+    assert answer.code == 0
+    assert "begin with se = 0.0316" in answer.words
+    assert shell("advise", "--detect", 0.05, "--json").json["se"] == pytest.approx(0.05 / 0.5 / 10**0.5)
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words"),
+    [
+        ((), 2, "--difference simple"),
+        (("--difference", "simple", "--effect", "0.5"), 2, "--effect is for the rule of thumb"),
+        (("--difference", "simple", "--cost", "odd"), 2, "--cost must look like"),
+        (("--difference", "simple", "--cost", "nobody=3"), 1, "costs must be of the algorithms"),
+        (("--difference", "simple", "--target", "most"), 1, "target must be one of"),
+        (("--difference", "simple", "--available", "3"), 1, "however exact the runs"),
+        (("--difference", "simple", "--start", "1"), 1, "start must be 2 or more"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_sentence(shell, pilot, more, code, words):
+    answer = shell("advise", pilot, "--detect", 0.5, *more)
+    assert answer.code == code
+    assert words in " ".join(answer.err.split())
+    assert answer.out == ""
+
+
+def test_the_difference_to_detect_is_required(shell, pilot):
+    answer = shell("advise", pilot, "--difference", "simple")
+    assert answer.code == 2
+    assert "--detect" in answer.err
+
+
+def test_the_papers_runs_say_that_runs_suffice_and_instances_lack(shell, public_data):
+    document = shell(
+        "advise", public_data / "paper_experiment1_runs.csv", "--reference", "Full", "--difference", "percent",
+        "--detect", 0.05, "--json",
+    ).json  # fmt: skip
+    assert document["answer"].startswith("More instances")
+    assert document["pilot_instances"] == 57
+    shares = {part["second"]: part["noise_share"] for part in document["parts"]}
+    assert shares["no-TSK"] < 0.05 < shares["no-SWT"]

@@ -1,4 +1,4 @@
-"""Designs against the reference values, the laws they must keep, and what a wrong question is answered."""
+"""Designs, their terms and solutions: the reference values, the laws, and what a wrong question is answered."""
 
 import json
 import re

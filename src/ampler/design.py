@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
-from math import ceil, hypot, sqrt
-from numbers import Integral
+from math import hypot
 from reprlib import repr as shown
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.checks import choice, number, share, whole
+from ampler.checks import number, whole
 from ampler.errors import InvalidDesign
 from ampler.holm import Correction, corrected_levels
 from ampler.model import Alternative, Test
-from ampler.power import instances_for, paired_power, t_instances, tail_levels
-from ampler.profile import Family, Target, power_profile, target_divisor, target_power
-from ampler.rehearsal import Dependence, Setting, families_for, rehearse
-from ampler.search import smallest
+from ampler.power import paired_power, t_instances
+from ampler.profile import Family, Target, power_profile, target_power
+from ampler.rehearsal import Dependence
+from ampler.solution import SimulatedPower, fewest_instances, fewest_rehearsed, smallest_effect
+from ampler.terms import (
+    LARGEST_EFFECT,
+    MOST_INSTANCES,
+    Terms,
+    checked_effect,
+    checked_effects,
+    checked_instances,
+    checked_power,
+    checked_rehearsal,
+    checked_terms,
+    not_simulated,
+)
+
+__all__ = [
+    "LARGEST_EFFECT",
+    "MOST_INSTANCES",
+    "Design",
+    "SimulatedPower",
+    "achieved_power",
+    "detectable_effect",
+    "effect_from",
+    "n_comparisons",
+    "power_curve",
+    "required_instances",
+]
 
 Floats = NDArray[np.float64]
-
-MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on
-MOST_COMPARISONS = 10**7  # all pairs of 4472 algorithms
-LARGEST_EFFECT = 1000.0  # standard deviations; beyond, the noncentral t distribution is no longer computed reliably
-HIGHEST_POWER = 1 - 1e-9  # a mean of powers is good to 1e-10, so that more could not be told from certainty
-FEWEST_FAMILIES = 400  # with fewer, the simulated number of instances would be a lottery
-SMALLEST_ALPHA = 1e-100  # below, so is its quantile at α/K
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedPower:
-    """The mean power that simulation gave, with its Monte Carlo standard error and what it was simulated with."""
-
-    power: float
-    error: float
-    dependence: Dependence
-    replications: int
-    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +125,14 @@ def required_instances(
     >>> required_instances(comparisons=21, effect=0.5, target="simulated", dependence="reference").instances
     53
     """
-    question = _question(comparisons, alpha, target, alternative, test, correction)
-    rehearsal = _rehearsal(target, dependence, seed, replications)
-    size, wanted = _effect(effect), _power(power)
-    needed = _conventional_instances(question, size, wanted)
+    terms = checked_terms(comparisons, alpha, target, alternative, test, correction)
+    rehearsal = checked_rehearsal(target, dependence, seed, replications)
+    size, wanted = checked_effect(effect), checked_power(power)
+    needed = fewest_instances(terms, size, wanted)
     if rehearsal is None:
-        return _design(question, needed, size, wanted)
-    return _simulated_design(question, rehearsal, needed, size, wanted)
+        return _design(terms, needed, size, wanted)
+    needed, simulated = fewest_rehearsed(terms, rehearsal, needed, size, wanted)
+    return _design(terms, needed, size, wanted, simulated)
 
 
 def achieved_power(
@@ -145,8 +151,8 @@ def achieved_power(
     >>> print(achieved_power(instances=200, comparisons=7, effect=0.25))
     200 instances: mean power 0.853 for d = 0.25 over 7 comparisons (two-sided paired t-tests, Holm, alpha = 0.05)
     """
-    question = _question(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    return _achieved(question, _instances(instances), _effect(effect))
+    terms = checked_terms(comparisons, alpha, not_simulated(target), alternative, test, correction)
+    return _achieved(terms, checked_instances(instances), checked_effect(effect))
 
 
 def detectable_effect(
@@ -165,9 +171,9 @@ def detectable_effect(
     >>> print(detectable_effect(instances=200, comparisons=7, power=0.85))
     200 instances: mean power 0.850 for d = 0.249 over 7 comparisons (two-sided paired t-tests, Holm, alpha = 0.05)
     """
-    question = _question(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    count, wanted = _instances(instances), _power(power)
-    return _design(question, count, _smallest_effect(question, count, wanted), wanted)
+    terms = checked_terms(comparisons, alpha, not_simulated(target), alternative, test, correction)
+    count, wanted = checked_instances(instances), checked_power(power)
+    return _design(terms, count, smallest_effect(terms, count, wanted), wanted)
 
 
 def power_curve(
@@ -186,9 +192,9 @@ def power_curve(
     >>> [round(design.mean_power, 2) for design in power_curve(instances=200, comparisons=7, effects=[0.1, 0.2, 0.3])]
     [0.16, 0.64, 0.96]
     """
-    question = _question(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    count = _instances(instances)
-    return tuple(_achieved(question, count, _effect(effect)) for effect in _listed(effects))
+    terms = checked_terms(comparisons, alpha, not_simulated(target), alternative, test, correction)
+    count = checked_instances(instances)
+    return tuple(_achieved(terms, count, checked_effect(effect)) for effect in checked_effects(effects))
 
 
 def n_comparisons(algorithms: int, *, reference: bool = False) -> int:
@@ -222,37 +228,21 @@ def effect_from(difference: float, sd: float, *, se: float = 0.0) -> float:
     return size / hypot(spread, noise)
 
 
-# ── solving ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What stays fixed while one of instances, effect and power is solved for; checked at the door."""
-
-    family: Family
-    target: Target
-    test: Test
-
-    def t_power(self, instances: int, effect: float) -> float:
-        """The target's power when t-tests are done on so many instances."""
-        return target_power(self.family, self.target, instances, effect)
-
-
 def _design(
-    question: _Question, instances: int, effect: float, power: float, simulated: SimulatedPower | None = None
+    terms: Terms, instances: int, effect: float, power: float, simulated: SimulatedPower | None = None
 ) -> Design:
     """Fill in the powers that go with the numbers."""
-    family = question.family
-    profile = power_profile(family, t_instances(instances, question.test), effect)
+    family = terms.family
+    profile = power_profile(family, t_instances(instances, terms.test), effect)
     return Design(
         instances=instances,
         comparisons=family.comparisons,
         effect=effect,
         power=power,
         alpha=family.alpha,
-        target=question.target,
+        target=terms.target,
         alternative=family.alternative,
-        test=question.test,
+        test=terms.test,
         correction=family.correction,
         mean_power=profile.mean,
         median_power=profile.median,
@@ -262,133 +252,10 @@ def _design(
     )
 
 
-def _achieved(question: _Question, instances: int, effect: float) -> Design:
+def _achieved(terms: Terms, instances: int, effect: float) -> Design:
     """The design whose power is the one reached."""
-    return _design(question, instances, effect, question.t_power(t_instances(instances, question.test), effect))
+    return _design(terms, instances, effect, terms.t_power(t_instances(instances, terms.test), effect))
 
-
-def _conventional_instances(question: _Question, effect: float, power: float) -> int:
-    """The fewest instances by the marginal powers: for the mean, what the paper's Algorithm 2 finds in steps of one."""
-    n = smallest(
-        lambda n: question.t_power(n, effect),
-        power,
-        guess=_normal_instances(question, effect, power),
-        least=2,
-        most=MOST_INSTANCES,
-    )
-    return _within_reach(n and instances_for(n, question.test), effect, power)
-
-
-def _normal_instances(question: _Question, effect: float, power: float) -> int:
-    """A first guess: d·√N = z_tail + z_power for a normal statistic, and z²/2 more for the estimated variance."""
-    from scipy.special import ndtri
-
-    family = question.family
-    divisor = target_divisor(question.target, family.comparisons) if family.correction == "holm" else family.comparisons
-    critical = -float(ndtri(float(tail_levels(family.alpha / divisor, family.alternative))))
-    root = min(max(0.0, critical + float(ndtri(power))) / effect, sqrt(MOST_INSTANCES))  # its square stays finite
-    return ceil(root**2 + critical**2 / 2)
-
-
-def _within_reach(instances: int | None, effect: float, power: float) -> int:
-    """Refuse what nobody can do."""
-    if instances is None or instances > MOST_INSTANCES:
-        raise InvalidDesign(
-            f"an effect of {effect!r} takes more than {MOST_INSTANCES} instances for power {power!r}: "
-            "ask for a larger effect or less power"
-        )
-    return instances
-
-
-def _smallest_effect(question: _Question, instances: int, power: float) -> float:
-    """The effect at which the power, which rises with it, is the wanted one."""
-    from scipy.optimize import brentq
-
-    n = t_instances(instances, question.test)
-    least = question.t_power(n, 0.0)
-    if power <= least:
-        raise InvalidDesign(f"power must exceed the {least:.4g} of false alarms alone, got {power!r}: ask for more")
-    high = 1 / sqrt(n)
-    while question.t_power(n, high) < power:
-        if high == LARGEST_EFFECT:
-            raise InvalidDesign(
-                f"no effect up to {LARGEST_EFFECT:g} is detected with power {power!r} on {instances} instances: "
-                "use more instances or a larger alpha"
-            )
-        high = min(2 * high, LARGEST_EFFECT)
-    return float(brentq(lambda effect: question.t_power(n, effect) - power, 0.0, high, xtol=1e-15, rtol=1e-14))
-
-
-# ── the simulated target ───────────────────────────────────────────────────────────────────────────────────────────
-
-# How far below an answer a smaller one may hide: the power of the sign test goes up and down with N, since its few
-# possible p-values jump over the level; the signed-rank test has many more of them.
-LOOK_BACK: dict[Test, int] = {"t": 0, "wilcoxon": 1, "sign": 4}
-
-
-@dataclass(frozen=True, slots=True)
-class _Rehearsal:
-    """How the power is simulated."""
-
-    dependence: Dependence
-    seed: int
-    replications: int | None
-
-
-def _simulated_design(question: _Question, rehearsal: _Rehearsal, guess: int, effect: float, power: float) -> Design:
-    """Search the fewest instances by rehearsals that all use the same random numbers."""
-    families = rehearsal.replications or families_for(
-        _setting(question, rehearsal, guess, effect), least=FEWEST_FAMILIES
-    )
-    roughly = _rehearsed(question, rehearsal, max(2, families // 16), effect)
-    near = _rehearsed_instances(question, roughly, guess, effect, power)  # cheap, so that the dear search starts close
-    rehearsed = _rehearsed(question, rehearsal, families, effect)
-    needed = _rehearsed_instances(question, rehearsed, near, effect, power)
-    return _design(question, needed, effect, power, rehearsed(needed))
-
-
-def _rehearsed_instances(
-    question: _Question, rehearsed: Callable[[int], SimulatedPower], guess: int, effect: float, power: float
-) -> int:
-    """The fewest instances by simulated power, with a look back for tests whose power has teeth."""
-    least = instances_for(2, question.test)
-    n = smallest(lambda n: rehearsed(n).power, power, guess=guess, least=least, most=MOST_INSTANCES)
-    found = _within_reach(n, effect, power)
-    earlier = range(max(least, found - LOOK_BACK[question.test]), found)
-    return next((n for n in earlier if rehearsed(n).power >= power), found)
-
-
-def _rehearsed(
-    question: _Question, rehearsal: _Rehearsal, families: int, effect: float
-) -> Callable[[int], SimulatedPower]:
-    """Return the simulated mean power as a function of the instances."""
-
-    @cache
-    def rehearsed(instances: int) -> SimulatedPower:
-        setting = _setting(question, rehearsal, instances, effect)
-        tally = rehearse(setting, families=families, seed=rehearsal.seed)
-        return SimulatedPower(tally.mean_power, tally.error, rehearsal.dependence, families, rehearsal.seed)
-
-    return rehearsed
-
-
-def _setting(question: _Question, rehearsal: _Rehearsal, instances: int, effect: float) -> Setting:
-    """What is rehearsed: every difference is real, as the other targets assume."""
-    family = question.family
-    return Setting(
-        instances=instances,
-        comparisons=family.comparisons,
-        real=family.comparisons,
-        effect=effect,
-        alpha=family.alpha,
-        alternative=family.alternative,
-        test=question.test,
-        correction=family.correction,
-        dependence=rehearsal.dependence,
-    )
-
-
-# ── words ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _TESTS: dict[Test, str] = {"t": "paired t-tests", "wilcoxon": "Wilcoxon signed-rank tests", "sign": "sign tests"}
 
@@ -414,86 +281,3 @@ def _procedure(design: Design) -> str:
 def _rounded(power: float) -> str:
     """Three decimals, but never certainty that is not there."""
     return "above 0.999" if power > 0.9995 else f"{power:.3f}"
-
-
-# ── the door ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _question(comparisons: Any, alpha: Any, target: Any, alternative: Any, test: Any, correction: Any) -> _Question:
-    """Check what stays fixed."""
-    count = whole("comparisons", comparisons, 1, MOST_COMPARISONS, "n_comparisons(algorithms) counts them")
-    family = Family(
-        comparisons=count,
-        alpha=_alpha(alpha),
-        alternative=choice("alternative", alternative, get_args(Alternative), "one side is 'less' or 'greater'"),
-        correction=choice("correction", correction, get_args(Correction), "'holm' needs fewer instances"),
-    )
-    return _Question(family, _target(target, count), choice("test", test, get_args(Test), "'t' is the default"))
-
-
-def _instances(value: Any) -> int:
-    return whole("instances", value, 2, MOST_INSTANCES, "a paired test takes two or more")
-
-
-def _effect(value: Any) -> float:
-    effect = number("effect", value, "give mean/sd of the smallest difference that matters, such as 0.5")
-    if not 0 < effect <= LARGEST_EFFECT:
-        raise InvalidDesign(
-            f"effect must be positive and at most {LARGEST_EFFECT:g} standard deviations, got {shown(value)}: "
-            "give the size of the smallest effect that matters, such as 0.5"
-        )
-    return effect
-
-
-def _listed(effects: Any) -> tuple[Any, ...]:
-    if isinstance(effects, str) or not isinstance(effects, Iterable):
-        raise InvalidDesign(f"effects must be a list of numbers, got {shown(effects)}: write for example [0.2, 0.5]")
-    return tuple(effects)
-
-
-def _power(value: Any) -> float:
-    power = share("power", value, "0.8 and 0.9 are usual")
-    if power > HIGHEST_POWER:
-        raise InvalidDesign(f"power must be at most {HIGHEST_POWER}, got {shown(value)}: 0.8 and 0.9 are usual")
-    return power
-
-
-def _alpha(value: Any) -> float:
-    alpha = share("alpha", value, "0.05 is usual")
-    if alpha < SMALLEST_ALPHA:
-        raise InvalidDesign(f"alpha must be {SMALLEST_ALPHA:g} or more, got {shown(value)}: 0.05 is usual")
-    return alpha
-
-
-def _target(value: Any, comparisons: int) -> Target:
-    """Check a target: a word, or the number of tests that must reach the power."""
-    way_out = f"or the number of tests that must reach the power, from 1 to {comparisons}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        word: Target = choice("target", value, ("mean", "median", "worst", "best", "simulated"), way_out)
-        return word
-    return whole("target", value, 1, comparisons, "that many of the comparisons must reach the power")
-
-
-def _not_simulated(target: Target) -> Target:
-    """Only the number of instances is searched by simulation."""
-    if target == "simulated":
-        raise InvalidDesign(
-            "target 'simulated' solves for the instances alone, got it with the instances given: "
-            "use target 'mean', or simulate_design on the result"
-        )
-    return target
-
-
-def _rehearsal(target: Any, dependence: Any, seed: Any, replications: Any) -> _Rehearsal | None:
-    """Check how to simulate, which only the simulated target does."""
-    given = {"dependence": dependence, "seed": seed, "replications": replications}
-    if target != "simulated":
-        for name, value in given.items():
-            if value is not None:
-                raise InvalidDesign(f"{name} is for target 'simulated' alone, got {shown(value)}: leave it out")
-        return None
-    return _Rehearsal(
-        choice("dependence", dependence or "independent", get_args(Dependence), "'reference' is for all-vs-one"),
-        whole("seed", 0 if seed is None else seed, 0, 2**63, "any whole number will do"),
-        None if replications is None else whole("replications", replications, 2, 10**9, "10000 are plenty"),
-    )

@@ -10,7 +10,7 @@ STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
 
-.PHONY: help setup demo test test-slow check format bench docs clean
+.PHONY: help setup demo test test-slow check format bench bench-sampling docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -59,6 +59,9 @@ format: setup  ## format the code and mend what lint can mend
 
 bench: setup  ## measure the speed and memory targets
 	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done
+
+bench-sampling: setup  ## compare the sampling rules (an hour) and write docs/benchmarks/sampling.md
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench_sampling.py --write
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> Building the documentation"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import get_args
 
 from ampler.errors import InvalidData, PlanMismatch
@@ -23,16 +22,21 @@ def storable(observation: Observation) -> Observation:
         raise InvalidData(
             f"a run has a value exactly when it is ok, got {value!r} and {observation.status!r} for {key}"
         )
-    numbers = [value or 0.0, observation.seconds, *(observation.measures or {}).values()]
+    numbers = (value or 0.0, observation.seconds, *(observation.measures or {}).values())
     if not all(map(math.isfinite, numbers)):
         raise InvalidData(f"values, seconds and measures must be finite numbers, got {numbers} for {key}")
     if min(key.index, observation.attempt, observation.round, observation.seconds) < 0:
         raise InvalidData(f"index, attempt, round and seconds must not be negative, got {observation}")
-    return replace(
-        observation,
-        value=None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
-        measures=None if observation.measures is None else dict(observation.measures),
-        message=_text(observation.message),
+    return Observation(
+        key,
+        None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
+        observation.seconds,
+        observation.status,
+        _text(observation.message),
+        observation.seed,
+        observation.attempt,
+        observation.round,
+        None if observation.measures is None else dict(observation.measures),
     )
 
 

@@ -33,6 +33,12 @@ EVERY = f'SELECT {COLUMNS.format(attempt="attempt")} FROM run {{where}} ORDER BY
 ATTEMPT = 8  # its place among the columns
 ADD = f"INSERT INTO run ({COLUMNS.format(attempt='attempt')}, session) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 
+# A run as a row of numbers; infinity stands for no value, as no value is infinite.
+NO_VALUE = "9e999"
+RUN_ROW = np.dtype(
+    [("instance", "i8"), ("algorithm", "i8"), ("index", "i8"), ("value", "f8"), ("status", "u1"), ("attempt", "i8")]
+)
+
 
 def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     """Open a study file for writing, or begin one. Only one process can: the others get StoreBusy.
@@ -140,8 +146,9 @@ class SqliteStore:
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
         query = (
-            "SELECT instance, algorithm, count(*), sum(status = 'ok'), sum(seconds)"
-            f" FROM ({LAST.format(where='')}) GROUP BY instance, algorithm"
+            "SELECT instance, algorithm, count(*), sum(ok), sum(seconds) FROM ("
+            "SELECT instance, algorithm, status = 'ok' AS ok, seconds, max(attempt) FROM run"
+            ' GROUP BY instance, algorithm, "index") GROUP BY instance, algorithm'
         )
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
         return tuple(Tally(instances[i], algorithms[a], *counts) for i, a, *counts in self._rows(query))
@@ -151,19 +158,19 @@ class SqliteStore:
 
         Instances and algorithms are named in the order of the last plan.
         """
-        query = 'SELECT instance, algorithm, "index", coalesce(value, 9e999), {code} FROM ({last})'
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
-        rows = self._rows(query.format(code=code, last=LAST.format(where="")))
-        flat = np.fromiter((number for row in rows for number in row), dtype=np.float64).reshape(-1, 5)
-        instance, algorithm, index = (flat[:, place].astype(np.intp) for place in range(3))
+        query = (
+            f'SELECT instance, algorithm, "index", coalesce(value, {NO_VALUE}), {code}, max(attempt) FROM run'
+            ' GROUP BY instance, algorithm, "index"'
+        )
+        table = np.fromiter(self._rows(query), dtype=RUN_ROW)
         if decisions is not None:
-            used = index < self._asked(decisions)[instance, algorithm]
-            flat, instance, algorithm = flat[used], instance[used], algorithm[used]
-        value = np.where(np.isinf(flat[:, 3]), np.nan, flat[:, 3])
+            table = table[table["index"] < self._asked(decisions)[table["instance"], table["algorithm"]]]
+        value = np.where(np.isinf(table["value"]), np.nan, table["value"])
         plan = self.plans()[-1:]
-        instances, instance = _in_order(plan[0].instances if plan else (), self._instances, instance)
-        algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, algorithm)
-        return Runs(instances, algorithms, instance, algorithm, value, flat[:, 4].astype(np.uint8))
+        instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
+        algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
+        return Runs(instances, algorithms, instance, algorithm, value, table["status"].copy())
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""

@@ -21,10 +21,22 @@ if TYPE_CHECKING:
     from ampler.errors import AmplerError as AmplerError
     from ampler.estimators import Estimate as Estimate
     from ampler.estimators import estimate as estimate
+    from ampler.model import Command as Command
+    from ampler.model import Drop as Drop
+    from ampler.model import Function as Function
+    from ampler.model import Instance as Instance
     from ampler.model import Observation as Observation
+    from ampler.model import Par as Par
+    from ampler.model import Penalty as Penalty
+    from ampler.model import Plan as Plan
+    from ampler.model import Question as Question
+    from ampler.model import Reading as Reading
     from ampler.model import RunKey as RunKey
     from ampler.model import Sample as Sample
     from ampler.model import Stop as Stop
+    from ampler.model import StopStudy as StopStudy
+    from ampler.plan import make_plan as make_plan
+    from ampler.plan import run_seed as run_seed
     from ampler.samples import Samples as Samples
     from ampler.sampling import Accuracy as Accuracy
     from ampler.sampling import Fixed as Fixed
@@ -33,6 +45,9 @@ if TYPE_CHECKING:
     from ampler.simulation import simulate_design as simulate_design
     from ampler.sources import advise as advise
     from ampler.sources import analyse as analyse
+    from ampler.store import open_store as open_store
+    from ampler.store import read_store as read_store
+    from ampler.studyfile import read_study_file as read_study_file
 
 __version__ = "0.1.0"
 
@@ -42,24 +57,39 @@ _HOMES = {
     "Advice": "advice",
     "AmplerError": "errors",
     "Analysis": "analysis",
+    "Command": "model",
     "Design": "design",
     "DesignCheck": "simulation",
+    "Drop": "model",
     "Estimate": "estimators",
     "Fixed": "sampling",
+    "Function": "model",
+    "Instance": "model",
     "Observation": "model",
+    "Par": "model",
+    "Penalty": "model",
+    "Plan": "model",
+    "Question": "model",
+    "Reading": "model",
     "RunKey": "model",
     "Sample": "model",
     "Samples": "samples",
     "Stop": "model",
+    "StopStudy": "model",
     "achieved_power": "design",
     "advise": "sources",
     "analyse": "sources",
     "detectable_effect": "design",
     "effect_from": "design",
     "estimate": "estimators",
+    "make_plan": "plan",
     "n_comparisons": "design",
+    "open_store": "store",
     "power_curve": "design",
+    "read_store": "store",
+    "read_study_file": "studyfile",
     "required_instances": "design",
+    "run_seed": "plan",
     "sample": "sampling",
     "simulate_design": "simulation",
     "suggest_se": "advice",
@@ -70,24 +100,39 @@ __all__ = [
     "Advice",
     "AmplerError",
     "Analysis",
+    "Command",
     "Design",
     "DesignCheck",
+    "Drop",
     "Estimate",
     "Fixed",
+    "Function",
+    "Instance",
     "Observation",
+    "Par",
+    "Penalty",
+    "Plan",
+    "Question",
+    "Reading",
     "RunKey",
     "Sample",
     "Samples",
     "Stop",
+    "StopStudy",
     "achieved_power",
     "advise",
     "analyse",
     "detectable_effect",
     "effect_from",
     "estimate",
+    "make_plan",
     "n_comparisons",
+    "open_store",
     "power_curve",
+    "read_store",
+    "read_study_file",
     "required_instances",
+    "run_seed",
     "sample",
     "simulate_design",
     "suggest_se",

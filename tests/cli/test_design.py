@@ -178,7 +178,7 @@ BAD_VALUES = [
     (("--effect", 0.5, "--power", 0.8, "--available", 1), "instances", "1"),
     (("--effect", 0.5, "--power", 0.8, "--seed", -1, "--target", "simulated"), "seed", "-1"),
     (("--effect", 0.5, "--power", 0.8, "--runs", 0, "--algorithms", 22), "runs", "0"),
-    (("--effect", 0.5, "--power", 0.8, "--plot", "power.jpg"), ".svg, .pdf or .png", "power.jpg"),
+    (("--effect", 0.5, "--power", 0.8, "--plot", "power.jpg"), ".svg, .pdf", "power.jpg"),
     (("--effect", 0.5, "--power", 0.8, "--plot", "no/such/folder/power.svg"), "no/such/folder", "No such file"),
     (("--difference", 0, "--sd", 1, "--power", 0.8), "difference", "0"),
     (("--difference", 1, "--sd", 0, "--power", 0.8), "sd", "0"),

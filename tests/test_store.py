@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from textwrap import dedent
 
@@ -277,6 +278,29 @@ def test_a_damaged_file_is_refused_not_believed(study):
     assert outcomes == {"study.db is damaged "}
 
 
+def test_a_plan_that_was_tampered_with_is_refused(study):
+    filled(study, 3)
+    with closing(sqlite3.connect(study, isolation_level=None)) as connection:
+        connection.execute("UPDATE plan SET record = '{}'")
+    with read_store(study) as store, pytest.raises(StoreUnusable, match=r"damaged .*plan"):
+        store.plans()
+
+
+def test_threads_of_one_process_do_not_write_one_study_together(study):
+    with ThreadPoolExecutor(8) as threads:
+        opened = list(threads.map(lambda _: opened_or_busy(study), range(8)))
+    stores = [store for store in opened if store is not None]
+    assert len(stores) == 1
+    stores[0].close()
+
+
+def opened_or_busy(path):
+    try:
+        return open_store(path)
+    except StoreBusy:
+        return None
+
+
 def test_an_empty_file_is_a_study_to_be_begun(study):
     study.touch()
     with pytest.raises(StoreUnusable, match="no study in it yet"):
@@ -355,6 +379,25 @@ def test_a_full_disk_is_one_sentence_and_the_study_goes_on_when_there_is_space(t
     assert answer.stdout == (
         "study.db cannot be written: the disk is full; what was recorded is kept, free space and run again\n"
     )
+
+
+def test_a_study_cannot_be_begun_on_a_full_disk(tmp_path, elsewhere, own_mounts):
+    code = f"""
+        os.chdir({str(tmp_path)!r})
+        try:
+            Path("ballast").write_bytes(bytes(2_000_000))
+        except OSError:
+            pass
+        try:
+            open_store("study.db")
+        except StoreUnusable as problem:
+            print(problem)
+        Path("ballast").unlink()
+        open_store("study.db").close()
+    """
+    answer = elsewhere(code, mount=f"mount -t tmpfs -o size=1m tmpfs '{tmp_path}'")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith("study.db cannot be written: the disk is full;")
 
 
 def test_a_limit_on_the_size_of_files_is_one_sentence_and_the_study_stays_sound(tmp_path, elsewhere):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 from ampler.errors import StoreBusy, StoreUnusable
@@ -12,6 +14,7 @@ from ampler.errors import StoreBusy, StoreUnusable
 # A POSIX lock belongs to a process: it does not stop the same process from locking twice, so that is kept here.
 # The process id is part of it because a forked worker inherits this table but not the lock.
 _held: dict[Path, int] = {}
+_taking = threading.Lock()
 
 
 class StudyLock:
@@ -24,10 +27,11 @@ class StudyLock:
     def __init__(self, study: Path) -> None:
         self.path = study.with_name(study.name + ".lock")
         self._pid = os.getpid()
-        if _held.get(self.path) == self._pid:
-            raise StoreBusy(f"{study.name} is already open for writing in this process; close it first")
-        self._file = _locked(self.path, study)
-        _held[self.path] = self._pid
+        with _taking:
+            if _held.get(self.path) == self._pid:
+                raise StoreBusy(f"{study.name} is already open for writing in this process; close it first")
+            self._file = _locked(self.path, study)
+            _held[self.path] = self._pid
 
     def release(self) -> None:
         """Give the right back; a second time, or in a forked process, nothing happens."""
@@ -44,8 +48,9 @@ def _locked(path: Path, study: Path) -> int:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still(file, path):
-                os.truncate(file, 0)
-                os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
+                with suppress(OSError):  # a full disk: the lock holds all the same
+                    os.truncate(file, 0)
+                    os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
                 return file
         except BlockingIOError:
             holder = os.pread(file, 200, 0).decode(errors="replace").strip()

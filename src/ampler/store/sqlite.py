@@ -24,6 +24,7 @@ from ampler.store.filesystem import on_network
 from ampler.store.lock import StudyLock
 from ampler.store.schema import MIGRATIONS, check_sqlite, check_version, migrate
 
+DISTRUST = "PRAGMA trusted_schema = OFF"  # what a stranger wrote into the schema calls no functions
 WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
 
 # The columns of an observation, in its order; max() makes SQLite take the others from the row of the last attempt.
@@ -51,7 +52,7 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     lock = StudyLock(file)
     try:
         with _sentences(file):
-            return SqliteStore(_connection_to_write(file), file, lock)
+            return _store(_connection_to_write(file), file, lock)
     except BaseException:
         lock.release()
         raise
@@ -65,11 +66,14 @@ def read_store(path: str | os.PathLike[str]) -> SqliteStore:
         raise StoreUnusable(f"there is no study file {file}; `ampler run` makes it")
     _check_place(file)
     with _sentences(file):
-        return SqliteStore(_connection_to_read(file), file, None)
+        return _store(_connection_to_read(file), file, None)
 
 
 class SqliteStore:
-    """A study file, open. It fills the Store contract; made by open_store and read_store."""
+    """A study file, open. It fills the Store contract; made by open_store and read_store.
+
+    It may be handed from thread to thread, and is used by one at a time.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, lock: StudyLock | None) -> None:
         self.path = path
@@ -175,7 +179,10 @@ class SqliteStore:
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""
         rows = self._rows("SELECT record, created FROM plan ORDER BY id")
-        return tuple(replace(from_json(record), created=created) for record, created in rows)
+        try:
+            return tuple(replace(from_json(record), created=created) for record, created in rows)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise StoreUnusable(f"{self.path.name} is damaged (its plan cannot be read: {problem!r})") from None
 
     def sessions(self) -> tuple[Session, ...]:
         """Return every session, oldest first."""
@@ -291,6 +298,14 @@ class SqliteStore:
         return asked
 
 
+def _store(connection: sqlite3.Connection, path: Path, lock: StudyLock | None) -> SqliteStore:
+    try:
+        return SqliteStore(connection, path, lock)
+    except BaseException:
+        connection.close()
+        raise
+
+
 def _kept_plan(connection: sqlite3.Connection, plan: PlanRecord) -> int:
     """The number of the plan; a plan that is not the last one's equal gets a new one."""
     text = to_json(replace(plan, created=""))
@@ -302,8 +317,9 @@ def _kept_plan(connection: sqlite3.Connection, plan: PlanRecord) -> int:
 
 
 def _connection_to_write(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
     try:
+        connection.execute(DISTRUST)
         network = on_network(path)
         if network:  # no shared memory there, so no readers beside the writer
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -333,8 +349,10 @@ def _connection_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=WAIT, isolation_level=None)
+    where = f"file:{quote(str(path))}?{mode}"
+    connection = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
     try:
+        connection.execute(DISTRUST)
         version = check_version(connection, path.name)
         if version < len(MIGRATIONS):
             raise StoreUnusable(

@@ -324,6 +324,44 @@ def test_better_decides_the_words_alone():
     assert higher.comparisons[0].verdict.startswith("a2 is better: higher")
 
 
+nasty = st.sampled_from(
+    [0.0, -0.0, 1.0, 1.0, 2.0, 2.5, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1.7e308, -1.7e308, 0.1 + 0.2, 0.3, 1e16]
+)
+
+
+def analysis_or_sentence(runs, **question):
+    """The analysis, or the text of the error that a user would see; anything else is a bug."""
+    try:
+        return analyse_runs(runs, **question)
+    except InvalidInput as problem:
+        return str(problem)
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_runs_give_an_analysis_without_infinities_or_one_sentence(data):
+    n, a = data.draw(st.integers(2, 6)), data.draw(st.integers(2, 4))
+    run = st.tuples(nasty, st.sampled_from(["ok"] * 9 + ["timeout"]))
+    cells = data.draw(st.lists(st.lists(run, min_size=1, max_size=3), min_size=n * a, max_size=n * a))
+    rows = [(f"i{c // a}", f"a{c % a}", *row) for c, cell in enumerate(cells) for row in cell]
+    found = analysis_or_sentence(
+        Runs.from_columns(*zip(*rows, strict=True)),
+        difference=data.draw(differences),
+        test=data.draw(st.sampled_from(["t", "wilcoxon", "sign"])),
+        statistic=data.draw(st.sampled_from(["mean", "median"])),
+        margin=data.draw(st.sampled_from([None, 0.1])),
+        failures=data.draw(st.sampled_from([Drop(), Penalty(5.0), Par(10)])),
+        se=0.1,
+        budget=5,
+    )
+    if isinstance(found, str):
+        assert len(found) > 20
+        return
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert all(0 <= c.p_value <= 1 and c.verdict for c in found.comparisons)
+    assert str(found).count(" × ") >= len(found.comparisons)
+
+
 # bad input --------------------------------------------------------------------------------------------------------
 
 

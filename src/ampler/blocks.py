@@ -82,18 +82,26 @@ class Blocks:
     def differences(self, goal: Comparison) -> Floats:
         """Return φ of each pair on each instance."""
         check_positive(self, goal)
-        phi = goal.differences(self.theta)
-        return self._unscaled(phi) if goal.difference == "simple" else phi
+        with np.errstate(all="ignore"):  # what leaves the doubles is refused below
+            phi = goal.differences(self.theta)
+        phi = self._unscaled(phi) if goal.difference == "simple" else phi
+        if not np.isfinite(phi).all():
+            raise InvalidData(
+                "the differences must be finite, but some exceed the largest number; scale the values down"
+            )
+        return phi
 
     def errors(self, goal: Comparison, *, guard: Guard = "none") -> Floats:
         """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
         check_positive(self, goal)
-        errors = np.sqrt(goal.squared_errors(self.theta, self._guarded(guard, goal.reference) / self.counts))
-        return self._unscaled(errors) if goal.difference == "simple" else errors
+        with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
+            errors = np.sqrt(goal.squared_errors(self.theta, self._guarded(guard, goal.reference) / self.counts))
+        errors = self._unscaled(errors) if goal.difference == "simple" else errors
+        return np.where(np.isfinite(errors), errors, np.nan)
 
     def relative_errors(self) -> Floats:
         """Return the standard error of each statistic as a share of its magnitude."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             return np.sqrt(self.variances / self.counts) / np.abs(self.theta)
 
     def _guarded(self, guard: Guard, reference: int | None) -> Floats:
@@ -103,7 +111,10 @@ class Blocks:
         return np.where(self.certain, 0.0, bounds)
 
     def _unscaled(self, values: Floats) -> Floats:
-        return np.ldexp(values, self.exponents[:, None]) if self.exponents.any() else values
+        if not self.exponents.any():
+            return values
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(values, self.exponents[:, None])
 
 
 def gather(runs: Runs, failures: FailurePolicy | Worst | None = None) -> Cells:
@@ -246,7 +257,8 @@ def _ask_for_policy(runs: Runs) -> str:
     return (
         f"{int(failed.sum())} of {len(runs)} runs gave no value"
         f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())}; most of them {worst!r}: {count}),"
-        " and what a failure counts as must be said: drop them, give a penalty, or PAR-k (k times the cutoff)"
+        " and what a failure counts as must be said: drop them, give a penalty, or PAR-k (k times the cutoff):"
+        " --on-failure drop, penalty=VALUE or par=K"
     )
 
 

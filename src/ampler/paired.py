@@ -297,7 +297,7 @@ def _reachable_alpha(kept: Floats, alternative: Alternative, alpha: float) -> fl
 
 
 def _score_at(kept: Floats, shift: float, alternative: Alternative) -> float:
-    moved = kept - shift
+    moved = kept / 2 - shift / 2  # halves: a difference of two large numbers could overflow
     moved = moved[moved != 0]
     if not len(moved):
         return 0.0

@@ -19,6 +19,7 @@ from ampler.analysis.exploration import OtherPolicy
 from ampler.analysis.skew import error_inflation, skewness_error
 from ampler.blocks import Blocks, Cells
 from ampler.comparisons import Comparison
+from ampler.guard import pooled_kurtosis
 from ampler.inference import Result
 from ampler.model import Alternative, Difference, Test
 from ampler.paired import is_constant
@@ -32,6 +33,7 @@ Kind = Literal[
     "budget",
     "accuracy",
     "accuracy-unknown",
+    "heavy-tails",
     "run-noise",
     "pseudoreplication",
     "duplicates",
@@ -54,6 +56,7 @@ SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be 
 UNSTABLE = 0.25  # a denominator known no better than this share of itself makes its ratio unreliable
 FAR_PERCENT = 10.0  # 1000 % and more come from a denominator near zero
 FAR_LOG_RATIO = math.log(1e6)  # a millionfold difference likewise
+HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the guard begins to lose
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
 NAMES_SHOWN = 3
@@ -117,15 +120,30 @@ def budget_spent(names: Sequence[str], budget: int | None) -> Caution | None:
     )
 
 
-def accuracy_missed(names: Sequence[str], guarded: int, total: int, se: float) -> Caution | None:
+def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: float) -> Caution | None:
     """Instances whose largest standard error is above the wanted one, by the plain or only by the guarded estimate."""
     if not names and not guarded:
         return None
     where = f" ({some(names)})" if names else ""
+    how = "which allows for luck" + ("" if blocks.kurtosis is not None else ", approximately for this statistic")
     return Caution(
         "accuracy",
-        f"The largest standard error exceeds {se:g} on {len(names)} of {total} instances{where}; by the guarded"
-        f" estimate, which allows for luck, on {guarded}.",
+        f"The largest standard error exceeds {se:g} on {len(names)} of {len(blocks.instances)} instances{where}; by the"
+        f" guarded estimate, {how}, on {guarded}.",
+    )
+
+
+def heavy_tails(blocks: Blocks) -> Caution | None:
+    """Runs with such heavy tails that even guarded standard errors may be too small."""
+    if blocks.kurtosis is None:
+        return None
+    typical = float(np.median(pooled_kurtosis(blocks.counts.astype(float), blocks.variances, blocks.kurtosis)))
+    if not typical > HEAVY:
+        return None
+    return Caution(
+        "heavy-tails",
+        f"The runs have heavy tails (kurtosis {typical:.1f}; normal values have 3): standard errors, even guarded ones,"
+        " are likely to be too small on some instances.",
     )
 
 

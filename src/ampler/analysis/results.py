@@ -15,7 +15,7 @@ from ampler.analysis.rendering import flat, jsonable
 from ampler.comparisons import Formula
 from ampler.guard import Guard
 from ampler.inference import Equivalence, Interval
-from ampler.model import Alternative, Better, Difference, FailurePolicy, Status, Test
+from ampler.model import Alternative, Better, Difference, Drop, FailurePolicy, Par, Penalty, Status, Test
 from ampler.omnibus import Omnibus
 
 if TYPE_CHECKING:
@@ -146,9 +146,22 @@ class Analysis:
         arrays = {"statistics", "differences", "errors", "guarded_errors"}
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
+        result["settings"]["failures"] = _policy(self.settings.failures)
         return result
 
     def __str__(self) -> str:
         from ampler.analysis.text import lines
 
         return "\n".join(lines(self))
+
+
+def _policy(failures: FailurePolicy | None) -> str | dict[str, float | None] | None:
+    """What failed runs count as, written as in study.toml."""
+    match failures:
+        case Drop():
+            return "drop"
+        case Penalty(value):
+            return {"penalty": value}
+        case Par(factor, cutoff):
+            return {"par": factor, "cutoff": cutoff}
+    return None

@@ -192,7 +192,8 @@ def _noise_share(differences: Floats, errors: Floats) -> float:
     _, sd, exponent = location(differences)
     if sd == 0:
         return float("nan")
-    return float(np.mean((np.ldexp(errors, -exponent) / sd) ** 2))
+    with np.errstate(over="ignore"):  # noise beyond all measure is infinite
+        return float(np.mean((np.ldexp(errors, -exponent) / sd) ** 2))
 
 
 def _detectable(material: Material) -> float:
@@ -308,7 +309,8 @@ def _warnings(
         cautions.duplicates(blocks),
         cautions.repeated_runs(material.cells),
         cautions.budget_spent([row.instance for row in accuracy if row.at_budget], settings.budget),
-        _accuracy_missed(accuracy, settings.se),
+        _accuracy_missed(material, accuracy),
+        None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
         cautions.run_noise(shares, pairs),
         cautions.near_zero(blocks, material.goal, material.differences),
@@ -334,9 +336,10 @@ def _warnings(
     return tuple(caution for caution in found if caution is not None)
 
 
-def _accuracy_missed(accuracy: tuple[InstanceAccuracy, ...], se: float | None) -> Caution | None:
+def _accuracy_missed(material: Material, accuracy: tuple[InstanceAccuracy, ...]) -> Caution | None:
+    se = material.settings.se
     if se is None:
         return None
     plain = [row.instance for row in accuracy if row.accurate is False]
     guarded = sum(row.guarded_error > se for row in accuracy)
-    return cautions.accuracy_missed(plain, guarded, len(accuracy), se)
+    return cautions.accuracy_missed(plain, guarded, material.blocks, se)

@@ -1,0 +1,215 @@
+"""Each caution speaks when its trouble is there, names it, and is silent when it is not."""
+
+import numpy as np
+import pytest
+
+from ampler.analysis import analyse_runs
+from ampler.model import Drop, Penalty
+from ampler.runs import Runs
+
+RNG = np.random.default_rng
+
+
+def healthy(n=30, a=3, runs=20, seed=1):
+    """Values (instance, algorithm, run) with nothing to complain about."""
+    rng = RNG(seed)
+    level = rng.uniform(50, 150, (n, 1, 1))
+    return level * (1 + 0.1 * np.arange(a)[None, :, None] + 0.05 * rng.normal(size=(n, a, 1))) + rng.normal(
+        0, 0.5, (n, a, runs)
+    )
+
+
+def runs_of(values, instances=None, status=None):
+    n, a, _ = values.shape
+    instances = instances or [f"i{i}" for i in range(n)]
+    codes = np.indices(values.shape)
+    return Runs.from_columns(
+        np.array(instances, object)[codes[0].ravel()],
+        np.array([f"a{k}" for k in range(a)], object)[codes[1].ravel()],
+        values.ravel(),
+        status,
+    )
+
+
+def warnings_of(runs, **question):
+    analysis = analyse_runs(runs, **({"difference": "percent", "reference": "a0"} | question))
+    return {caution.kind: caution.sentence for caution in analysis.warnings}
+
+
+def test_healthy_results_have_no_warning():
+    assert warnings_of(runs_of(healthy()), se=1.0, budget=1000, effect=0.8) == {}
+
+
+def test_noise_of_the_runs_above_a_quarter_of_the_variance():
+    values = healthy(runs=2) + RNG(2).normal(0, 15, (30, 3, 2))
+    sentence = warnings_of(runs_of(values))["run-noise"]
+    assert "more runs per instance" in sentence
+    assert "2 of 2 comparisons" in sentence
+
+
+def test_runs_given_as_instances():
+    names = [f"problem{i // 6}_run{i % 6}" for i in range(30)]
+    sentence = warnings_of(runs_of(healthy(), names))["pseudoreplication"]
+    assert "30 instances are repeated runs of 5 problems" in sentence
+    assert "the sample size would be 5, not 30" in sentence
+
+
+@pytest.mark.parametrize("style", ["{}-seed={}", "{} (rep 1{})", "{}/fold_{}", "{}.trial{}"])
+def test_many_ways_to_write_a_run_into_a_name(style):
+    assert "pseudoreplication" in warnings_of(runs_of(healthy(), [style.format(i % 10, i // 10) for i in range(30)]))
+
+
+def test_numbered_instances_are_not_taken_for_runs():
+    names = [f"I_50_15_S_1-9_{i}" for i in range(15)] + [f"trunk{i}" for i in range(15)]
+    assert "pseudoreplication" not in warnings_of(runs_of(healthy(), names))
+
+
+def test_instances_with_the_same_values():
+    values = healthy()
+    values[7] = values[3]
+    assert "i3 = i7" in warnings_of(runs_of(values))["duplicates"]
+
+
+def test_ties_between_all_algorithms_and_coarse_values_are_no_duplicates():
+    solved = healthy()
+    solved[3] = solved[7] = 100.0
+    assert "duplicates" not in warnings_of(runs_of(solved))
+    coarse = RNG(3).integers(1, 4, (40, 2, 1)).astype(float)
+    assert "duplicates" not in warnings_of(runs_of(coarse), difference="simple")
+
+
+def test_rows_copied_within_a_cell():
+    values = healthy()
+    values[4, 1, 10:] = values[4, 1, :10]
+    sentence = warnings_of(runs_of(values))["repeated-runs"]
+    assert "In 1 cells" in sentence
+    assert "a1 on i4" in sentence
+
+
+def test_missing_cells():
+    values = healthy()
+    keep = np.ones(values.shape, bool)
+    keep[5, 2] = keep[9, 0] = False
+    full = runs_of(values)
+    rows = keep.ravel()
+    runs = Runs.from_columns(
+        np.array(full.instances, object)[full.instance][rows],
+        np.array(full.algorithms, object)[full.algorithm][rows],
+        full.value[rows],
+    )
+    sentence = warnings_of(runs)["incomplete"]
+    assert sentence.startswith("28 of 30 instances are used")
+    assert "i5 (no run of a2), i9 (no run of a0)" in sentence
+
+
+def test_constant_differences():
+    values = healthy()
+    values[:, 1] = values[:, 0]
+    values[:, 2] = values[:, 0] + 3.0
+    assert "2 of 2 comparisons" in warnings_of(runs_of(values), difference="simple")["constant"]
+    assert "a0 × a1: zero" in warnings_of(runs_of(values), difference="simple")["constant"]
+
+
+def test_strong_skewness_and_what_it_does():
+    values = healthy(a=2)
+    values[:, 1] = values[:, 0] + RNG(4).lognormal(0, 1.2, (30, 1))
+    runs = runs_of(values)
+    sentence = warnings_of(runs, difference="simple")["skewness"]
+    assert "rejects a true null hypothesis" in sentence
+    assert "use log-ratio differences, the median, more instances" in sentence
+    assert "about the pseudomedian" in warnings_of(runs, difference="simple", test="wilcoxon")["skewness"]
+    assert "skewness" not in warnings_of(runs, difference="simple", test="sign")
+
+
+def test_log_ratio_is_not_advised_to_those_who_use_it():
+    values = healthy(a=2)
+    values[:, 1] = values[:, 0] * np.exp(0.1 * RNG(5).lognormal(0, 1.2, (30, 1)))
+    assert "use the median" in warnings_of(runs_of(values), difference="log-ratio")["skewness"]
+
+
+def test_denominators_near_zero():
+    values = healthy()
+    values[11, 0] = np.abs(RNG(6).normal(0, 1e-3, 20))
+    sentence = warnings_of(runs_of(values))["denominator"]
+    assert "On 1 instance (i11)" in sentence
+    assert "denominator" not in warnings_of(runs_of(values), difference="simple")
+
+
+def test_too_few_instances_for_the_planned_effect_or_for_any_but_large_ones():
+    few = runs_of(healthy(n=8))
+    assert "an effect of d = 0.5 is found with mean power" in warnings_of(few, effect=0.5)["power"]
+    assert "only effects of d ≥ 1." in warnings_of(few)["power"]
+    assert "power" not in warnings_of(runs_of(healthy(n=60)), effect=0.5)
+
+
+def test_a_test_that_cannot_reach_its_level():
+    sentence = warnings_of(runs_of(healthy(n=5)), test="wilcoxon")["level"]
+    assert "2 of 2 intervals cannot reach their level" in sentence
+    assert "93.8 %" in sentence
+
+
+def test_budget_and_accuracy():
+    values = healthy(runs=4)
+    values[2] += RNG(7).normal(0, 30, (3, 4))
+    found = warnings_of(runs_of(values), se=0.05, budget=12)
+    assert found["budget"].startswith("30 instances ended at the budget of 12 runs: i0, i1,")
+    assert "exceeds 0.05 on 1 of 30 instances (i2); by the guarded estimate" in found["accuracy"]
+
+
+def test_the_guard_is_approximate_for_other_statistics_than_the_mean():
+    values = healthy(runs=4)
+    question = {"se": 1e-4, "difference": "simple"}
+    assert (
+        "approximately for this statistic" in warnings_of(runs_of(values), statistic="median", **question)["accuracy"]
+    )
+    assert "approximately" not in warnings_of(runs_of(values), **question)["accuracy"]
+
+
+def test_heavy_tails_are_told_to_those_who_asked_for_accuracy():
+    values = healthy() + RNG(9).lognormal(0, 1.5, (30, 3, 20))
+    assert "heavy-tails" in warnings_of(runs_of(values), se=0.1)
+    assert "heavy-tails" not in warnings_of(runs_of(values))
+    assert "heavy-tails" not in warnings_of(runs_of(healthy()), se=0.1)
+
+
+def test_single_values():
+    assert warnings_of(runs_of(healthy(runs=1)))["accuracy-unknown"].startswith("On every instance")
+
+
+# failures ---------------------------------------------------------------------------------------------------------
+
+
+def with_failures(values, lost):
+    """The runs at the places of `lost` failed."""
+    status = np.where(lost, "timeout", "ok").ravel().tolist()
+    values = np.where(lost, np.nan, values)
+    return runs_of(values, status=status)
+
+
+def test_failures_that_do_not_matter():
+    values, lost = healthy(), np.zeros((30, 3, 20), bool)
+    lost[0, 1, :2] = lost[1, 2, 0] = True
+    sentence = warnings_of(with_failures(values, lost), failures=Drop())["failures"]
+    assert sentence.startswith("3 of 1800 runs failed (a1 2 of 600, a2 1 of 600).")
+    assert "counted as the worst value seen on their instance every decision stays the same" in sentence
+    assert "left out" not in sentence  # that is what was done
+
+
+def test_failures_on_which_the_conclusion_hangs():
+    values = healthy(a=2)
+    values[:, 1] = values[:, 0] * (1 - 0.02 * RNG(8).uniform(0.5, 1.5, (30, 1)))  # a1 is better when it runs through
+    values[:, 0, 0] *= 3  # something much worse is seen on every instance
+    lost = np.zeros((30, 2, 20), bool)
+    lost[:, 1, ::2] = True
+    runs = with_failures(values, lost)
+    dropped = warnings_of(runs, failures=Drop())["failures"]
+    assert "1 decision would change (a0 × a1; 30 instances)" in dropped
+    punished = warnings_of(runs, failures=Penalty(1e4))["failures"]
+    assert "With failed runs left out 1 decision would change" in punished
+
+
+def test_when_all_runs_of_an_algorithm_failed_dropping_them_leaves_nothing():
+    lost = np.zeros((30, 3, 20), bool)
+    lost[:, 2] = True
+    sentence = warnings_of(with_failures(healthy(), lost), failures=Penalty(1e3))["failures"]
+    assert "With failed runs left out nothing can be said: there must be at least two instances" in sentence

@@ -1,0 +1,110 @@
+"""Verdicts in words: who is better, by how much of what, and how sure."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ampler.analysis.verdicts import Wording, number, verdict
+from ampler.inference import Equivalence, Result
+
+RESULT = Result(
+    estimate=-0.0341,
+    estimate_of="mean",
+    p_value=1e-9,
+    p_holm=2e-8,
+    alpha=0.0033,
+    rank=7,
+    rejected=True,
+    interval=(-0.046, -0.022),
+    level=0.9967,
+    joint_interval=(-0.0464, -0.0218),
+    joint_level=1 - 0.05 / 21,
+    effect_size=-1.2,
+    effect_interval=(-1.5, -0.8),
+    skewness=0.1,
+)
+WORDING = Wording("percent", "full", "lower", "two-sided", 0.05, 0.374, 0.8)
+SAME = Equivalence(margin=0.01, p_value=1e-6, p_holm=1e-5, alpha=0.001, rank=1, established=True)
+
+
+def say(result=RESULT, wording=WORDING, same=None, **changes):
+    fields = {field.name for field in dataclasses.fields(Result)}
+    result = dataclasses.replace(result, **{key: value for key, value in changes.items() if key in fields})
+    wording = dataclasses.replace(wording, **{key: value for key, value in changes.items() if key not in fields})
+    return verdict("full", "mine", result, same, wording)
+
+
+def test_a_percent_difference_names_what_it_is_a_percentage_of():
+    assert say() == ("full is better: lower by 3.41 % of full's value on average, joint 95 % interval 2.18 % to 4.64 %")
+    assert "of the grand mean" in say(reference=None)
+
+
+def test_better_chooses_the_winner():
+    assert say(better="higher").startswith("mine is better: higher by 3.41 %")
+    assert say(estimate=0.0341, joint_interval=(0.0218, 0.0464)).startswith("mine is better: lower by 3.41 %")
+    assert say(better="higher", estimate=0.0341, joint_interval=(0.0218, 0.0464)).startswith("full is better: higher")
+
+
+def test_a_simple_difference_is_in_its_own_unit():
+    words = say(difference="simple", estimate=-12.5, joint_interval=(-20.0, -5.0))
+    assert words == "full is better: lower by 12.5 on average, joint 95 % interval 5 to 20"
+
+
+def test_a_log_ratio_is_told_as_a_factor():
+    words = say(difference="log-ratio", estimate=math.log(0.5), joint_interval=(math.log(0.25), math.log(0.8)))
+    assert words == "full is better: lower by a factor of 2 on average, joint 95 % interval 1.25 to 4"
+
+
+def test_a_pseudomedian_is_not_called_an_average():
+    assert "in the pseudomedian" in say(estimate_of="pseudomedian")
+    assert "average" not in say(estimate_of="pseudomedian")
+
+
+def test_the_sign_test_speaks_of_instances():
+    words = say(estimate_of="P(φ>0)", estimate=0.2, joint_interval=(0.1, 0.4))
+    assert words == "full is better: lower on 80 % of the instances without a tie, joint 95 % interval 60 % to 90 %"
+
+
+def test_a_one_sided_interval_has_one_end():
+    words = say(alternative="less", joint_interval=(-math.inf, -0.02))
+    assert words.endswith("joint 95 % interval from 2 % up")
+
+
+def test_an_interval_out_of_reach_is_said():
+    assert say(joint_interval=(-math.inf, math.inf)).endswith("out of reach with so few instances")
+
+
+def test_nothing_found_says_what_would_have_been_found():
+    assert say(rejected=False) == "no difference found; d ≥ 0.37 would have been found with mean power 0.8"
+    assert say(rejected=False, detectable_effect=math.nan) == "no difference found"
+    assert say(rejected=False, alternative="less").startswith("full not shown to be lower;")
+    assert say(rejected=False, alternative="greater").startswith("full not shown to be higher;")
+
+
+def test_equivalence_is_claimed_only_when_established():
+    assert say(rejected=False, same=SAME) == "equivalent within ±1 %"
+    missed = dataclasses.replace(SAME, established=False)
+    assert say(rejected=False, same=missed).startswith("no difference found, nor equivalence within ±1 %;")
+    assert say(same=SAME).endswith("; but equivalent within ±1 %")
+    assert say(rejected=False, same=SAME, difference="log-ratio") == "equivalent within a factor of 1.01"
+    assert say(rejected=False, same=SAME, difference="simple") == "equivalent within ±0.01"
+
+
+def test_half_of_alpha_makes_the_joint_level_higher():
+    both = dataclasses.replace(WORDING, alpha=0.025)
+    assert "joint 97.5 % interval" in verdict("full", "mine", RESULT, None, both)
+
+
+@given(st.floats(-1e300, 1e300))
+def test_numbers_in_words_keep_three_digits(value):
+    assert float(number(value)) == pytest.approx(value, rel=5.1e-3, abs=1e-320)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "unknown"), (0.0, "0"), (-2.0, "-2")]
+)
+def test_numbers_that_are_none(value, text):
+    assert number(value) == text

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from ampler.model import StopStudy as StopStudy
     from ampler.plan import make_plan as make_plan
     from ampler.plan import run_seed as run_seed
+    from ampler.runner import Progress as Progress
+    from ampler.runner import run_plan as run_plan
     from ampler.samples import Samples as Samples
     from ampler.sampling import Accuracy as Accuracy
     from ampler.sampling import Fixed as Fixed
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from ampler.sources import analyse as analyse
     from ampler.store import open_store as open_store
     from ampler.store import read_store as read_store
+    from ampler.study import Study as Study
     from ampler.studyfile import read_study_file as read_study_file
 
 __version__ = "0.1.0"
@@ -69,6 +72,7 @@ _HOMES = {
     "Par": "model",
     "Penalty": "model",
     "Plan": "model",
+    "Progress": "runner",
     "Question": "model",
     "Reading": "model",
     "RunKey": "model",
@@ -76,6 +80,7 @@ _HOMES = {
     "Samples": "samples",
     "Stop": "model",
     "StopStudy": "model",
+    "Study": "study",
     "achieved_power": "design",
     "advise": "sources",
     "analyse": "sources",
@@ -89,6 +94,7 @@ _HOMES = {
     "read_store": "store",
     "read_study_file": "studyfile",
     "required_instances": "design",
+    "run_plan": "runner",
     "run_seed": "plan",
     "sample": "sampling",
     "simulate_design": "simulation",
@@ -112,6 +118,7 @@ __all__ = [
     "Par",
     "Penalty",
     "Plan",
+    "Progress",
     "Question",
     "Reading",
     "RunKey",
@@ -119,6 +126,7 @@ __all__ = [
     "Samples",
     "Stop",
     "StopStudy",
+    "Study",
     "achieved_power",
     "advise",
     "analyse",
@@ -132,6 +140,7 @@ __all__ = [
     "read_store",
     "read_study_file",
     "required_instances",
+    "run_plan",
     "run_seed",
     "sample",
     "simulate_design",

@@ -1,4 +1,4 @@
-"""Study: the thin front that joins plan, runner and store for those who work in Python."""
+"""Study: the thin front that joins plan, runner, store and analysis for those who work in Python."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ampler.analysis import Analysis
 from ampler.errors import InvalidPlan
 from ampler.model import (
     Algorithm,
@@ -26,6 +27,7 @@ from ampler.plan import Count, as_algorithms, make_plan
 from ampler.protocols import Executor, Rule
 from ampler.runner import Progress, run_plan
 from ampler.sampling import Accuracy
+from ampler.sources import analyse
 from ampler.store import open_store
 
 
@@ -100,14 +102,16 @@ class Study:
         executor: Executor | None = None,
         retry_failed: bool = False,
         report: Callable[[Progress], object] | None = None,
-    ) -> Progress:
-        """Make the runs that the study file lacks. Interrupt it and call it again: it goes on where it was.
+    ) -> Analysis:
+        """Make the runs that the study file lacks, and say what they allow to conclude.
 
-        Runs are made by `workers` processes, or by any executor of the kind of concurrent.futures.
+        Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
+        executor of the kind of concurrent.futures; `report` is told of the progress.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store:
-            return run_plan(plan, store, workers=workers, executor=executor, retry_failed=retry_failed, report=report)
+            run_plan(plan, store, workers=workers, executor=executor, retry_failed=retry_failed, report=report)
+            return analyse(store)
 
     def _question(self) -> Question:
         return Question(

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from ampler import achieved_power, required_instances
 from ampler.errors import InvalidDesign
-from ampler.explanation import Question, advice, headline, rank_rows, rehearsed, solve, up, with_available
+from ampler.explanation import DesignQuestion, advice, headline, rank_rows, rehearsed, solve, up, with_available
 
-PAPER = Question(comparisons=21, effect=0.5, power=0.8, algorithms=22, reference=True)
+PAPER = DesignQuestion(comparisons=21, effect=0.5, power=0.8, algorithms=22, reference=True)
 
 
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [
-        (Question(comparisons=7, effect=0.5, power=0.8), "instances"),
-        (Question(comparisons=7, instances=200, power=0.8), "effect"),
-        (Question(comparisons=7, instances=200, effect=0.5), "power"),
+        (DesignQuestion(comparisons=7, effect=0.5, power=0.8), "instances"),
+        (DesignQuestion(comparisons=7, instances=200, power=0.8), "effect"),
+        (DesignQuestion(comparisons=7, instances=200, effect=0.5), "power"),
     ],
 )
 def test_the_one_that_is_missing_is_wanted(question, wanted):
@@ -31,11 +31,11 @@ def test_the_one_that_is_missing_is_wanted(question, wanted):
 )
 def test_more_or_less_than_two_of_three_is_no_question(given_numbers):
     with pytest.raises(InvalidDesign, match="give two of instances, effect and power"):
-        solve(Question(comparisons=7, **given_numbers))
+        solve(DesignQuestion(comparisons=7, **given_numbers))
 
 
 def test_the_settings_of_a_question_reach_the_design():
-    question = Question(
+    question = DesignQuestion(
         comparisons=4,
         effect=0.5,
         power=0.7,
@@ -78,17 +78,17 @@ def test_a_simulated_target_is_simulated_with_the_dependence_of_the_comparisons(
             "α = 0.05).",
         ),
         (
-            Question(comparisons=7, instances=200, effect=0.25),
+            DesignQuestion(comparisons=7, instances=200, effect=0.25),
             "Mean power 0.853 for d = 0.25 with 200 instances over 7 comparisons (two-sided paired t-tests, Holm, "
             "α = 0.05).",
         ),
         (
-            Question(comparisons=7, instances=200, power=0.85),
+            DesignQuestion(comparisons=7, instances=200, power=0.85),
             "d = 0.249 is detectable: mean power 0.850 with 200 instances over 7 comparisons (two-sided paired "
             "t-tests, Holm, α = 0.05).",
         ),
         (
-            Question(comparisons=1, effect=0.5, power=0.8, alternative="greater"),
+            DesignQuestion(comparisons=1, effect=0.5, power=0.8, alternative="greater"),
             "27 instances: power 0.812 for d = 0.5 over 1 comparison (one-sided paired t-test, α = 0.05).",
         ),
         (
@@ -174,10 +174,10 @@ def test_holm_is_suggested_to_who_uses_bonferroni():
     [
         (PAPER, "The strictest of the 21 tests has power 0.719; 65 instances would give it 0.8."),
         (
-            Question(comparisons=21, instances=57, power=0.8),
+            DesignQuestion(comparisons=21, instances=57, power=0.8),
             "The strictest of the 21 tests has power 0.714; it has 0.8 from d = 0.537 on.",
         ),
-        (Question(comparisons=21, instances=57, effect=0.5), "The strictest of the 21 tests has power 0.719."),
+        (DesignQuestion(comparisons=21, instances=57, effect=0.5), "The strictest of the 21 tests has power 0.719."),
     ],
 )
 def test_the_strictest_test_is_spoken_of(question, sentence):
@@ -188,7 +188,7 @@ def test_the_strictest_test_is_spoken_of(question, sentence):
 
 
 def test_a_single_comparison_needs_no_advice():
-    question = Question(comparisons=1, effect=0.5, power=0.8)
+    question = DesignQuestion(comparisons=1, effect=0.5, power=0.8)
 
     assert list(advice(question, solve(question))) == []
     assert rehearsed(question, solve(question)) is None
@@ -246,4 +246,4 @@ def test_the_rehearsal_is_the_same_for_the_same_seed():
 def test_a_family_too_large_to_simulate_at_once_is_not_simulated():
     design = required_instances(comparisons=100_000, effect=0.5, power=0.8)
 
-    assert rehearsed(Question(comparisons=100_000, effect=0.5, power=0.8), design) is None
+    assert rehearsed(DesignQuestion(comparisons=100_000, effect=0.5, power=0.8), design) is None

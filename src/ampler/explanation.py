@@ -31,7 +31,7 @@ FULL_TABLE = 30  # with more comparisons, the table shows only some of the ranks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DesignQuestion:
     """What is asked: two of instances, effect and power are given, the third is wanted.
 
     `reference` is True when all algorithms are compared with one, False for all with all, None when only the number of
@@ -89,10 +89,10 @@ class Advice:
     change: dict[str, Any]
 
 
-def solve(question: Question) -> Design:
+def solve(question: DesignQuestion) -> Design:
     """Return the design that answers the question.
 
-    >>> round(solve(Question(comparisons=7, instances=200, effect=0.25)).power, 3)
+    >>> round(solve(DesignQuestion(comparisons=7, instances=200, effect=0.25)).power, 3)
     0.853
     """
     names = ("comparisons", "alpha", "target", "alternative", "test", "correction")
@@ -109,10 +109,10 @@ def solve(question: Question) -> Design:
     return answer
 
 
-def headline(question: Question, design: Design) -> str:
+def headline(question: DesignQuestion, design: Design) -> str:
     """Say the answer in one sentence.
 
-    >>> question = Question(comparisons=21, effect=0.5, power=0.8)
+    >>> question = DesignQuestion(comparisons=21, effect=0.5, power=0.8)
     >>> headline(question, solve(question))
     '57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05).'
     """
@@ -141,7 +141,7 @@ def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
     return [RankRow(rank, level, power) for rank, level, power in zip(*columns, strict=True)]
 
 
-def advice(question: Question, design: Design) -> Iterator[Advice]:
+def advice(question: DesignQuestion, design: Design) -> Iterator[Advice]:
     """Yield what would need fewer instances, and what the answer leaves open."""
     other: dict[str, Any]
     if question.reference and question.alternative == "two-sided":
@@ -159,10 +159,10 @@ def advice(question: Question, design: Design) -> Iterator[Advice]:
         yield _worst_case(question, design)
 
 
-def with_available(question: Question, available: int) -> str:
+def with_available(question: DesignQuestion, available: int) -> str:
     """Say what the instances that exist can detect.
 
-    >>> with_available(Question(comparisons=21, effect=0.5, power=0.8), 40)
+    >>> with_available(DesignQuestion(comparisons=21, effect=0.5, power=0.8), 40)
     'With the 40 instances you have, d = 0.61 is detectable with mean power 0.8; for d = 0.5 it is 0.596.'
     """
     question = _by_convention(question)
@@ -173,12 +173,12 @@ def with_available(question: Question, available: int) -> str:
     return f"{begin} {_target_name(question.target)} {question.power:.4g}; {rest}."
 
 
-def detectable_with(question: Question, available: int) -> Design:
+def detectable_with(question: DesignQuestion, available: int) -> Design:
     """Return the design that so many instances allow: its effect is the smallest they can detect."""
     return solve(replace(_by_convention(question), instances=available, effect=None))
 
 
-def rehearsed(question: Question, design: Design) -> str | None:
+def rehearsed(question: DesignQuestion, design: Design) -> str | None:
     """Say which mean power Holm's procedure has when it is run, all or half of the differences being real.
 
     None for a single comparison, which has no family to step through, and for families too large to simulate at once.
@@ -212,7 +212,7 @@ def up(value: float, digits: int) -> str:
     return f"{ceil(round(value * factor, 9)) / factor:.{max(places, 0)}f}"
 
 
-def _by_convention(question: Question) -> Question:
+def _by_convention(question: DesignQuestion) -> DesignQuestion:
     """The same question for the mean of the marginal powers, where a simulated search has no answer."""
     return replace(question, target="mean") if question.target == "simulated" else question
 
@@ -259,7 +259,7 @@ def _levels(design: Design, ranks: np.ndarray[Any, np.dtype[np.int64]]) -> np.nd
     return design.alpha / (design.comparisons - ranks + 1)
 
 
-def _instead(question: Question, design: Design, change: dict[str, Any]) -> str:
+def _instead(question: DesignQuestion, design: Design, change: dict[str, Any]) -> str:
     """Say what the changed question's answer is instead of the design's."""
     other = solve(replace(question, **change))
     match question.wanted:
@@ -271,7 +271,7 @@ def _instead(question: Question, design: Design, change: dict[str, Any]) -> str:
             return f"reach {_target_name(question.target)} {other.power:.3f} instead of {design.power:.3f}"
 
 
-def _worst_case(question: Question, design: Design) -> Advice:
+def _worst_case(question: DesignQuestion, design: Design) -> Advice:
     change: dict[str, Any] = {"target": "worst"}
     begin = f"The strictest of the {design.comparisons:,} tests has power {design.worst_power:.3f}"
     other = solve(replace(question, **change))

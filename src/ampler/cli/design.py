@@ -14,7 +14,7 @@ from ampler.model import Alternative, Test
 if TYPE_CHECKING:
     from ampler.cost import Cost
     from ampler.design import Design
-    from ampler.explanation import Advice, Question
+    from ampler.explanation import Advice, DesignQuestion
 
 Option = typer.Option
 WHOLE_PROFILE = 1000  # comparisons up to which the JSON document lists every level and power
@@ -55,9 +55,9 @@ def design(
 
     Example: ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
     """
-    from ampler.explanation import Question, solve
+    from ampler.explanation import DesignQuestion, solve
 
-    question = Question(
+    question = DesignQuestion(
         comparisons=_comparisons(algorithms, vs_one, comparisons),
         instances=instances,
         effect=_effect(effect, difference, sd, se),
@@ -119,7 +119,7 @@ def _target(word: str) -> Any:
 
 
 def _check_usage(
-    question: Question, available: int | None, runs: int | None, seconds: float | None, workers: int | None
+    question: DesignQuestion, available: int | None, runs: int | None, seconds: float | None, workers: int | None
 ) -> None:
     """Refuse options that do not fit together, and say which would."""
     three = {"--instances": question.instances, "--effect": question.effect, "--power": question.power}
@@ -160,7 +160,7 @@ def _draw(answer: Design, file: Path) -> None:
     note(f"The power curve is in {file}")
 
 
-def _document(question: Question, answer: Design, available: int | None, cost: Cost | None) -> dict[str, Any]:
+def _document(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> dict[str, Any]:
     """The fields of the design; its levels and powers by rank unless they are very many; and what else was asked."""
     from ampler.explanation import detectable_with
 
@@ -174,7 +174,7 @@ def _document(question: Question, answer: Design, available: int | None, cost: C
     return document
 
 
-def _tell(question: Question, answer: Design, available: int | None, cost: Cost | None) -> None:
+def _tell(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> None:
     """Print the answer first, then the table by rank, then what else helps."""
     from ampler.explanation import headline
 
@@ -184,7 +184,7 @@ def _tell(question: Question, answer: Design, available: int | None, cost: Cost 
     say_points(points)
 
 
-def _points(question: Question, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
+def _points(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
     from ampler.explanation import advice, rehearsed, with_available
 
     points = [_with_options(point) for point in advice(question, answer)]

@@ -17,18 +17,18 @@ help:  ## list the targets
 
 setup: $(STAMP)  ## make .venv with the package, all extras and the tools
 
-$(STAMP): pyproject.toml
-	@echo "==> Setting up $(VENV): the package, its extras and the development tools (once)"
+$(STAMP): pyproject.toml case_studies/upmsp/pyproject.toml
+	@echo "==> Setting up $(VENV): the package, its extras, the case study and the development tools (once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "ampler needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Say which to use: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 ifdef UV
 	@echo "==> using uv"
 	@test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
-	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --editable '.[parquet,dask]' --group dev --group docs
+	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --editable '.[parquet,dask]' --editable case_studies/upmsp --group dev --group docs
 else
 	@echo "==> using pip"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet,dask]' --group dev --group docs
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet,dask]' --editable case_studies/upmsp --group dev --group docs
 endif
 	@touch $(STAMP)
 	@echo "==> Ready: $(BIN)/ampler"

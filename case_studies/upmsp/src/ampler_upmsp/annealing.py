@@ -1,0 +1,324 @@
+"""The simulated annealing of Santos et al. (2016) with any subset of its six neighbourhoods, compiled by Numba."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ampler_upmsp.compiled import inlined, kernel
+from ampler_upmsp.generator import below, seeded, unit
+from ampler_upmsp.instance import Instance
+from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, cost_table, fill_row, propose
+from ampler_upmsp.solution import Schedule, Solution, checked
+
+COLDEST = 1e-6  # below this the temperature goes back to its start
+CHANCES = 64  # how many acceptance probabilities are kept per temperature; larger increases are computed
+CHUNK = 200_000  # iterations between two looks at the clock: some 20 ms
+INCUMBENTS = 4096  # how many improvements one chunk can hold: the makespan of a start falls in fewer steps
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The settings of the annealing; the defaults are those of the published program."""
+
+    temperature: float = 1.0
+    cooling: float = 0.96
+    iterations_per_temperature: int = 1_176_628
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise ValueError(f"temperature must be positive, got {self.temperature!r}")
+        if not 0 < self.cooling < 1:
+            raise ValueError(f"cooling must lie between 0 and 1, got {self.cooling!r}")
+        if self.iterations_per_temperature < 1:
+            raise ValueError(f"iterations_per_temperature must be at least 1, got {self.iterations_per_temperature!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Incumbent:
+    """A new best makespan, when it was found: after how many iterations and, to some 20 ms, after how many seconds."""
+
+    iteration: int
+    seconds: float
+    makespan: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The best solution, checked, with the effort it took."""
+
+    solution: Solution
+    iterations: int
+    seconds: float
+    incumbents: tuple[Incumbent, ...]
+
+    @property
+    def makespan(self) -> int:
+        """The best solution's makespan."""
+        return self.solution.makespan
+
+
+def anneal(
+    instance: Instance,
+    *,
+    seed: int,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    disable: Iterable[str] = (),
+    parameters: Parameters = Parameters(),  # noqa: B008 - frozen
+    start: Schedule | None = None,
+) -> Result:
+    """Search for a schedule with a small makespan, for so many iterations or seconds (default: 15·J·M milliseconds).
+
+    With an iteration limit alone the result is a function of instance, seed and settings. `disable` names the
+    neighbourhoods to leave out: SHF, DSW, SWP, SWT, TSK, 2SH. The search begins at a random schedule, or at `start`.
+    """
+    if iterations is not None and iterations < 0:
+        raise ValueError(f"iterations must not be negative, got {iterations!r}")
+    if iterations is None and seconds is None:
+        seconds = 0.015 * instance.jobs * instance.machines
+    began = time.perf_counter()
+    state = _State.make(instance, seed, parameters, start)
+    pool = _pool(disable)
+    incumbents = []
+    while pool.size:
+        left = CHUNK if iterations is None else min(CHUNK, iterations - state.iteration)
+        if left <= 0 or (seconds is not None and time.perf_counter() - began >= seconds):
+            break
+        found, stuck = state.advance(pool, left, parameters)
+        now = time.perf_counter() - began
+        incumbents += [Incumbent(int(at), now, int(value)) for at, value in found]
+        if stuck:
+            break  # no move of the pool can be made from here: one machine, or a single job
+    solution = checked(instance, state.best())
+    if solution.makespan != state.best_makespan:
+        raise AssertionError(f"the annealing says {state.best_makespan}, the checker {solution.makespan}")
+    return Result(solution, state.iteration, time.perf_counter() - began, tuple(incumbents))
+
+
+class _State:
+    """The arrays of one search: current and best rows, machine times, generator, temperature."""
+
+    def __init__(self, table: np.ndarray, rows: np.ndarray, lengths: np.ndarray, rng: np.ndarray, start: float):
+        machines = len(lengths)
+        self.table, self.rows, self.lengths, self.rng = table, rows, lengths, rng
+        self.arcs = np.zeros(rows.shape, dtype=np.int32)
+        self.times = np.zeros(machines, dtype=np.int64)
+        _fill(table, rows, self.arcs, lengths, self.times)
+        self.best_rows, self.best_lengths = rows.copy(), lengths.copy()
+        self.heat = np.array([start])
+        self.progress = np.array([0, 0, self.times.max()], dtype=np.int64)  # iteration, at this temperature, best
+
+    @classmethod
+    def make(cls, instance: Instance, seed: int, parameters: Parameters, start: Schedule | None) -> _State:
+        """Begin at a given schedule, or shuffle the jobs and append each to a machine drawn at random."""
+        rng = seeded(seed)
+        rows = np.zeros((instance.machines + 1, instance.jobs + 2), dtype=np.int32)
+        lengths = np.zeros(instance.machines, dtype=np.int64)
+        if start is None:
+            _scatter(rows, lengths, np.arange(instance.jobs), rng)
+        else:
+            for k, sequence in enumerate(checked(instance, start).sequences):
+                rows[k, 1 : len(sequence) + 1] = sequence
+                lengths[k] = len(sequence)
+        return cls(cost_table(instance), rows, lengths, rng, parameters.temperature)
+
+    @property
+    def iteration(self) -> int:
+        return int(self.progress[0])
+
+    @property
+    def best_makespan(self) -> int:
+        return int(self.progress[2])
+
+    def advance(self, pool: np.ndarray, steps: int, parameters: Parameters) -> tuple[np.ndarray, bool]:
+        """Do so many iterations; return the incumbents found and whether nothing can move."""
+        found = np.zeros((INCUMBENTS, 2), dtype=np.int64)
+        count, stuck = _iterate(
+            pool,
+            steps,
+            self.table,
+            self.rows,
+            self.arcs,
+            self.lengths,
+            self.times,
+            self.best_rows,
+            self.best_lengths,
+            self.rng,
+            self.heat,
+            self.progress,
+            np.array([parameters.temperature, parameters.cooling, parameters.iterations_per_temperature]),
+            np.empty(CHANCES),
+            found,
+        )
+        return found[:count], stuck
+
+    def best(self) -> list[list[int]]:
+        return [[int(job) for job in self.best_rows[k, 1 : length + 1]] for k, length in enumerate(self.best_lengths)]
+
+
+def _pool(disable: Iterable[str]) -> np.ndarray:
+    """Return the move objects of the enabled families, four of each."""
+    disabled = set(disable)
+    unknown = disabled.difference(FAMILIES)
+    if unknown:
+        raise ValueError(f"disable takes {', '.join(FAMILIES)}; got {sorted(unknown)}")
+    objects = [4 * i + kind for i, family in enumerate(FAMILIES) if family not in disabled for kind in range(4)]
+    return np.array(objects, dtype=np.int64)
+
+
+@kernel
+def _scatter(rows, lengths, order, rng):
+    for last in range(order.shape[0] - 1, 0, -1):
+        other = below(rng, last + 1)
+        order[last], order[other] = order[other], order[last]
+    for job in order:
+        k = below(rng, lengths.shape[0])
+        lengths[k] += 1
+        rows[k, lengths[k]] = job
+
+
+@kernel
+def _fill(table, rows, arcs, lengths, times):
+    for k in range(lengths.shape[0]):
+        fill_row(table, k, rows, arcs, lengths[k])
+        times[k] = 0
+        for slot in range(1, lengths[k] + 1):
+            times[k] += arcs[k, slot]
+
+
+@kernel
+def _iterate(
+    pool,
+    steps,
+    table,
+    rows,
+    arcs,
+    lengths,
+    times,
+    best_rows,
+    best_lengths,
+    rng,
+    heat,
+    progress,
+    settings,
+    chances,
+    found,
+):
+    """Do so many iterations on the arrays; return how many incumbents were found and whether nothing can move."""
+    start, cooling, per_temperature = settings[0], settings[1], np.int64(settings[2])
+    objects, machines = pool.shape[0], lengths.shape[0]
+    temperature, iteration, level, best = heat[0], progress[0], progress[1], progress[2]
+    _set_chances(chances, temperature)
+    first, second, top, next_top, third_top = _tops(times)
+    busy, movable = _occupied(lengths)
+    count, stuck = 0, False
+    for _ in range(steps):
+        move = pool[below(rng, objects)]
+        if not applicable(move, lengths, first, busy, movable, machines):
+            if not _any_applicable(pool, lengths, first, busy, movable, machines):
+                stuck = True
+                break
+            while not applicable(move, lengths, first, busy, movable, machines):
+                move = pool[below(rng, objects)]
+        proposal = propose(move, table, rows, arcs, lengths, times, first, rng)
+        k1, k2, change1, change2 = proposal[0], proposal[1], proposal[6], proposal[7]
+        if first != k1 and first != k2:
+            others = top
+        elif second != k1 and second != k2:
+            others = next_top
+        else:
+            others = third_top
+        time1 = times[k1] + change1
+        time2 = times[k2] + change2 if k2 != NOBODY else np.int64(0)
+        delta = max(others, time1, time2) - top
+        if delta <= 0 or unit(rng) < _chance(chances, delta, temperature):
+            apply(move, proposal, table, rows, arcs, lengths)
+            quiet = time1 < third_top and time2 < third_top and k1 != first and k1 != second and k2 != first
+            quiet = quiet and k2 != second and times[k1] < third_top and (k2 == NOBODY or times[k2] < third_top)
+            times[k1] = time1
+            if k2 != NOBODY:
+                times[k2] = time2
+            if move >> 2 == TASK_MOVE:
+                busy, movable = _occupied(lengths)
+            if not quiet:
+                first, second, top, next_top, third_top = _tops(times)
+            if top < best:
+                best = top
+                _copy(rows, lengths, best_rows, best_lengths)
+                if count < found.shape[0]:
+                    found[count, 0], found[count, 1] = iteration + 1, best
+                    count += 1
+        iteration += 1
+        level += 1
+        if level == per_temperature:
+            level = 0
+            temperature *= cooling
+            if temperature < COLDEST:
+                temperature = start
+            _set_chances(chances, temperature)
+    heat[0] = temperature
+    progress[0], progress[1], progress[2] = iteration, level, best
+    return count, stuck
+
+
+@inlined
+def _copy(rows, lengths, best_rows, best_lengths):
+    for k in range(lengths.shape[0]):
+        best_lengths[k] = lengths[k]
+        for slot in range(1, lengths[k] + 1):
+            best_rows[k, slot] = rows[k, slot]
+
+
+@inlined
+def _chance(chances, delta, temperature):
+    """Return the probability of accepting an increase; below 1e-19 it is none."""
+    if delta < CHANCES:
+        return chances[delta]
+    return math.exp(-delta / temperature) if delta < 44.0 * temperature else 0.0
+
+
+@inlined
+def _set_chances(chances, temperature):
+    for delta in range(CHANCES):
+        chances[delta] = math.exp(-delta / temperature)
+
+
+@inlined
+def _tops(times):
+    """Return the makespan machine (the first of equals), the runner-up, and the three largest times."""
+    first, second = 0, -1
+    top, next_top, third_top = times[0], np.int64(-1), np.int64(-1)
+    for k in range(1, times.shape[0]):
+        time = times[k]
+        if time > top:
+            second, next_top, third_top = first, top, next_top
+            first, top = k, time
+        elif time > next_top:
+            third_top = next_top
+            second, next_top = k, time
+        elif time > third_top:
+            third_top = time
+    return first, second, top, next_top, third_top
+
+
+@inlined
+def _occupied(lengths):
+    """Return how many machines have a job and how many have two."""
+    busy, movable = 0, 0
+    for length in lengths:
+        busy += length >= 1
+        movable += length >= 2
+    return busy, movable
+
+
+@inlined
+def _any_applicable(pool, lengths, first, busy, movable, machines):
+    for move in pool:
+        if applicable(move, lengths, first, busy, movable, machines):
+            return True
+    return False

@@ -1,0 +1,250 @@
+"""Each of the 24 move objects against its slow, obviously right version, and the draws against their distributions."""
+
+from collections import Counter
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ampler_upmsp.generator import seeded
+from ampler_upmsp.instance import generate_instance
+from ampler_upmsp.moves import FAMILIES, KINDS, NOBODY, applicable, apply, cost_table, fill_row, propose
+from ampler_upmsp.solution import machine_time, makespan
+
+
+class Move(NamedTuple):
+    number: int
+
+    @property
+    def family(self):
+        return FAMILIES[self.number // 4]
+
+    @property
+    def smart(self):
+        return self.number % 4 >= 2
+
+    @property
+    def aimed(self):
+        return self.number % 2 == 0
+
+
+MOVES = [Move(number) for number in range(24)]
+
+
+def named(move):
+    return f"{move.family}-{KINDS[move.number % 4]}"
+
+
+# The neighbourhoods once more, slowly: sequences are copied, changed as the words say, and timed anew.
+
+
+def neighbour(move, instance, sequences, machines, positions):
+    """Return the neighbour that the family, the drawn machines and positions give, by the definition in words."""
+    family, smart = move.family, move.smart
+    k1, k2 = machines
+    a1, b1, a2, b2 = positions
+    changed = [list(sequence) for sequence in sequences]
+    if family == "SHF":
+        changed[k1] = _shift(instance, k1, changed[k1], a1, None if smart else b1)
+    elif family == "2SH" and smart:
+        once = _shift(instance, k1, changed[k1], a1, None)
+        changed[k1] = _shift(instance, k1, once, a2, None)
+    elif family == "2SH":
+        first, second = changed[k1].pop(a1), changed[k1].pop(a2)
+        changed[k1].insert(b1, first)
+        changed[k1].insert(b2, second)
+    elif family == "SWT":
+        b = _switch_partner(instance, k1, changed[k1], a1) if smart else b1
+        changed[k1][a1], changed[k1][b] = changed[k1][b], changed[k1][a1]
+    elif family == "DSW":
+        b = _counterpart(instance, changed, k1, k2, a1) if smart else b1
+        changed[k1][a1], changed[k2][b] = changed[k2][b], changed[k1][a1]
+    elif family == "SWP":
+        x, y = changed[k1].pop(a1), changed[k2].pop(a2)
+        changed[k1].insert(_best(instance, k1, changed[k1], y) if smart else b1, y)
+        changed[k2].insert(_best(instance, k2, changed[k2], x) if smart else b2, x)
+    else:
+        job = changed[k1].pop(a1)
+        changed[k2].insert(_best(instance, k2, changed[k2], job) if smart else b1, job)
+    return changed
+
+
+def _shift(instance, k, sequence, a, b):
+    rest = [job for place, job in enumerate(sequence) if place != a]
+    if b is None:
+        b = _best(instance, k, rest, sequence[a], forbidden=a)
+    return [*rest[:b], sequence[a], *rest[b:]]
+
+
+def _best(instance, k, sequence, job, forbidden=None):
+    places = [b for b in range(len(sequence) + 1) if b != forbidden]
+    return min(places, key=lambda b: machine_time(instance, k, [*sequence[:b], job, *sequence[b:]]))
+
+
+def _with(sequence, place, job):
+    return [*sequence[:place], job, *sequence[place + 1 :]]
+
+
+def _switch_partner(instance, k, sequence, a):
+    def score(b):
+        at_a = machine_time(instance, k, _with(sequence, a, sequence[b]))
+        at_b = machine_time(instance, k, _with(sequence, b, sequence[a]))
+        return at_a + at_b
+
+    return min((b for b in range(len(sequence)) if b != a), key=score)
+
+
+def _counterpart(instance, sequences, k1, k2, a):
+    def total(b):
+        first = _with(sequences[k1], a, sequences[k2][b])
+        second = _with(sequences[k2], b, sequences[k1][a])
+        return machine_time(instance, k1, first) + machine_time(instance, k2, second)
+
+    return min(range(len(sequences[k2])), key=total)
+
+
+class Rows:
+    """The arrays of the compiled moves, filled from plain lists and read back."""
+
+    def __init__(self, instance, sequences):
+        self.instance = instance
+        self.table = cost_table(instance)
+        self.rows = np.zeros((instance.machines + 1, instance.jobs + 2), dtype=np.int32)
+        self.arcs = np.zeros_like(self.rows)
+        self.lengths = np.array([len(sequence) for sequence in sequences])
+        for k, sequence in enumerate(sequences):
+            self.rows[k, 1 : len(sequence) + 1] = sequence
+            fill_row(self.table, k, self.rows, self.arcs, len(sequence))
+        self.times = np.array([machine_time(instance, k, sequence) for k, sequence in enumerate(sequences)])
+
+    @property
+    def first(self):
+        return int(np.argmax(self.times))
+
+    def can(self, move):
+        busy, movable = int((self.lengths >= 1).sum()), int((self.lengths >= 2).sum())
+        return applicable(move.number, self.lengths, self.first, busy, movable, self.instance.machines)
+
+    def propose(self, move, rng):
+        return propose(move.number, self.table, self.rows, self.arcs, self.lengths, self.times, self.first, rng)
+
+    def apply(self, move, proposal):
+        apply(move.number, proposal, self.table, self.rows, self.arcs, self.lengths)
+
+    def sequences(self):
+        return [self.rows[k, 1 : length + 1].tolist() for k, length in enumerate(self.lengths)]
+
+
+def scattered(instance, rng):
+    sequences = [[] for _ in range(instance.machines)]
+    for job in rng.permutation(instance.jobs):
+        sequences[rng.integers(instance.machines)].append(int(job))
+    return sequences
+
+
+@pytest.mark.parametrize("move", MOVES, ids=named)
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32), jobs=st.integers(2, 14), machines=st.integers(2, 5), setup=st.sampled_from([2, 9, 99])
+)
+def test_a_move_gives_the_neighbour_and_the_change_of_its_slow_version(move, seed, jobs, machines, setup):
+    instance = generate_instance(jobs, machines, setup, seed=seed)
+    sequences = scattered(instance, np.random.default_rng(seed))
+    state = Rows(instance, sequences)
+    if not state.can(move):
+        return
+    proposal = state.propose(move, seeded(seed))
+    k1, k2, *positions, change1, change2 = proposal
+    expected = neighbour(move, instance, sequences, (k1, k2), positions)
+    assert change1 == machine_time(instance, k1, expected[k1]) - state.times[k1]
+    if k2 != NOBODY:
+        assert change2 == machine_time(instance, k2, expected[k2]) - state.times[k2]
+    assert state.sequences() == sequences  # proposing changes nothing
+    state.apply(move, proposal)
+    assert state.sequences() == expected
+    assert sorted(chain(*state.sequences())) == list(range(jobs))
+    for k, sequence in enumerate(state.sequences()):
+        assert state.arcs[k, 1 : len(sequence) + 1].sum() == machine_time(instance, k, sequence)
+
+
+@pytest.mark.parametrize("move", [move for move in MOVES if move.aimed], ids=named)
+def test_aimed_moves_start_at_the_makespan_machine(move):
+    instance = generate_instance(12, 4, 9, seed=5)
+    state = Rows(instance, [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
+    rng = seeded(1)
+    longest = max(range(4), key=lambda k: machine_time(instance, k, state.sequences()[k]))
+    assert makespan(instance, state.sequences()) == state.times[longest]
+    assert {state.propose(move, rng)[0] for _ in range(200)} == {longest}
+
+
+def uniform(counts, cells):
+    assert len(counts) == cells
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+
+
+def draws(move, sequences, pick, count=6000):
+    instance = generate_instance(sum(map(len, sequences)), len(sequences), 9, seed=3)
+    state, rng = Rows(instance, sequences), seeded(7)
+    return Counter(pick(state.propose(move, rng)) for _ in range(count))
+
+
+def move_of(family, kind):
+    return Move(4 * FAMILIES.index(family) + KINDS.index(kind))
+
+
+FOUR_ONE_THREE_NONE = [[0, 1, 2, 3], [4], [5, 6, 7], []]
+
+
+def test_plain_shift_is_uniform_over_ordered_pairs_of_different_positions():
+    uniform(draws(move_of("SHF", "plain"), [[0, 1, 2, 3], [4, 5, 6, 7]], lambda p: (p[0], p[2], p[3])), 2 * 12)
+
+
+def test_plain_switch_is_uniform_over_all_pairs_null_moves_included():
+    uniform(draws(move_of("SWT", "plain"), [[0, 1, 2], [3, 4, 5]], lambda p: (p[0], p[2], p[3])), 2 * 9)
+
+
+def test_plain_two_shift_is_uniform_over_what_can_be_drawn():
+    uniform(draws(move_of("2SH", "plain"), [[0, 1, 2], [3]], lambda p: p[2:6]), 3 * 2 * 2 * 3)
+
+
+def test_the_second_job_of_a_smart_two_shift_is_another_one():
+    counts = draws(move_of("2SH", "smart"), [[0, 1, 2, 3], [4]], lambda p: (p[2], p[3], p[4]))
+    assert all(a2 != b1 for _, b1, a2 in counts)
+    assert {a2 for _, _, a2 in counts} == {0, 1, 2, 3}
+
+
+def test_one_machine_moves_draw_among_the_machines_with_two_jobs():
+    for family in ("SHF", "SWT", "2SH"):
+        uniform(draws(move_of(family, "plain"), FOUR_ONE_THREE_NONE, lambda p: p[0]), 2)
+
+
+def test_swaps_draw_ordered_pairs_of_busy_machines():
+    for family in ("DSW", "SWP"):
+        uniform(draws(move_of(family, "plain"), FOUR_ONE_THREE_NONE, lambda p: p[:2]), 6)
+
+
+def test_a_task_move_may_go_to_an_empty_machine():
+    uniform(draws(move_of("TSK", "plain"), FOUR_ONE_THREE_NONE, lambda p: p[:2]), 9)
+
+
+def test_plain_task_moves_reach_every_place_of_the_other_machine():
+    counts = draws(move_of("TSK", "plain"), [[0, 1, 2], [3, 4, 5]], lambda p: (p[0], p[2], p[3]))
+    uniform(counts, 2 * 3 * 4)
+
+
+def test_plain_swap_draws_four_independent_positions():
+    counts = draws(move_of("SWP", "plain"), [[0, 1], [2, 3, 4]], lambda p: p[2:6] if p[0] == 0 else None, 9000)
+    del counts[None]  # the draws that start at the other machine
+    uniform(counts, 2 * 2 * 3 * 3)
+
+
+def test_what_cannot_be_drawn_is_not_applicable():
+    instance = generate_instance(2, 3, 9, seed=1)
+    apart, together = Rows(instance, [[0], [1], []]), Rows(instance, [[0, 1], [], []])
+    allowed = {named(move).split("-")[0] for move in MOVES if apart.can(move)}
+    assert allowed == {"DSW", "SWP", "TSK"}
+    assert {named(move).split("-")[0] for move in MOVES if together.can(move)} == {"SHF", "SWT", "2SH", "TSK"}

@@ -537,6 +537,25 @@ def test_every_known_key_stands_in_a_table_of_its_own():
     assert all(len(set(known)) == len(known) for known in TABLES.values())
 
 
+# The documentation
+
+PAGE = (Path(__file__).parents[1] / "docs" / "study-files.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_documentation_is_a_study(read):
+    example = PAGE.split("```toml\n")[1].split("```")[0]
+    assert [algorithm.name for algorithm in read(example).plan.algorithms] == ["full", "mine"]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_key_is_documented_and_no_other(kind):
+    starts = {"": "At the top", "[rule]": "`[rule]`, ", "[run]": "`[run]`, ", "[[algorithm]]": "`[[algorithm]]`, "}
+    section = PAGE.split(starts.get(kind, "`[instances]`:"))[1].split("\n\n")[1]
+    rows = [line.split("`")[1] for line in section.splitlines()[2:]]
+    tables = {"rule", "run", "algorithm", "instances"}
+    assert rows == [key for key in TABLES[kind] if key not in tables]
+
+
 # Round trips
 
 studies = st.fixed_dictionaries({

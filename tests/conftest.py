@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -17,3 +18,48 @@ def public_data():
     if not PUBLIC_DATA.is_dir():
         pytest.skip("the public data are not here")
     return PUBLIC_DATA
+
+
+NASTY_NAMES = (
+    "<script>alert(1)</script>",
+    "a & b",
+    "naïve-α_1%",
+    r"$\frac{$",
+    r"\input{x}",
+    "=1+1",
+    "x" * 100 + "y" * 100,
+    "x" * 100 + "z" * 99 + "y",
+    "50% #1 ~^{}|\"'",
+)
+
+
+@pytest.fixture(scope="session")
+def nasty_names():
+    """Names that break HTML, LaTeX, spreadsheets and mathematics in figures."""
+    return NASTY_NAMES
+
+
+@pytest.fixture(scope="session")
+def study_of():
+    """`study_of(names)`: an analysis of made-up runs, the later algorithms ever a little worse; the same every time."""
+    from ampler.analysis import Analysis, analyse_runs
+    from ampler.runs import Runs
+
+    def make(names, *, instances=12, runs=6, features=None, difference="simple", reference=None, **options) -> Analysis:
+        rng = np.random.default_rng(2019)
+        places = [f"{k} & $x_{k}$" for k in range(instances)]
+        hard = rng.normal(0, 0.5, (instances, len(names)))
+        columns = [
+            (place, name, 50 + 0.4 * j + hard[i, j] + rng.normal(0, 1 + j % 3))
+            for i, place in enumerate(places)
+            for j, name in enumerate(names)
+            for _ in range(runs)
+        ]
+        groups = {
+            feature: {place: values[i % len(values)] for i, place in enumerate(places)}
+            for feature, values in (features or {}).items()
+        }
+        made = Runs.from_columns(*map(list, zip(*columns, strict=True)))
+        return analyse_runs(made, difference=difference, reference=reference, features=groups, **options)
+
+    return make

@@ -18,7 +18,9 @@ PAGE = 7.2  # inches: both columns (183 mm)
 # Okabe & Ito's palette, told apart with every kind of colour vision; line styles tell them apart in print.
 BLUE, ORANGE, GREEN, SKY, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "#CC79A7", "#767676"
 
-FORMATS = ("svg", "pdf", "png")
+FORMATS = ("svg", "pdf", "png", "pgf")
+ROW = 0.155  # inches that one row with a label takes
+TALLEST = 60.0  # inches: beyond this no file of any format is of use
 
 STYLE: dict[Any, Any] = {
     "font.size": 8,
@@ -59,14 +61,27 @@ def canvas(ax: Axes | None, *, width: float = COLUMN, height: float = 2.4) -> It
         yield Figure(figsize=(width, height), layout="constrained").subplots()
 
 
+def row_height(rows: float, *, top: float = 0.0) -> float:
+    """Return the inches that so many labelled rows take, with the axis below and `top` for what stands above."""
+    return min(TALLEST, 0.55 + top + ROW * max(rows, 3.0))
+
+
 def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:
-    """Write the figure that holds `ax`; the ending of the file's name says the format: svg, pdf or png."""
+    """Write the figure that holds `ax`; the ending of the file's name says the format: svg, pdf, png or pgf.
+
+    A pgf file is for `\\input` in LaTeX: it takes the fonts of the document. LaTeX must be installed to write one.
+    """
     import matplotlib
 
     kind = figure_format(file)
-    without_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     figure = ax.get_figure(root=True)
     assert figure is not None
+    if kind == "pgf":
+        from ampler.plots.pgf import save_pgf
+
+        save_pgf(figure, file)
+        return
+    without_date: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     with matplotlib.rc_context(_FILES):
         figure.savefig(file, format=kind, dpi=dpi, metadata=without_date)
 
@@ -79,5 +94,5 @@ def figure_format(file: str | os.PathLike[str]) -> str:
     """
     ending = os.path.splitext(os.fspath(file))[1].lstrip(".").lower()
     if ending not in FORMATS:
-        raise InvalidInput(f"a figure's file must end in .svg, .pdf or .png, got {os.fspath(file)!r}")
+        raise InvalidInput(f"a figure's file must end in .svg, .pdf, .png or .pgf, got {os.fspath(file)!r}")
     return ending

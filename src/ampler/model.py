@@ -111,7 +111,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A Python function as an algorithm: call(instance, seed, **parameters) gives a number, or measures by name.
+    """A Python function as an algorithm: `call(instance, seed, **parameters)` gives a number, or measures by name.
 
     `origin` ("module:name") is what the study file keeps of it; the function itself is never stored.
     """

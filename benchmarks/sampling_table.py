@@ -95,7 +95,8 @@ def fraction(cell: Cell) -> bool:
 
 def urgency(cell: Cell) -> tuple[object, ...]:
     """Cells in the order in which they are run: what is promised first, the longest last."""
-    return not promised(cell), abs(LOADS.index(cell.load) - 0.9), cell.algorithms, cell.distribution
+    slow = cell.algorithms == 50 and cell.difference == "percent" and not cell.reference
+    return slow, not promised(cell), abs(LOADS.index(cell.load) - 0.9), cell.algorithms, cell.distribution
 
 
 def batch_cell(cell: Cell) -> bool:

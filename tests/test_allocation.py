@@ -183,3 +183,11 @@ def test_a_batch_of_instances_gives_what_each_gives_alone(case, allocation):
         np.testing.assert_array_equal(together[row], alone)
     assert (together.sum(axis=-1) == 0).any()
     assert (together.sum(axis=-1) == 16).any()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_an_absurd_accuracy_is_predicted_as_beyond_what_is_asked_about(case):
+    goal, counts, variances, means, se = drawn(case, 21)
+    runs = predicted_runs(goal, counts, variances, means, se=se * 1e-40, most=1000)
+    assert runs.sum() >= 1000
+    assert next_runs(goal, counts, variances, means, se=se * 1e-40, size=16).sum() == 16

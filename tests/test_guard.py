@@ -22,7 +22,7 @@ def slow_bounds(counts, variances, kurtosis, guard, reference):
     usable = [k for k in range(size) if variances[k] > 0]
     single = [kurtosis[k] * (counts[k] + 1) / (counts[k] - 1) for k in usable]
     kappa = np.average(single, weights=[counts[k] for k in usable])
-    nu = [min(1.0, 2 / (kappa - 1)) * (counts[k] - 1) for k in range(size)]
+    nu = [max(1.0, min(1.0, 2 / (kappa - 1)) * (counts[k] - 1)) for k in range(size)]
     logs = np.array([np.log(variances[k]) - psi(nu[k] / 2) + np.log(nu[k] / 2) for k in usable])
     widest = ((logs - logs.mean()) ** 2).sum() / chi2.ppf(0.1, len(logs) - 1)
     excess = widest - np.mean([polygamma(1, nu[k] / 2) for k in usable])
@@ -189,3 +189,13 @@ def test_few_algorithms_borrow_less_than_many_with_the_same_spread():
     few, many = (fitted_prior(rng.chisquare(20, (4000, size)), np.full((4000, size), 20.0)).degrees for size in (2, 40))
     assert np.mean(few > 49.9) < np.mean(many > 49.9)
     assert np.median(few) < np.median(many)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("factor", [1e-290, 1.0, 1e290])
+def test_one_wild_value_does_not_blow_up_the_bounds_of_all(guard, factor):
+    counts, kurtosis = np.array([2.0, 5000.0] + [10.0] * 48), np.array([1.0, 4990.0] + [2.0] * 48)
+    variances = factor * np.linspace(0.1, 2.0, 50)
+    bounds = guarded_variances(counts, variances, kurtosis, guard=guard)
+    assert (bounds > 0).all()
+    assert (bounds < 100 * factor).all()

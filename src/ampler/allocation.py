@@ -63,7 +63,9 @@ def predicted_runs(
     costs: Floats | None = None,
     most: int = 1_000_000,
 ) -> Counts:
-    """Return how many more runs each algorithm needs, if the variances are right: whole numbers, `most` in all.
+    """Return how many more runs each algorithm needs, if the variances are right: whole numbers.
+
+    A need beyond `most` is given as a number beyond `most` in all, not as the need itself.
 
     >>> from ampler.comparisons import comparison
     >>> goal = comparison(3, difference="simple", reference=0)
@@ -80,7 +82,7 @@ def predicted_runs(
         targets = np.maximum(counts, pairs.largest_error(np.ones_like(counts)) ** 2 / se**2)
     else:
         targets = optimal_counts(pairs, se, counts, costs)
-    return _rounded(pairs, counts, targets, se)
+    return _rounded(pairs, counts, np.minimum(targets, counts + most), se)
 
 
 def _targets(pairs: Pairs, counts: Floats, se: float, allocation: Allocation, costs: Floats | None) -> Floats:

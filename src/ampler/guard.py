@@ -21,7 +21,7 @@ REFERENCE_LEVEL = 0.05  # the reference is in every pair, so its bound must be s
 MAX_PRIOR_DEGREES = 50.0  # algorithms never share a variance exactly, however alike the estimates look
 CAUTION = 0.1  # chance that the variances differ more than the prior admits; matters where few algorithms speak
 TRIGAMMA_SHIFT = 8  # terms taken before the asymptotic series, which is then good to 1e-14
-SMALLEST_DEGREES = 1e-3  # below this the chi-square quantile underflows
+LEAST_DEGREES = 1.0  # what a variance is worth at least: one wild value elsewhere must not blow up every bound
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ def guarded_variances(
     prior = fitted_prior(variances, degrees)
     strength = prior.degrees[..., None]
     evidence = degrees * variances + strength * prior.variance[..., None]
-    total = np.maximum(degrees + strength, SMALLEST_DEGREES)
+    total = np.maximum(degrees + strength, LEAST_DEGREES)
     bounds = evidence / _chi_square_quantile(_levels(guard, counts.shape[-1], reference), total)
     return np.where(degrees > 0, bounds, variances)
 
@@ -77,7 +77,8 @@ def effective_degrees(counts: Floats, variances: Floats, kurtosis: Floats | None
         return np.maximum(counts - 1.0, 0.0)
     # Var(s²)/σ⁴ is about (κ−1)/n against 2/(n−1) for normal data; light tails are not trusted to do better.
     excess = np.maximum(pooled_kurtosis(counts, variances, kurtosis) - 1.0, 2.0)
-    return np.asarray(2.0 / excess)[..., None] * np.maximum(counts - 1.0, 0.0)
+    reduced = np.maximum(np.asarray(2.0 / excess)[..., None] * (counts - 1.0), LEAST_DEGREES)
+    return np.where(counts > 1, reduced, 0.0)
 
 
 def fitted_prior(variances: Floats, degrees: Floats) -> Prior:

@@ -9,9 +9,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -436,26 +438,25 @@ def test_a_folder_that_cannot_be_written_is_named_and_its_study_can_be_read(tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
 
 
-def test_a_folder_without_rights_is_named_and_its_study_can_be_read(tmp_path, study, elsewhere):
-    """Rights do not bind the superuser, who becomes nobody for this."""
-    filled(study, 5)
-    tmp_path.chmod(0o555)
-    study.chmod(0o444)
-    for folder in (tmp_path.parent, tmp_path.parent.parent):
-        if os.geteuid() == 0:
-            folder.chmod(0o755)
-    code = f"""
-        if os.geteuid() == 0:
-            os.setgid(65534)
-            os.setuid(65534)
-        with read_store({str(study)!r}) as store:
-            print(len(list(store.observations())))
-        open_store({str(study)!r})
-    """
-    answer = elsewhere(code)
-    tmp_path.chmod(0o755)
+def test_a_folder_without_rights_is_named_and_its_study_can_be_read(elsewhere):
+    """Rights do not bind the superuser, who becomes nobody for this; so the folder is one that everybody can reach."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, study = Path(name), Path(name, "study.db")
+        filled(study, 5)
+        study.chmod(0o444)
+        folder.chmod(0o555)
+        code = f"""
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            with read_store({str(study)!r}) as store:
+                print(len(list(store.observations())))
+            open_store({str(study)!r})
+        """
+        answer = elsewhere(code)
+        folder.chmod(0o755)
     assert answer.stdout == "5\n", answer.stderr
-    assert f"StoreUnusable: {study} cannot be written: folder {tmp_path} gives 'Permission denied'" in answer.stderr
+    assert f"StoreUnusable: {study} cannot be written: folder {folder} gives 'Permission denied'" in answer.stderr
 
 
 def joined(*pieces):

@@ -31,11 +31,11 @@ from ampler.model import (
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
-    """Return what gives the plan's runs their values; names in the plan's order."""
+    """Return what gives the plan's runs their values; names in the plan's order. That of a part is the whole's."""
     return Fingerprint(
         seed=plan.seed,
         algorithms={algorithm.name: identity(algorithm) for algorithm in plan.algorithms},
-        instances={instance.name: instance.sha256 for instance in plan.instances},
+        instances={instance.name: instance.sha256 for instance in plan.whole or plan.instances},
     )
 
 
@@ -47,7 +47,7 @@ def identity(algorithm: Algorithm) -> dict[str, Any]:
     parameters = plain(dict(algorithm.parameters))
     if isinstance(algorithm, Function):
         return {"python": algorithm.origin, "parameters": parameters, "value": algorithm.reading.text}
-    what = "command" if algorithm.protocol == "arguments" else "runner"
+    what = {"arguments": "command", "irace": "runner", "worker": "worker"}[algorithm.protocol]
     return {what: list(algorithm.argv), "parameters": parameters, "value": algorithm.reading.text}
 
 
@@ -89,12 +89,13 @@ def record(plan: Plan) -> PlanRecord:
     described = described_rule(plan.rule)
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
+    everything, ours = plan.whole or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
         question=plan.question,
         fingerprint=fingerprint(plan),
         untouched=tuple(instance.name for instance in plan.untouched),
-        features={instance.name: dict(instance.features) for instance in plan.instances if instance.features},
+        features={instance.name: dict(instance.features) for instance in everything if instance.features},
         rule=described,
         limits=plan.limits,
         policy=plan.policy,
@@ -105,7 +106,14 @@ def record(plan: Plan) -> PlanRecord:
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
         decisions=digest([names, list(deterministic), described, _policy_data(plan.policy)]),
         warnings=plan.warnings,
+        part=plan.part,
+        elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
     )
+
+
+def whole(kept: PlanRecord) -> PlanRecord:
+    """Return the record of the whole study from that of one of its parts; without a date."""
+    return dataclasses.replace(kept, part="", elsewhere=(), created="")
 
 
 def described_rule(rule: Any) -> dict[str, Any]:
@@ -142,7 +150,8 @@ def from_json(text: str) -> PlanRecord:
         "limits": Limits(**data["limits"]),
         "policy": _policy_from(data["policy"]),
     }
-    tuples = {name: tuple(data[name]) for name in ("untouched", "deterministic", "timed", "warnings")}
+    lists = ("untouched", "deterministic", "timed", "warnings", "elsewhere")
+    tuples = {name: tuple(data[name]) for name in lists if name in data}
     return PlanRecord(**{**data, **given, **tuples})
 
 

@@ -96,14 +96,15 @@ class Command:
     """An external program as an algorithm; it is started directly, never through a shell.
 
     `protocol` says how it is spoken to: "arguments" fills `{instance}`, `{seed}` and the parameters into `argv`;
-    "irace" appends what irace gives a target runner. It runs in `folder` (an absolute path; empty: where we are).
+    "irace" appends what irace gives a target runner; "worker" starts it once and sends it run after run as JSON lines.
+    It runs in `folder` (an absolute path; empty: where we are).
     """
 
     name: str
     argv: tuple[str, ...]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     reading: Reading = Reading()
-    protocol: Literal["arguments", "irace"] = "arguments"
+    protocol: Literal["arguments", "irace", "worker"] = "arguments"
     folder: str = ""
     cost: float = 1.0
     deterministic: bool = False
@@ -224,7 +225,8 @@ class Plan:
 
     `instances` are used, in this order; `untouched` are those that were not needed. `needed` instances reach the
     wanted power (None when no effect is given) and `power` is what the instances used reach. `rule` maps the samples
-    of one instance to a Decision. `warnings` are sentences the user must read.
+    of one instance to a Decision. `warnings` are sentences the user must read. The plan of one job among several has
+    its `part`, such as "3/20", and in `whole` the instances of all parts together.
     """
 
     name: str
@@ -240,6 +242,8 @@ class Plan:
     needed: int | None = None
     power: float | None = None
     warnings: tuple[str, ...] = ()
+    part: str = ""
+    whole: tuple[Instance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +251,8 @@ class PlanRecord:
     """A plan as the study file keeps it: data only, so that opening a stranger's file runs no code.
 
     The names in `fingerprint` are in the plan's order. `decisions` is a digest of all that decisions hang on besides
-    the runs: an instance finished under the same digest needs no replay. `created` is filled in by the store.
+    the runs: an instance finished under the same digest needs no replay. `created` is filled in by the store. A part
+    of a study keeps the plan of the whole; the instances of the other parts are `elsewhere`.
     """
 
     name: str
@@ -266,6 +271,8 @@ class PlanRecord:
     decisions: str
     warnings: tuple[str, ...] = ()
     created: str = ""
+    part: str = ""
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -275,7 +282,8 @@ class PlanRecord:
     @property
     def instances(self) -> tuple[str, ...]:
         """The names of the instances used, in the plan's order."""
-        return tuple(self.fingerprint.instances)
+        elsewhere = set(self.elsewhere)
+        return tuple(name for name in self.fingerprint.instances if name not in elsewhere)
 
 
 # Where a study stands

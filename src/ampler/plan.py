@@ -113,7 +113,12 @@ def in_order(seed: int, instances: Iterable[Instance]) -> tuple[Instance, ...]:
 
 
 def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
-    """Return the plan with the instances already begun moved to the front, so that a larger study only adds."""
+    """Return the plan with the instances already begun moved to the front, so that a larger study only adds.
+
+    A part stays as it is: it cannot know what the others have begun, and all must agree on which instances are used.
+    """
+    if plan.part:
+        return plan
     everything = in_order(plan.seed, (*plan.instances, *plan.untouched))
     ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # a stable sort
     used = len(plan.instances)
@@ -123,13 +128,14 @@ def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
 def part_of(plan: Plan, part: int, parts: int) -> Plan:
     """Return the share of one job among several: each instance belongs to exactly one part, by its place.
 
-    Decisions are taken per instance, so the parts together record what the whole would. A part has no untouched
-    instances: which ones are used is decided for the whole.
+    The place is that in the order of blake2b, so parts differ by one instance at most and do not hang on the order of
+    files. Which instances are used is decided for the whole first. Decisions are taken per instance, so the parts
+    together record what the whole would.
     """
     if not 1 <= part <= parts:
         raise InvalidPlan(f"a part must be I/N with I between 1 and N, got {part}/{parts}")
     ordered = in_order(plan.seed, plan.instances)
-    return replace(plan, instances=ordered[part - 1 :: parts], untouched=())
+    return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", whole=ordered)
 
 
 def pairs(plan: Plan) -> tuple[Pair, ...]:

@@ -57,14 +57,20 @@ class _Pull:
     """
 
     weight: Floats
-    shared: Floats
+    shared: Floats  # −∞ where the weight is 0, so that nothing is divided by nothing
     bend: Floats
 
-    def at(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return the pull Σ weight/(x−shared)² over those that feel x, and minus half its slope."""
+    def at(self, x: Floats) -> Floats:
+        """Return the pull, Σ weight/(x−shared)² over those that feel x."""
         gap = x[..., None] - self.shared
-        terms = np.where((x[..., None] < self.bend) & (self.weight > 0), self.weight / gap**2, 0.0)
-        return terms.sum(axis=-1), np.where(terms > 0, terms / gap, 0.0).sum(axis=-1)
+        return np.asarray(np.add.reduce(self.weight / (gap * gap) * (x[..., None] < self.bend), axis=-1))
+
+    def newton_step(self, x: Floats, price: float) -> Floats:
+        """Return the step towards pull = price, everyone feeling x: pull^(−1/2) is concave and nearly straight in x."""
+        gap = x[..., None] - self.shared
+        terms = self.weight / (gap * gap)
+        pull, slope = np.add.reduce(terms, axis=-1), np.add.reduce(terms / gap, axis=-1)
+        return np.asarray(np.where((pull > 0) & (pull < np.inf), (np.sqrt(pull / price) - 1.0) * pull / slope, 0.0))
 
 
 def _reference_counts(pairs: ReferencePairs, target: float, lower: Floats, costs: Floats) -> Floats:
@@ -72,7 +78,8 @@ def _reference_counts(pairs: ReferencePairs, target: float, lower: Floats, costs
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         free = target * lower - own
         bend = np.where(free > 0, shared * target * lower / free, np.inf)
-        pull = _Pull(costs * own * shared, shared, bend)
+        weight = costs * own * shared
+        pull = _Pull(weight, np.where(weight > 0, shared, -np.inf), bend)
         x = _balance(pull, float(costs[hub]), np.maximum(target * lower[..., hub], shared.max(axis=-1)))
         needed = own * x[..., None] / (target * (x[..., None] - shared))
     counts = np.where(own > 0, np.maximum(lower, needed), lower)
@@ -83,15 +90,11 @@ def _reference_counts(pairs: ReferencePairs, target: float, lower: Floats, costs
 def _balance(pull: _Pull, price: float, lowest: Floats) -> Floats:
     """Find the x ≥ lowest at which the pull, falling with jumps down, no longer pays the price."""
     low, high = _segment(pull, price, lowest)
-    # Within a segment the set of those that feel x is fixed and pull^(−1/2) is concave and nearly straight in x.
-    inside = _Pull(
-        np.where(pull.bend >= high[..., None], pull.weight, 0.0), pull.shared, np.full_like(pull.bend, np.inf)
-    )
+    felt = pull.bend >= high[..., None]  # the same algorithms feel x all over the segment
+    inside = _Pull(np.where(felt, pull.weight, 0.0), np.where(felt, pull.shared, -np.inf), pull.bend)
     x = _above_poles(inside, price, low)
     for _ in range(NEWTON_STEPS):
-        value, slope = inside.at(x)
-        step = np.where(value > 0, (np.sqrt(value / price) - 1.0) * value / slope, 0.0)
-        following: Floats = np.clip(np.where(np.isfinite(step), x + step, x), low, high)
+        following = np.minimum(np.maximum(x + inside.newton_step(x, price), low), high)
         settled = np.abs(following - x) <= RELATIVE_TOLERANCE * np.abs(x)
         x = following
         if settled.all():
@@ -108,7 +111,7 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
         middle = np.minimum((below + above) // 2, size - 1)
         position = _pick(bends, middle)
         undecided = below < above
-        pays = np.isfinite(position) & (pull.at(position)[0] > price)
+        pays = np.isfinite(position) & (pull.at(position) > price)
         below = np.where(undecided & pays, middle + 1, below)
         above = np.where(undecided & ~pays, middle, above)
     low = np.where(below > 0, _pick(bends, np.maximum(below - 1, 0)), lowest)
@@ -119,7 +122,7 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
 def _above_poles(inside: _Pull, price: float, low: Floats) -> Floats:
     """A start left of the answer: there any single term of the pull pays the whole price."""
     alone = inside.shared + np.sqrt(inside.weight / price)
-    return np.asarray(np.maximum(low, np.where(inside.weight > 0, alone, 0.0).max(axis=-1)))
+    return np.asarray(np.maximum(low, alone.max(axis=-1)))
 
 
 def _pick(values: Floats, index: NDArray[np.intp]) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 from ampler.model import Observation, RunKey, Tally
 from ampler.runner.agenda import Agenda
 from ampler.runner.pace import CHUNK, MOST, UNKNOWN, Pace
-from ampler.runner.work import Batch, Task
+from ampler.runner.work import Task
 
 
 def pace_of(**seconds):
@@ -100,7 +100,7 @@ def test_the_pace_is_learnt_from_runs_and_from_what_surrounds_them():
     assert not pace.knows("a")
 
     for _ in range(200):
-        pace.note(Batch([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.01)] * 2, seconds=0.03))
+        pace.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.01)] * 2, 0.03)
 
     assert pace.seconds("a") == pytest.approx(0.015, rel=0.01)
     assert pace.total({"a": 4}) == pytest.approx(0.06, rel=0.01)

@@ -367,11 +367,11 @@ def test_an_executor_that_loses_chunks_has_them_made_again_one_by_one():
     class Losing(SerialExecutor):
         calls = 0
 
-        def submit(self, call, /, parcel, tasks):
+        def submit(self, call, /, parcel, names):
             self.calls += 1
             if self.calls in (3, 6):
                 return super().submit(lambda: 1 / 0)
-            return super().submit(call, parcel, tasks)
+            return super().submit(call, parcel, names)
 
     plan = make(rule=Fixed(runs=6))
     store, progress = ran(plan, executor=Losing())

@@ -74,10 +74,10 @@ def test_chunks_are_run_with_the_seeds_of_their_keys_and_lambdas_need_no_picklin
     (fate,) = collected(pool, 1)
 
     assert isinstance(fate, Done)
-    assert fate.tasks == tasks
-    assert [seen.value for seen in fate.batch.observations] == [run_seed(5, "i1", "seeds", 0), 3.0]
-    assert {(seen.attempt, seen.round, seen.status) for seen in fate.batch.observations} == {(2, 4, "ok")}
-    assert fate.batch.seconds > 0
+    assert [seen.key for seen in fate.observations] == [task.key for task in tasks]
+    assert [seen.value for seen in fate.observations] == [run_seed(5, "i1", "seeds", 0), 3.0]
+    assert {(seen.attempt, seen.round, seen.status) for seen in fate.observations} == {(2, 4, "ok")}
+    assert fate.seconds > 0
 
 
 def test_chunks_are_shared_out_among_the_workers(pool_of):
@@ -86,7 +86,7 @@ def test_chunks_are_shared_out_among_the_workers(pool_of):
         pool.submit(tasks_of("pid"))
     assert pool.busy == 6
 
-    values = [fate.batch.observations[0].value for fate in collected(pool, 6)]
+    values = [fate.observations[0].value for fate in collected(pool, 6)]
 
     assert len(set(values)) == 3
     assert os.getpid() not in values
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_loses_the_run_it_was_making_and_gives_back_the_other
 
     assert lost == Lost([chunk[1]], how)
     assert returned == Returned([chunk[0], chunk[2], behind[0]])
-    assert [seen.value for seen in done.batch.observations] == [1.0, 1.0, 1.0]
+    assert [seen.value for seen in done.observations] == [1.0, 1.0, 1.0]
 
 
 def test_a_dead_worker_costs_the_others_nothing(pool_of):
@@ -131,7 +131,7 @@ def test_workers_killed_while_idle_are_replaced(pool_of):
     pool = pool_of(pid=lambda instance, seed: (time.sleep(0.1), os.getpid())[1])
     for _ in range(2):
         pool.submit(tasks_of("pid"))
-    pids = {int(fate.batch.observations[0].value) for fate in collected(pool, 2)}
+    pids = {int(fate.observations[0].value) for fate in collected(pool, 2)}
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
 
@@ -144,7 +144,7 @@ def test_workers_killed_while_idle_are_replaced(pool_of):
             match fate:
                 case Done():
                     waiting -= 1
-                    values.append(fate.batch.observations[0].value)
+                    values.append(fate.observations[0].value)
                 case Lost(tasks) | Returned(tasks):
                     for task in tasks:
                         pool.submit([task])
@@ -169,7 +169,7 @@ def test_many_kills_at_random_moments_never_stop_the_pool(pool_of):
                     made += 1
                     if made % 10 == 0:
                         kills += 1
-                        os.kill(int(fate.batch.observations[0].value), signal.SIGKILL)
+                        os.kill(int(fate.observations[0].value), signal.SIGKILL)
                 case Returned():
                     waiting = pool.busy
     assert made >= 300
@@ -205,7 +205,7 @@ def test_closing_in_peace_lets_idle_workers_leave(pool_of):
 
     pool.close(at_once=False)
 
-    assert gone_within(int(fate.batch.observations[0].value))
+    assert gone_within(int(fate.observations[0].value))
 
 
 def test_workers_their_commands_and_what_those_started_die_with_the_driver(tmp_path):
@@ -256,7 +256,7 @@ def test_a_replaced_worker_lives_on(pool_of):
     values = []
     for _ in range(3):
         pool.submit(tasks_of("pid"))
-        values += [fate.batch.observations[0].value for fate in collected(pool, 1)]
+        values += [fate.observations[0].value for fate in collected(pool, 1)]
         time.sleep(0.1)
 
     assert len(values) == 3
@@ -273,4 +273,4 @@ def test_commands_in_workers_can_be_interrupted_like_any_other():
     finally:
         pool.close(at_once=True)
 
-    assert fate.batch.observations[0].value == 0.0
+    assert fate.observations[0].value == 0.0

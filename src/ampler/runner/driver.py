@@ -144,9 +144,9 @@ class Drive:
     def _note(self, fate: Fate) -> None:
         """Record what became of a chunk, and go on with its instances."""
         match fate:
-            case Done(_, batch):
-                self._pace.note(batch)
-                self._take(batch.observations)
+            case Done(observations, seconds):
+                self._pace.note(observations, seconds)
+                self._take(observations)
             case Lost(tasks, how):
                 self._take([self._courses[task.key.instance].lost(task, how) for task in tasks])
             case Returned(tasks):
@@ -183,7 +183,7 @@ class Drive:
         with suppress(StoreError):
             for fate in engine.collect(0):
                 if isinstance(fate, Done):
-                    self._journal.add(*fate.batch.observations)
+                    self._journal.add(*fate.observations)
             self._journal.flush()
 
 

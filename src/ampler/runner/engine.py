@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ampler.errors import AmplerError, EngineFailed
+from ampler.model import Observation
 from ampler.protocols import Executor
-from ampler.runner.work import Batch, Parcel, Task, Work, run_parcel
+from ampler.runner.work import Batch, Parcel, Task, Work, names_of, observed, run_parcel
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A chunk whose runs were made."""
+    """A chunk whose runs were made, and the seconds it took with everything around the runs."""
 
-    tasks: Sequence[Task]
-    batch: Batch
+    observations: Sequence[Observation]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Returned:
 
 
 Fate = Done | Lost | Returned
+
+
+def done(tasks: Sequence[Task], batch: Batch) -> Done:
+    """Return the fate of a chunk whose results have come."""
+    return Done(observed(tasks, batch), batch.seconds)
 
 
 class Engine(Protocol):
@@ -75,7 +81,7 @@ class ExecutorEngine:
     def submit(self, tasks: Sequence[Task]) -> None:
         """Have a chunk of runs made."""
         try:
-            self._futures[self._executor.submit(run_parcel, self._parcel, tasks)] = tasks
+            self._futures[self._executor.submit(run_parcel, self._parcel, names_of(tasks))] = tasks
         except RuntimeError as problem:  # broken, or shut down
             raise EngineFailed(
                 f"the executor takes no more runs ({problem or type(problem).__name__}); "
@@ -95,7 +101,7 @@ class ExecutorEngine:
 
 def _fate(tasks: Sequence[Task], future: Future[Batch]) -> Fate:
     try:
-        return Done(tasks, future.result())
+        return done(tasks, future.result())
     except CancelledError:
         return Returned(tasks)
     except AmplerError:

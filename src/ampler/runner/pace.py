@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from ampler.model import Tally
-from ampler.runner.work import Batch
+from ampler.model import Observation, Tally
 
 CHUNK = 0.5  # seconds of work in a chunk: long against the way to a worker, short against patience
 MOST = 500  # runs in a chunk, however short they are
@@ -27,13 +26,13 @@ class Pace:
         self._seconds: dict[str, float] = {name: seconds[name] / runs[name] for name in runs if runs[name]}
         self._overhead = 0.0
 
-    def note(self, batch: Batch) -> None:
-        """Learn from a chunk: the runs, and what was spent around them."""
+    def note(self, observations: Sequence[Observation], seconds: float) -> None:
+        """Learn from a chunk: the runs, and what was spent around them of the `seconds` it took."""
         inside = 0.0
-        for observation in batch.observations:
+        for observation in observations:
             inside += observation.seconds
             self._learn(observation.key.algorithm, observation.seconds)
-        around = max(0.0, batch.seconds - inside) / len(batch.observations)
+        around = max(0.0, seconds - inside) / len(observations)
         self._overhead += 0.2 * (around - self._overhead)
 
     def knows(self, algorithm: str) -> bool:

@@ -21,8 +21,8 @@ from multiprocessing.process import BaseProcess
 
 from ampler.algorithms import guardian
 from ampler.errors import AmplerError
-from ampler.runner.engine import Done, Fate, Lost, Returned
-from ampler.runner.work import Batch, Task, Work
+from ampler.runner.engine import Fate, Lost, Returned, done
+from ampler.runner.work import Batch, Name, Task, Work, names_of
 
 START = "fork" if sys.platform.startswith("linux") else "spawn"  # forked workers know lambdas and notebooks
 PATIENCE = 2.0  # seconds an idle worker has to leave by itself
@@ -94,7 +94,7 @@ class _Seat:
     def send(self, tasks: Sequence[Task]) -> None:
         self.waiting.append(tasks)
         with suppress(OSError):  # it has died: `collect` will find out
-            self.connection.send(tasks)
+            self.connection.send(names_of(tasks))
 
     def received(self) -> list[Fate]:
         fates: list[Fate] = []
@@ -103,7 +103,7 @@ class _Seat:
                 answer = self.connection.recv()
                 if isinstance(answer, BaseException):
                     raise answer
-                fates.append(Done(self.waiting.pop(0), answer))
+                fates.append(done(self.waiting.pop(0), answer))
         return fates
 
     def has_died(self) -> bool:
@@ -163,12 +163,12 @@ def _live(connection: Connection, at: c_long, work: Work, driver: int) -> None:
     guardian.bind_worker(driver)
     os.register_at_fork(after_in_child=connection.close)  # what a run forks must not answer for us
     with suppress(EOFError):
-        while (tasks := connection.recv()) is not None:
-            connection.send(_answer(work, tasks, at))
+        while (names := connection.recv()) is not None:
+            connection.send(_answer(work, names, at))
 
 
-def _answer(work: Work, tasks: Sequence[Task], at: c_long) -> Batch | AmplerError:
+def _answer(work: Work, names: Sequence[Name], at: c_long) -> Batch | AmplerError:
     try:
-        return work.run(tasks, at)
+        return work.run(names, at)
     except AmplerError as problem:
         return problem

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ampler.algorithms import run_once
-from ampler.model import Algorithm, Instance, Limits, Observation, Plan, RunKey
+from ampler.model import Algorithm, Instance, Limits, Observation, Plan, RunKey, Status
 from ampler.plan import run_seed
 
 
@@ -29,11 +29,15 @@ class Task:
     alone: bool = False
 
 
+Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
+Given = tuple[float | None, float, Status, str, int, Mapping[str, float] | None]  # of an Observation, key left out
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a chunk of runs gave, and the seconds it took with everything around the runs."""
+    """What a chunk of runs gave, in its order, and the seconds it took with everything around the runs."""
 
-    observations: Sequence[Observation]
+    given: Sequence[Given]
     seconds: float
 
 
@@ -56,31 +60,33 @@ class Work:
             plan.limits,
         )
 
-    def run(self, tasks: Sequence[Task], at: c_long | None = None) -> Batch:
+    def run(self, names: Sequence[Name], at: c_long | None = None) -> Batch:
         """Make runs, one after the other; `at` is told at which of them we are."""
         began = time.perf_counter()
         at = c_long() if at is None else at
-        observations = []
-        for place, task in enumerate(tasks):
+        given = []
+        for place, name in enumerate(names):
             at.value = place
-            observations.append(self._observed(task))
-        return Batch(observations, time.perf_counter() - began)
+            given.append(self._run(*name))
+        return Batch(given, time.perf_counter() - began)
 
-    def _observed(self, task: Task) -> Observation:
-        key = task.key
-        seed = run_seed(self.seed, key.instance, key.algorithm, key.index)
-        outcome = run_once(self.algorithms[key.algorithm], self.instances[key.instance], seed, self.limits)
-        return Observation(
-            key=key,
-            value=outcome.value,
-            seconds=outcome.seconds,
-            status=outcome.status,
-            message=outcome.message,
-            seed=seed,
-            attempt=task.attempt,
-            round=task.round,
-            measures=outcome.measures,
-        )
+    def _run(self, instance: str, algorithm: str, index: int) -> Given:
+        seed = run_seed(self.seed, instance, algorithm, index)
+        outcome = run_once(self.algorithms[algorithm], self.instances[instance], seed, self.limits)
+        return outcome.value, outcome.seconds, outcome.status, outcome.message, seed, outcome.measures
+
+
+def names_of(tasks: Sequence[Task]) -> list[Name]:
+    """Return what a worker has to know of tasks."""
+    return [(task.key.instance, task.key.algorithm, task.key.index) for task in tasks]
+
+
+def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
+    """Return what a worker gave for tasks as observations."""
+    return [
+        Observation(task.key, value, seconds, status, message, seed, task.attempt, task.round, measures)
+        for task, (value, seconds, status, message, seed, measures) in zip(tasks, batch.given, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -100,9 +106,9 @@ class Parcel:
         return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), _Bytes(data))
 
 
-def run_parcel(parcel: Parcel, tasks: Sequence[Task]) -> Batch:
+def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
     """Make runs of a parcel: what is submitted to an executor."""
-    return parcel.work.run(tasks)
+    return parcel.work.run(names)
 
 
 class _Bytes(bytes):

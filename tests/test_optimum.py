@@ -169,3 +169,17 @@ def test_the_quick_shape_is_feasible_and_close_to_the_optimum(spread):
         extra.append(quick.sum() / optimal_counts(pairs, se, lower).sum() - 1)
     assert np.mean(extra) < 0.01
     assert max(extra) < 0.05
+
+
+@pytest.mark.parametrize("formula", ["delta", "paper"])
+def test_for_two_algorithms_the_quick_shape_is_the_optimum(formula):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        pairs = pairs_of(
+            comparison(2, difference="percent", formula=formula), rng.uniform(0.1, 9, 2), rng.uniform(5, 30, 2)
+        )
+        lower = rng.integers(2, 20, 2).astype(float)
+        se = float(pairs.largest_error(lower)) / 2
+        np.testing.assert_allclose(
+            optimal_counts(pairs, se, lower, exact=False), optimal_counts(pairs, se, lower), rtol=1e-4
+        )

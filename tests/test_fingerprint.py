@@ -48,6 +48,7 @@ CHANGES = [
     (replace(COMMAND, parameters={"k": True}), "parameters"),
     (replace(COMMAND, reading=Reading("seconds")), "value"),
     (replace(COMMAND, protocol="irace"), "command"),
+    (Command("x", ("solve",), {"k": 1}, Reading("json", "cost"), "worker"), "command"),
     (Function("x", second, "m:f", {"k": 1}, Reading("json", "cost")), "command"),
 ]
 

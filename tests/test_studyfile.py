@@ -323,11 +323,11 @@ WRONG = [
     (replaced('name = "b"', 'name = ""'), 10, "name must be a text in quotes, got ''"),
     (
         replaced('command = "solve -b {seed} {instance}"', ""),
-        9, "algorithm 'b' must have one of command, python and runner, got none",
+        9, "algorithm 'b' must have one of command, python, runner and worker, got none",
     ),
     (
         replaced('name = "b"', 'name = "b"\nrunner = "r"'),
-        9, "algorithm 'b' must have one of command, python and runner, got command and runner",
+        9, "algorithm 'b' must have one of command, python, runner and worker, got command and runner",
     ),
     (replaced("-b {seed}", "-b {sed}"), 9, "the command of algorithm 'b' has a place {sed}"),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.errors import InvalidPlan
-from ampler.model import Command, Instance, Question
+from ampler.model import Command, Instance, Question, Reading
 from ampler.plan import make_plan
 from ampler.sampling import Fixed
 from ampler.template import arguments, as_text, places
@@ -66,6 +67,28 @@ def test_an_irace_runner_gets_ids_seed_instance_and_switches():
     assert instance_id.isalnum()
     assert arguments(command, Instance("j", "/j"), 9)[3] != instance_id
     assert arguments(replace(command, name="y"), Instance("i", "/i"), 9)[2] != configuration
+
+
+def test_a_switch_that_ends_in_an_equals_sign_is_joined_with_its_value():
+    command = Command("x", ("r",), {"--rho=": 0.5, "-k": 3, "verbose": True}, protocol="irace")
+    assert arguments(command, Instance("i"), 9)[5:] == ("--rho=0.5", "-k", "3", "--verbose", "true")
+
+
+@pytest.mark.parametrize(("fields", "sentence"), [
+    ({"argv": ("w", "{instance}")}, "the worker of algorithm 'x' is started once for many runs, so {instance} has no"),
+    ({"argv": ("w", "{k}"), "parameters": {"k": 1}}, "so {k} has no place in it"),
+    ({"argv": ()}, "must name a program"),
+    ({"argv": ("w",), "reading": Reading("pattern", "x")}, "algorithm 'x' is a worker, whose answers are JSON"),
+])  # fmt: skip
+def test_a_worker_is_told_of_its_runs_by_requests(fields, sentence):
+    with pytest.raises(InvalidPlan, match=re.escape(sentence)):
+        a_plan(algorithms=[Command("x", protocol="worker", **fields), Command("y", ("y", "{seed}", "{instance}"))])
+
+
+def test_a_worker_may_have_braces_and_structured_parameters_and_dashes_in_names():
+    worker = Command("x", ("w", "{other}"), {"steps": [1, 2]}, protocol="worker")
+    plan = a_plan(algorithms=[worker, replace(worker, name="y")], instances=["-i", "j"])
+    assert not [warning for warning in plan.warnings if "seed" in warning]
 
 
 @given(st.lists(st.text(), min_size=1), st.dictionaries(st.from_regex(r"[a-z]{1,4}", fullmatch=True), st.text()))

@@ -49,9 +49,14 @@ def irace_arguments(command: Command, instance: Instance, seed: int) -> tuple[st
     switches = (
         text
         for name, value in command.parameters.items()
-        for text in (name if name.startswith("-") else f"--{name}", as_text(value))
+        for text in _switch(name if name.startswith("-") else f"--{name}", as_text(value))
     )
     return (*command.argv, _id(command.name), _id(instance.name), str(seed), instance.text, *switches)
+
+
+def _switch(name: str, value: str) -> tuple[str, ...]:
+    """A parameter as irace writes it: "--alpha=" is followed by its value at once, all else by a blank."""
+    return (f"{name}{value}",) if name.endswith("=") else (name, value)
 
 
 def as_text(value: Any) -> str:
@@ -63,6 +68,9 @@ def check_command(command: Command) -> None:
     """Raise InvalidPlan unless the template names the instance, and every parameter and nothing else."""
     if not command.argv or not command.argv[0].strip():
         raise InvalidPlan(f"the command of algorithm {command.name!r} must name a program, got nothing")
+    if command.protocol == "worker":
+        _check_worker(command)
+        return
     for name, value in command.parameters.items():
         if not isinstance(value, str | int | float):
             raise InvalidPlan(
@@ -93,6 +101,21 @@ def _filled(word: str, values: Mapping[str, str]) -> str:
 
 def _id(name: str) -> str:
     return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+
+
+def _check_worker(command: Command) -> None:
+    """A worker is told of instances and seeds by requests, and answers in JSON."""
+    found = {"instance", "seed", *command.parameters} & places(command.argv)
+    if found:
+        raise InvalidPlan(
+            f"the worker of algorithm {command.name!r} is started once for many runs, so {{{min(found)}}} has no place"
+            " in it; it is sent instance, seed and parameters as requests (or write it as a command)"
+        )
+    if command.reading.kind == "pattern":
+        raise InvalidPlan(
+            f"algorithm {command.name!r} is a worker, whose answers are JSON; choose one of their fields with"
+            f" 'json:name', 'seconds' or 'cpu-seconds', got the pattern {command.reading.what!r}"
+        )
 
 
 def _check_places(command: Command, found: frozenset[str]) -> None:

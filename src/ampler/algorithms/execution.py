@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ampler.algorithms.answers import OutOfStep, result_in
 from ampler.algorithms.functions import Call, call, call_forked
-from ampler.algorithms.processes import Ending, alone, run_group
+from ampler.algorithms.persistent import ask
+from ampler.algorithms.processes import Ending, alone, can_see_memory, run_group
 from ampler.algorithms.readings import NoValue, Tail, decoder, excerpt, reader_of
 from ampler.algorithms.servant import call_served
+from ampler.errors import InvalidPlan
 from ampler.model import Algorithm, Command, Function, Instance, Limits, Reading, Status
 from ampler.template import arguments
 
@@ -33,13 +37,21 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     >>> run_once(half, Instance("i1"), 7, Limits()).value
     3.5
     """
+    if isinstance(algorithm, Command) and algorithm.protocol == "worker":
+        return _run_worker(algorithm, instance, seed, limits)
     if isinstance(algorithm, Command):
         return _run_command(algorithm, instance, seed, limits)
     return _run_function(algorithm, instance, seed, limits)
 
 
+def check_limits(limits: Limits) -> None:
+    """Raise InvalidPlan when this system cannot keep the limits."""
+    if limits.memory is not None and not can_see_memory():
+        raise InvalidPlan("a memory limit needs /proc, as Linux has it, to see what runs use; leave the limit out here")
+
+
 def _run_command(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
-    reader, errors = reader_of(command.reading), Tail()
+    reader, errors = reader_of(command.reading, command.protocol), Tail()
     out, err = _text_into(reader.feed), _text_into(errors.feed)
     argv = arguments(command, instance, seed)
     try:
@@ -56,6 +68,24 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
         return Outcome(found.value, ending.seconds, measures=found.measures)
     except NoValue as problem:
         return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}")
+
+
+def _run_worker(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
+    errors, began = Tail(), time.perf_counter()
+    try:
+        answer = ask(command, instance, seed, limits, err=_text_into(errors.feed))
+    except OutOfStep as problem:
+        return Outcome(None, time.perf_counter() - began, "failed", f"{problem}{_last_words(errors.text)}")
+    except (OSError, ValueError) as problem:
+        return Outcome(None, 0.0, "failed", _cannot_start(command.argv[0], command.folder, problem))
+    if isinstance(answer, Ending):
+        return _without_value(answer, limits, errors.text, when=" before it answered")
+    value = _time(command.reading, answer.seconds, answer.cpu_seconds)
+    try:
+        found = result_in(answer.document, command.reading)
+        return Outcome(found.value if value is None else value, answer.seconds, measures=found.measures)
+    except NoValue as problem:
+        return Outcome(None, answer.seconds, "failed", f"{problem}{_last_words(errors.text)}")
 
 
 def _run_function(function: Function, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -80,7 +110,7 @@ def _time(reading: Reading, seconds: float, cpu_seconds: float) -> float | None:
     return {"seconds": seconds, "cpu-seconds": cpu_seconds}.get(reading.kind)
 
 
-def _without_value(ending: Ending, limits: Limits, errors: str) -> Outcome:
+def _without_value(ending: Ending, limits: Limits, errors: str, *, when: str = "") -> Outcome:
     """The outcome of a run that a limit ended, or that ended badly by itself."""
     if ending.cause == "timeout":
         return Outcome(None, ending.seconds, "timeout", f"it ran longer than {limits.timeout:g} s and was ended")
@@ -88,9 +118,8 @@ def _without_value(ending: Ending, limits: Limits, errors: str) -> Outcome:
         assert limits.memory is not None
         used, allowed = in_bytes(ending.memory), in_bytes(limits.memory)
         return Outcome(None, ending.seconds, "failed", f"it used {used} of memory, more than {allowed}, and was killed")
-    if ending.code < 0:
-        return Outcome(None, ending.seconds, "failed", f"it was ended by {_signal(-ending.code)}{_last_words(errors)}")
-    return Outcome(None, ending.seconds, "failed", f"it ended with exit code {ending.code}{_last_words(errors)}")
+    how = f"was ended by {_signal(-ending.code)}" if ending.code < 0 else f"ended with exit code {ending.code}"
+    return Outcome(None, ending.seconds, "failed", f"it {how}{when}{_last_words(errors)}")
 
 
 def in_bytes(number: int) -> str:

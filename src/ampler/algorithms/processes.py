@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -22,6 +22,7 @@ BLIND_LOOK = 0.02  # seconds between looks for the end of a process where the ke
 PIECE = 64 * 1024
 MOST_IN_A_PIPE = 1024 * 1024  # bytes Linux lets a program ask for; 64 kB unless it does
 PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
 
 Cause = Literal["ended", "answered", "timeout", "memory"]
 Sink = Callable[[bytes], object]
@@ -44,7 +45,7 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
     Whatever it leaves running is ended with it. What it prints goes to `out` and `err` as it comes.
     """
     began = time.perf_counter()
-    process = _started(argv, folder)
+    process = started(argv, folder)
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout, process.stderr:
@@ -58,8 +59,36 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
         finally:
             code, cpu_seconds = group.end()
             process.returncode = code  # or subprocess would wait for a process that is gone
-        _drain(sinks)
+        drain(sinks)
     return Ending(watched.cause, watched.seconds, code, cpu_seconds, watched.memory)
+
+
+def started(argv: Sequence[str], folder: str, *, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start a command that leads its own group and dies with us.
+
+    With other threads around nothing may run between fork and exec, so the guardian alone binds it to us then.
+    """
+    bound = guardian.binding()  # in any case: it starts the guardian, which must be there before the command
+    return subprocess.Popen(
+        argv,
+        cwd=folder or None,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+        preexec_fn=bound if alone() else None,  # noqa: PLW1509 — no other threads, no danger
+        bufsize=0,
+    )
+
+
+def drain(sinks: Mapping[int, Sink]) -> None:
+    """Pass on what is still in the pipes, without waiting for others who may hold them open and go on writing."""
+    for fd, sink in sinks.items():
+        os.set_blocking(fd, False)
+        with suppress(BlockingIOError):
+            for _ in range(MOST_IN_A_PIPE // PIECE + 1):
+                if not _passed_on(fd, sink):
+                    break
 
 
 def alone() -> bool:
@@ -141,9 +170,23 @@ class MemoryWatch:
         return self.used > self._limit
 
 
+def can_see_memory() -> bool:
+    """Say whether this system tells what memory other processes use."""
+    return os.path.exists("/proc/self/stat")
+
+
 def resident_memory(group: int) -> int:
     """Return the bytes of resident memory of a process group, from /proc."""
-    total = 0
+    return PAGE * sum(int(fields[21]) for _, fields in _members(group))
+
+
+def processor_time(group: int) -> float:
+    """Return the seconds of processor time its processes, and the children they have waited for, used so far."""
+    return sum(_own_time(pid, fields) + (int(fields[13]) + int(fields[14])) / TICKS for pid, fields in _members(group))
+
+
+def _members(group: int) -> Iterator[tuple[int, list[bytes]]]:
+    """The processes of a group with the fields of /proc/PID/stat from the state on, which is number 0 here."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:
@@ -151,26 +194,14 @@ def resident_memory(group: int) -> int:
         except OSError:
             continue  # it has just ended
         if int(fields[2]) == group:
-            total += int(fields[21]) * PAGE
-    return total
+            yield int(pid), fields
 
 
-def _started(argv: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
-    """Start a command that leads its own group and dies with us.
-
-    With other threads around nothing may run between fork and exec, so the guardian alone binds it to us then.
-    """
-    bound = guardian.binding()  # in any case: it starts the guardian, which must be there before the command
-    return subprocess.Popen(
-        argv,
-        cwd=folder or None,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        process_group=0,
-        preexec_fn=bound if alone() else None,  # noqa: PLW1509 — no other threads, no danger
-        bufsize=0,
-    )
+def _own_time(pid: int, fields: Sequence[bytes]) -> float:
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) gives on Linux: to the nanosecond
+    except OSError:
+        return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def _poll(fds: Sequence[int]) -> select.poll:
@@ -191,13 +222,3 @@ def _passed_on(fd: int, sink: Sink) -> bool:
 def _milliseconds(*seconds: float | None) -> int | None:
     known = [each for each in seconds if each is not None]
     return max(0, int(min(known) * 1000) + 1) if known else None
-
-
-def _drain(sinks: Mapping[int, Sink]) -> None:
-    """Pass on what is still in the pipes, without waiting for others who may hold them open and go on writing."""
-    for fd, sink in sinks.items():
-        os.set_blocking(fd, False)
-        with suppress(BlockingIOError):
-            for _ in range(MOST_IN_A_PIPE // PIECE + 1):
-                if not _passed_on(fd, sink):
-                    break

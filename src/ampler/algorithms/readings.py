@@ -20,6 +20,8 @@ EXCERPT = 160  # characters of output that fit into a message
 NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?!\w)", re.IGNORECASE | re.ASCII
 )
+# What irace reads of a target runner: a line "cost", or "cost time".
+COST = re.compile(rf"^[ \t]*({NUMBER.pattern})", re.IGNORECASE | re.ASCII | re.MULTILINE)
 
 
 class NoValue(Exception):
@@ -44,7 +46,7 @@ class Reader(Protocol):
         """Return the value; NoValue when there is none."""
 
 
-def reader_of(reading: Reading) -> Reader:
+def reader_of(reading: Reading, protocol: str = "arguments") -> Reader:
     """Return a reader for what a command prints; readings that are times take no notice of it.
 
     >>> reader = reader_of(Reading())
@@ -57,6 +59,10 @@ def reader_of(reading: Reading) -> Reader:
         return LastMatch(re.compile(reading.what, re.MULTILINE), f"no match of {reading.what!r}")
     if reading.kind == "json":
         return JsonField(reading.what)
+    if protocol == "irace":
+        return CostAndTime()
+    if protocol == "irace":
+        return LastMatch(COST, "no line that begins with a cost")
     return LastMatch(NUMBER, "no number")
 
 
@@ -121,17 +127,35 @@ class JsonField:
 
     def result(self) -> Result:
         """Return the value; NoValue when there is no such object or the field holds no finite number."""
-        found = None
-        for document in _json_objects(self._tail.text):
-            number = _descend(document, self._field)
-            if number is not _MISSING:
-                found = (document, number)
+        documents = _json_objects(self._tail.text)
+        last: dict[str, Any] = next(
+            (each for each in reversed(documents) if _descend(each, self._field) is not _MISSING), {}
+        )
+        found = number_in(last, self._field)
         if found is None:
             raise NoValue(f"no JSON object with the field {self._field!r} in its output{_quoted(self._tail.text)}")
-        document, number = found
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            raise NoValue(f"the JSON field {self._field!r} must hold a number, got {excerpt(json.dumps(number))}")
-        return Result(_finite(str(number)), measures_of(document))
+        return found
+
+
+class CostAndTime:
+    """What irace takes from a target runner: its output is the cost, or the cost and the time, and nothing else."""
+
+    def __init__(self) -> None:
+        self._tail = Tail()
+
+    def feed(self, text: str) -> None:
+        """Take the next piece of output."""
+        self._tail.feed(text)
+
+    def result(self) -> Result:
+        """Return the cost; NoValue when the output is more or less than irace allows."""
+        words = self._tail.text.split()
+        if not 1 <= len(words) <= 2 or not all(NUMBER.fullmatch(word) for word in words):
+            raise NoValue(
+                "a target runner must print the cost, or the cost and the time, and nothing else"
+                f"{_quoted(self._tail.text)}; say where the value is (value = …) if it prints more"
+            )
+        return Result(_finite(words[0]), measures_of(dict(zip(("cost", "time"), map(float, words), strict=False))))
 
 
 class Tail:
@@ -153,6 +177,16 @@ class Tail:
 def decoder() -> codecs.IncrementalDecoder:
     """Return a decoder for what programs print: UTF-8, and whatever else as replacement characters."""
     return codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+
+def number_in(document: Mapping[str, Any], field: str) -> Result | None:
+    """Return the number in a field of a JSON object, and its other numbers as measures; None without the field."""
+    number = _descend(document, field)
+    if number is _MISSING:
+        return None
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise NoValue(f"the JSON field {field!r} must hold a number, got {excerpt(json.dumps(number))}")
+    return Result(_finite(str(number)), measures_of(document))
 
 
 def measures_of(numbers: Mapping[str, Any]) -> Mapping[str, float] | None:

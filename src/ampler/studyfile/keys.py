@@ -23,7 +23,9 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "formula"),
     "[run]": ("workers", "timeout", "memory", "on-failure", "retries"),
-    "[[algorithm]]": ("name", "command", "python", "runner", "parameters", "value", "cost", "deterministic"),
+    "[[algorithm]]": (
+        *("name", "command", "python", "runner", "worker", "parameters", "value", "cost", "deterministic"),
+    ),
     "[instances]": ("files", "names", "python", "features", "use"),
 }
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ampler.errors import InvalidInput, InvalidPlan
 from ampler.model import (
@@ -36,6 +36,12 @@ from ampler.studyfile.instances import read_instances
 from ampler.studyfile.keys import Table
 from ampler.studyfile.locator import key_lines, line_of
 
+PROTOCOLS: dict[str, Literal["arguments", "irace", "worker"]] = {
+    "command": "arguments",
+    "runner": "irace",
+    "worker": "worker",
+}
+KINDS = (*PROTOCOLS, "python")
 SHELL_WORDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
 
 
@@ -199,10 +205,10 @@ def _algorithms(top: Table, folder: Path) -> list[Algorithm]:
 def _algorithm(table: Table, folder: Path) -> Algorithm:
     table.check_keys()
     name = table.require("name", keys.text, "it stands in every table and figure")
-    kinds = [key for key in ("command", "python", "runner") if key in table]
+    kinds = [key for key in KINDS if key in table]
     if len(kinds) != 1:
         came = " and ".join(kinds) or "none of them"
-        raise table.error("", f"algorithm {name!r} must have one of command, python and runner, got {came}")
+        raise table.error("", f"algorithm {name!r} must have one of command, python, runner and worker, got {came}")
     parameters = table.read("parameters", keys.table, {})
     reading = table.read("value", keys.reading, Reading())
     cost = table.read("cost", keys.positive, 1.0)
@@ -218,7 +224,7 @@ def _algorithm(table: Table, folder: Path) -> Algorithm:
         argv=argv,
         parameters=parameters,
         reading=reading,
-        protocol="arguments" if kinds == ["command"] else "irace",
+        protocol=PROTOCOLS[kinds[0]],
         folder=str(folder),
         cost=cost,
         deterministic=deterministic,

@@ -39,6 +39,7 @@ def runner(tmp_path):
         ("echo 12.5 0.31", 12.5, {"cost": 12.5, "time": 0.31}),
         ("printf '12.5\\n0.31\\n'", 12.5, {"cost": 12.5, "time": 0.31}),
         ("echo noise >&2; echo -1e-3", -0.001, None),
+        ("echo step 1; echo 12.5 0.31; echo", 12.5, {"cost": 12.5, "time": 0.31}),
     ],
 )
 def test_the_cost_is_the_value_and_the_time_is_kept(runner, output, value, measures):
@@ -48,11 +49,11 @@ def test_the_cost_is_the_value_and_the_time_is_kept(runner, output, value, measu
 
 
 @pytest.mark.parametrize("output", ["echo best 12.5", "echo 1 2 3", ":", "echo 5 s"])
-def test_output_that_irace_would_refuse_is_refused(runner, output):
+def test_output_without_a_cost_of_its_own_is_refused(runner, output):
     outcome = runner(output)
 
     assert outcome.status == "failed"
-    assert outcome.message.startswith("a target runner must print the cost, or the cost and the time, and nothing else")
+    assert outcome.message.endswith("a target runner prints the cost, or the cost and the time, and nothing else")
 
 
 def test_infinity_by_which_a_runner_rejects_a_configuration_is_no_value(runner):

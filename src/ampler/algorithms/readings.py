@@ -20,8 +20,6 @@ EXCERPT = 160  # characters of output that fit into a message
 NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?!\w)", re.IGNORECASE | re.ASCII
 )
-# What irace reads of a target runner: a line "cost", or "cost time".
-COST = re.compile(rf"^[ \t]*({NUMBER.pattern})", re.IGNORECASE | re.ASCII | re.MULTILINE)
 
 
 class NoValue(Exception):
@@ -61,8 +59,6 @@ def reader_of(reading: Reading, protocol: str = "arguments") -> Reader:
         return JsonField(reading.what)
     if protocol == "irace":
         return CostAndTime()
-    if protocol == "irace":
-        return LastMatch(COST, "no line that begins with a cost")
     return LastMatch(NUMBER, "no number")
 
 
@@ -138,7 +134,10 @@ class JsonField:
 
 
 class CostAndTime:
-    """What irace takes from a target runner: its output is the cost, or the cost and the time, and nothing else."""
+    """What irace takes from a target runner: its output is the cost, or the cost and the time, and nothing else.
+
+    irace refuses any other output. We take the last line that is such an answer, so that a log does no harm.
+    """
 
     def __init__(self) -> None:
         self._tail = Tail()
@@ -149,11 +148,15 @@ class CostAndTime:
 
     def result(self) -> Result:
         """Return the cost; NoValue when the output is more or less than irace allows."""
-        words = self._tail.text.split()
-        if not 1 <= len(words) <= 2 or not all(NUMBER.fullmatch(word) for word in words):
+        text = self._tail.text
+        candidates = (part.split() for part in (text, *reversed(text.splitlines())))
+        words = next(
+            (words for words in candidates if 1 <= len(words) <= 2 and all(map(NUMBER.fullmatch, words))), None
+        )
+        if words is None:
             raise NoValue(
-                "a target runner must print the cost, or the cost and the time, and nothing else"
-                f"{_quoted(self._tail.text)}; say where the value is (value = …) if it prints more"
+                f"no line that begins with a cost in its output{_quoted(text)};"
+                " a target runner prints the cost, or the cost and the time, and nothing else"
             )
         return Result(_finite(words[0]), measures_of(dict(zip(("cost", "time"), map(float, words), strict=False))))
 

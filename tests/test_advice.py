@@ -251,7 +251,7 @@ def test_dear_algorithms_get_fewer_runs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("available", [None, 40])
+@pytest.mark.parametrize("available", [None, 16])
 def test_a_study_run_by_the_rule_with_the_advised_accuracy_reaches_the_power(available):
     """The whole way: the default rule (optimal, guard "pairs") samples every instance until it believes se."""
     world = World(between=(0.4, 0.4, 0.4), noise=(1.0, 2.0, 3.0), shift=0.8)
@@ -266,15 +266,17 @@ def test_a_study_run_by_the_rule_with_the_advised_accuracy_reaches_the_power(ava
         true = dict(zip(names, row, strict=True))
         return sample(rule, lambda name, _: true[name] + noise[name] * rng.normal(), names).samples
 
-    rejected, runs = [], []
+    rejected, runs, within = [], [], []
     for _ in range(100):
         samples = [sampled(row) for row in world.means(advice.best.instances, rng)]
         found = np.array([each.means for each in samples])
         p = stats.ttest_1samp(found[:, :1] - found[:, 1:], 0.0).pvalue
         rejected.append(step_down(p, 0.05).rejected.mean())
         runs.append(sum(each.counts.sum() for each in samples))
+        within.append(np.mean([each.counts.sum() <= advice.budget for each in samples]))
     assert np.mean(rejected) > 0.8 - 0.03
-    assert np.mean(runs) == pytest.approx(advice.guarded_runs * advice.best.instances, rel=0.15)
+    assert advice.best.cost < np.mean(runs) < 1.8 * advice.best.cost  # what the guard costs where runs are few
+    assert np.mean(within) > (0.95 if available else 0.8)
 
 
 # Laws
@@ -299,7 +301,7 @@ def test_a_larger_difference_is_never_dearer_and_more_power_never_cheaper(betwee
 
 
 @settings(max_examples=15)
-@given(scale=st.floats(1e-3, 1e6), seed=st.integers(0, 50))
+@given(scale=st.floats(1e-290, 1e290), seed=st.integers(0, 50))
 def test_the_unit_of_the_values_does_not_matter(scale, seed):
     runs = World(between=(1.0, 1.0), noise=(2.0, 2.0)).pilot(15, 4, seed)
     scaled = Runs(runs.instances, runs.algorithms, runs.instance, runs.algorithm, runs.value * scale, runs.status)
@@ -358,10 +360,10 @@ def test_the_dictionary_holds_everything():
     assert str(advice.best.instances) in str(advice)
 
 
-def test_the_budget_is_enough_for_every_instance_of_the_pilot():
+def test_the_budget_leaves_room_on_every_instance_of_the_pilot():
     runs = World((1.0,) * 3, (4.0, 2.0, 1.0)).pilot(20, 8)
     advice = advise_runs(runs, difference="simple", detect=1.0, start=2)
-    assert advice.best.runs < advice.guarded_runs < advice.budget
+    assert advice.budget > 3 * advice.best.runs
 
 
 def test_without_a_pilot_a_tenth_of_the_variance_is_left_to_the_runs():
@@ -380,7 +382,9 @@ def test_without_a_pilot_a_tenth_of_the_variance_is_left_to_the_runs():
         ({"power": 1.0}, InvalidDesign, "power must lie strictly between 0 and 1"),
         ({"power": 0.04}, InvalidDesign, "power must be larger than alpha"),
         ({"target": "most"}, InvalidDesign, "target must be one of"),
+        ({"target": 2}, InvalidDesign, "target must be at most 1"),
         ({"test": "z"}, InvalidDesign, "test must be one of"),
+        ({"alternative": "less"}, InvalidDesign, "needs a reference"),
         ({"start": 1}, InvalidDesign, "start must be 2 or more"),
         ({"costs": {"x": 1.0}}, InvalidData, "costs must be of the algorithms"),
         ({"costs": {"a0": 0.0}}, InvalidDesign, "the cost of 'a0' must be a positive number"),
@@ -397,6 +401,18 @@ def test_what_cannot_be_advised_is_refused_in_one_sentence(changes, error, messa
 def test_a_pilot_with_one_run_per_cell_is_refused():
     with pytest.raises(InvalidData, match=r"two values or more.*got 0 of 12"):
         advise_runs(World((1.0, 1.0), (1.0, 1.0)).pilot(12, 1), difference="simple", detect=1.0)
+
+
+def test_one_algorithm_alone_is_refused():
+    with pytest.raises(InvalidData, match="at least two algorithms"):
+        advise_runs(World((1.0,), (1.0,)).pilot(12, 3), difference="simple", detect=1.0)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-14])
+def test_results_without_noise_need_no_more_runs_than_start(noise):
+    advice = advise_runs(World((1.0, 1.0), (noise, noise)).pilot(12, 3), difference="percent", detect=0.01)
+    assert advice.best.runs == 2 * advice.start
+    assert advice.best.se == pytest.approx(0.0, abs=1e-10)
 
 
 def test_failures_need_a_policy():

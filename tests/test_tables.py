@@ -68,12 +68,15 @@ EXPECTED = {("i1", "a"): [1.5], ("i1", "b"): [2.5], ("i2", "a"): [3.0], ("i2", "
         "DIM,funcId,ID,runtime,run,f(x)\n5,i1,a,9,1,1.5\n5,i1,b,9,1,2.5\n5,i2,a,9,1,3\n5,i2,b,9,1,4\n",
         "algorithm;instance;value\na;i1;1,5\nb;i1;2,5\na;i2;3\nb;i2;4\n",
         "algorithm,instance,seed,makespans\na,i1,1,1.5\nb,i1,2,2.5\na,i2,3,3\nb,i2,4,4\n",
+        "algorithm instance value\n1 a i1 1.5\n2 b i1 2.5\n3 a i2 3\n4 b i2 4\n".replace(" ", ","),
+        "a,b\ni1,1.5,2.5\ni2,3,4\n",
         "@RELATION r\n@ATTRIBUTE instance_id STRING\n@ATTRIBUTE algorithm STRING\n@ATTRIBUTE runtime NUMERIC\n"
         "@DATA\ni1,a,1.5\n% comment\ni1,b,2.5\ni2,a,3\n'i2',b,4\n",
     ],
     ids=[
         "long", "semicolon", "tab", "blanks", "windows", "bom", "blank-lines", "cd-diagram", "wide", "transposed",
         "wide-without-a-name", "synonyms", "ioh-fixed-target", "ioh-fixed-budget", "decimal-comma", "the-only-number",
+        "row-names", "row-names-wide",
         "arff",
     ],
 )  # fmt: skip
@@ -333,6 +336,8 @@ def test_two_columns_that_could_name_the_algorithm_are_asked_for(write):
         ("algorithm,instance,value\na,i1,1\n,i1,2\n", "line 3 of runs.csv must hold a name in column 'algorithm'"),
         ("algorithm,instance,value\na,i1,TRUE\n", "must hold a number"),
         ("algorithm,instance,value\na,i1,1,2\nb,i1,2,3,4\n", "cannot be read as CSV"),
+        ("algorithm,instance,value\na,i1,1,2,3\nb,i1,2,3,4\n", "cannot be read as CSV"),
+        ("algorithm,instance,value\na,i1\nb,i1,2\n,,\n,i1,3\n", "line 5 of runs.csv must hold a name"),
         ("algorithm,instance,value,value\na,i1,1,2\n", "more than one column called 'value'"),
         ("algorithm,instance,run,value\na,i1,1,5\nb,i1,1,5\na,i1,1,6\n", r"line 2 of runs.csv and line 4 both hold"),
         ("@relation r\n@attribute algorithm string\n@data\na,b\n", "line 4 of runs.csv must hold 1 cells"),
@@ -348,6 +353,18 @@ def test_duplicates_that_another_column_explains_name_it(write):
     text = "algorithm,instance,run,budget,value\na,i1,1,100,5\na,i1,1,200,6\n"
     with pytest.raises(InvalidData, match=r"--where budget=100.*--instance instance,budget"):
         read_table(write(text))
+
+
+def test_steps_within_runs_are_not_taken_for_runs(write):
+    rows = [f"a,i1,{run},{step},{100 - step}" for run in (1, 2) for step in range(0, 500, 10)]
+    path = write("algorithm,instance,run,iteration,value\n" + "\n".join(rows))
+    with pytest.raises(InvalidData, match=r"take the last ones: --where iteration=490"):
+        read_table(path)
+    assert cells(read_table(path, where={"iteration": "490"})) == {("i1", "a"): [-390, -390]}
+
+
+def test_an_iteration_numbers_the_runs_when_nothing_else_does(write):
+    assert cells(read_table(write("algorithm,instance,iteration,value\na,i1,1,5\na,i1,2,6\n"))) == {("i1", "a"): [5, 6]}
 
 
 def test_an_option_that_names_no_column_lists_the_columns(write):

@@ -9,8 +9,8 @@ The differences of a pair vary from instance to instance (between), and each is 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from math import isfinite, sqrt
+from dataclasses import asdict, dataclass, replace
+from math import ceil, floor, isfinite, log2, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ __all__ = ["Advice", "Choice", "Target", "VarianceParts", "advise_runs", "sugges
 
 Floats = NDArray[np.float64]
 
+ROOM = 3.0  # a rule with the default guard takes a fifth more runs than the optimum, but now and then far more
 LEAST_PILOT = 3  # instances: a variance over fewer is no variance
 LITTLE_NOISE = 3  # se = σ_between/3 costs 5 % of the effect: sqrt(1 + 1/9) = 1.05
 
@@ -43,8 +44,7 @@ class Advice:
     best: Choice
     curve: tuple[Choice, ...]  # the most exact first
     allocation: Mapping[str, float]  # runs of each algorithm on an instance, on average, at the best choice
-    guarded_runs: float  # on one instance, on average, that a rule with the default guard takes to be sure of se
-    budget: int  # the most runs that such a rule takes on one of the pilot's instances
+    budget: int  # on one instance, with room for a rule that makes sure of se
     instances_interval: tuple[int, int]  # what the best se would need at the ends of the 90 % intervals
     parts: tuple[VarianceParts, ...]  # in the order of the pairs
     pilot_instances: int
@@ -102,30 +102,33 @@ def advise_runs(
     >>> print(advise_runs(Runs.from_columns(*zip(*rows)), difference="simple", detect=0.5, start=2).answer)
     More instances (27 instead of 12); the runs on each suffice (4 instead of 10).
     """
-    wish = Wish(detect, power, alpha, target, alternative, test, available)
+    if reference is None and alternative != "two-sided":
+        raise InvalidDesign(f"alternative {alternative!r} needs a reference to be {alternative} than; give one")
+    unit = _unit(detect, difference)
+    wish = Wish(detect / unit, power, alpha, target, alternative, test, available, unit)
     cells, excluded = complete(gather(runs, failures), deterministic)
     _check_pilot(runs, len(cells.instances), start)
+    cells = replace(cells, values=cells.values / unit)
     goal = goal_of(cells.algorithms, difference=difference, reference=reference, formula=formula)
     blocks = summarise(cells, statistic, deterministic=deterministic)
     prices = _costs(costs, cells.algorithms)
     pilot = pilot_of(blocks, goal, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
     curve = cost_curve(pilot, wish)
     best = cheapest_choice(pilot, wish, curve)
-    counts, guarded = pilot.counts(best.se), pilot.guarded_counts(best.se)
+    counts = pilot.counts(best.se)
     used, spent = len(cells.instances), float(cells.spent.sum(axis=1).mean())
     return Advice(
         answer=words.answer(best, used, spent),
-        best=best,
-        curve=curve,
+        best=best.times(unit),
+        curve=tuple(choice.times(unit) for choice in curve),
         allocation=dict(zip(cells.algorithms, counts.mean(axis=0).tolist(), strict=True)),
-        guarded_runs=float(guarded.sum(axis=1).mean()),
-        budget=int(_whole(guarded).sum(axis=1).max()),
+        budget=ceil(ROOM * counts.sum(axis=1).max()),
         instances_interval=_instances_interval(pilot, wish, best.se),
-        parts=pilot.parts,
+        parts=tuple(part.times(unit) for part in pilot.parts),
         pilot_instances=used,
         pilot_runs=spent,
         excluded=excluded,
-        detect=wish.detect,
+        detect=float(detect),
         power=wish.power,
         difference=difference,
         start=start,
@@ -146,9 +149,16 @@ def suggest_se(*, detect: float, effect: float = 0.5) -> float:
     return deviation / sqrt(1 + LITTLE_NOISE**2)
 
 
+def _unit(detect: float, difference: Difference) -> float:
+    """A power of two near `detect` to count simple differences in, so that squares of any magnitude are doubles."""
+    return 2.0 ** floor(log2(positive("detect", detect))) if difference == "simple" else 1.0
+
+
 def _check_pilot(runs: Runs, usable: int, start: int) -> None:
     if start < 2:
         raise InvalidDesign(f"start must be 2 or more, or no variance can be estimated, got {start!r}")
+    if len(runs.algorithms) < 2:
+        raise InvalidData(f"a comparison needs at least two algorithms, got {runs.algorithms[0]!r} alone")
     if usable < LEAST_PILOT:
         raise InvalidData(
             f"advice needs at least {LEAST_PILOT} instances on which every algorithm has two values or more, to tell"
@@ -168,11 +178,6 @@ def _instance_cost(cost: float) -> float:
     if not (isfinite(cost) and cost >= 0):
         raise InvalidDesign(f"instance_cost must be 0 or more, got {cost!r}")
     return cost
-
-
-def _whole(counts: Floats) -> Floats:
-    """Runs are whole numbers; a hair above one is rounding."""
-    return np.ceil(counts - 1e-6)
 
 
 def _instances_interval(pilot: Pilot, wish: Wish, se: float) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log10
 
 import numpy as np
@@ -27,6 +27,10 @@ class Choice:
     runs: float  # on one instance, all algorithms together, on average
     cost: float  # of everything, in units of one run (or of the costs given)
     power: float  # reached
+
+    def times(self, unit: float) -> Choice:
+        """The same in other units of the differences."""
+        return replace(self, se=self.se * unit)
 
 
 def cost_curve(pilot: Pilot, wish: Wish) -> tuple[Choice, ...]:

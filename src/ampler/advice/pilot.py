@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from ampler.blocks import Blocks
 from ampler.comparisons import Comparison
-from ampler.guard import effective_degrees, fitted_prior, guarded_variances
+from ampler.guard import effective_degrees
 from ampler.optimum import optimal_counts
 from ampler.pairs import Pairs, pairs_of
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
-GUARD_STEPS = 6  # each brings the error down by the factor 1/√n or so
+MOST_PRIOR_DEGREES = 50.0  # instances never share a variance exactly, however alike the estimates look
+FEWEST_PRIOR_DEGREES = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,18 @@ class VarianceParts:
         """The share of the runs' noise in the variance, at the pilot's number of runs."""
         return self.within / self.total if self.total > 0 else 0.0
 
+    def times(self, unit: float) -> VarianceParts:
+        """The same in other units of the differences."""
+        low, high = self.between_interval
+        return replace(
+            self,
+            difference=self.difference * unit,
+            total=self.total * unit * unit,
+            between=self.between * unit * unit,
+            within=self.within * unit * unit,
+            between_interval=(low * unit * unit, high * unit * unit),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
@@ -53,7 +66,6 @@ class Pilot:
     start: int
     costs: Floats  # of one run of each algorithm
     instance_cost: float = 0.0  # of having an instance at all
-    kurtosis: Floats | None = None
 
     @cached_property
     def between(self) -> Floats:
@@ -70,17 +82,6 @@ class Pilot:
         if se >= self.top:
             return self._least
         return optimal_counts(self._pairs, se, self._least, self.costs, exact=False)
-
-    def guarded_counts(self, se: float) -> Floats:
-        """Return the runs that a rule with the default guard is to be expected to take: it trusts larger variances."""
-        counts = self.counts(se)
-        for _ in range(GUARD_STEPS):  # the bounds hang on the runs, and the runs on the bounds
-            bounds = guarded_variances(counts, self.spread, self.kurtosis, reference=self.goal.reference)
-            pairs = pairs_of(self.goal, bounds, self.theta)
-            if float(pairs.largest_error(self._least).max()) <= se:
-                return self._least
-            counts = optimal_counts(pairs, se, self._least, self.costs, exact=False)
-        return counts
 
     def variances(self, counts: Floats) -> Floats:
         """Return the variance of the estimated differences over instances, with these runs."""
@@ -108,7 +109,7 @@ def pilot_of(blocks: Blocks, goal: Comparison, *, start: int, costs: Floats, ins
         theta, variances = np.ldexp(theta, exponents), np.ldexp(variances, 2 * exponents)
     unit = np.ones_like(theta) if goal.difference == "simple" else theta**2
     spread = unit * moderated(variances / unit, blocks.counts, blocks.kurtosis)
-    return Pilot(goal, theta, spread, _parts(blocks, goal), start, costs, instance_cost, blocks.kurtosis)
+    return Pilot(goal, theta, spread, _parts(blocks, goal), start, costs, instance_cost)
 
 
 def moderated(variances: Floats, counts: NDArray[np.int64], kurtosis: Floats | None) -> Floats:
@@ -121,14 +122,38 @@ def moderated(variances: Floats, counts: NDArray[np.int64], kurtosis: Floats | N
     >>> moderated(np.array([[1.0], [9.0], [5.0]]), np.full((3, 1), 4), None).round(1).tolist()
     [[3.6], [6.4], [5.0]]
     """
-    columns = None if kurtosis is None else kurtosis.T
-    degrees = effective_degrees(counts.T.astype(float), variances.T, columns)
-    prior = fitted_prior(variances.T, degrees)
-    strength = prior.degrees[:, None]
-    shrunk = (degrees * variances.T + strength * prior.variance[:, None]) / (degrees + strength).clip(min=1e-300)
+    rows = variances.T  # algorithms first: each has a prior of its own
+    degrees = effective_degrees(counts.T.astype(float), rows, None if kurtosis is None else kurtosis.T)
+    shrunk = np.array([_shrunk(own, freedom) for own, freedom in zip(rows, degrees, strict=True)])
     means = shrunk.mean(axis=1, keepdims=True)
-    factor = np.where(means > 0, variances.T.mean(axis=1, keepdims=True) / np.where(means > 0, means, 1.0), 0.0)
+    factor = np.divide(rows.mean(axis=1, keepdims=True), means, out=np.zeros_like(means), where=means > 0)
     return np.asarray((factor * shrunk).T)
+
+
+def _shrunk(variances: Floats, degrees: Floats) -> Floats:
+    """Each variance moved towards what all of them together say, by moments of their logarithms."""
+    from scipy.special import polygamma, psi
+
+    used = (variances > 0) & (degrees > 0)
+    if used.sum() < 2:
+        return variances
+    half = degrees[used] / 2
+    logs = np.log(variances[used]) - psi(half) + np.log(half)  # unbiased for the logarithms of the true variances
+    prior = _prior_degrees(float(logs.var(ddof=1) - polygamma(1, half).mean()))
+    typical = np.exp(logs.mean() + psi(prior / 2) - np.log(prior / 2))
+    return np.asarray((degrees * variances + prior * typical) / (degrees + prior))
+
+
+def _prior_degrees(spread: float) -> float:
+    """The d for which ψ′(d/2) is the variance of the logarithms of the true variances, within its limits."""
+    from scipy.optimize import brentq
+    from scipy.special import polygamma
+
+    ends = FEWEST_PRIOR_DEGREES, MOST_PRIOR_DEGREES
+    high, low = (float(polygamma(1, end / 2)) for end in ends)
+    if not low < spread < high:
+        return ends[0] if spread >= high else ends[1]
+    return float(brentq(lambda d: float(polygamma(1, d / 2)) - spread, *ends))
 
 
 def variance_factors(instances: int) -> Interval:

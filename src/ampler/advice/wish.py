@@ -37,6 +37,7 @@ class Wish:
     alternative: Alternative
     test: Test
     available: int | None = None  # instances
+    unit: float = 1.0  # in which `detect` is given, for the words of errors
 
     def __post_init__(self) -> None:
         positive("detect", self.detect)
@@ -60,8 +61,8 @@ class Wish:
             low, high = high, 2 * high
             if high > MOST_INSTANCES:
                 raise InvalidDesign(
-                    f"no reachable number of instances finds a difference of {self.detect:g}, so much do the pilot's"
-                    " differences vary; ask for a larger difference or another target"
+                    f"no reachable number of instances finds a difference of {self._said(self.detect)}: so much do the"
+                    " pilot's differences vary; ask for a larger difference or another target"
                 )
         while high - low > 1:
             middle = (low + high) // 2
@@ -74,6 +75,8 @@ class Wish:
 
     def check_possible(self, between: Floats) -> int:
         """Return how many instances are needed however exact the runs; complain when fewer are available."""
+        if isinstance(self.target, int) and self.target > len(between):
+            raise InvalidDesign(f"target must be at most {len(between)}, the number of comparisons, got {self.target}")
         fewest = self.instances(between)
         if self.available is None or fewest <= self.available:
             return fewest
@@ -85,9 +88,12 @@ class Wish:
             enough = replace(self, detect=middle, available=None).instances(between) <= self.available
             low, high = (low, middle) if enough else (middle, high)
         raise InvalidDesign(
-            f"a difference of {self.detect:g} needs {fewest} instances however exact the runs, and {self.available} are"
-            f" available; with these, ask for {high:.3g} or more, or for less power"
+            f"a difference of {self._said(self.detect)} needs {fewest} instances however exact the runs, and"
+            f" {self.available} are available; with these, ask for {self._said(high)} or more, or for less power"
         )
+
+    def _said(self, difference: float) -> str:
+        return f"{difference * self.unit:.3g}"
 
     def _effects(self, variances: Floats) -> Floats:
         with np.errstate(divide="ignore"):
@@ -104,7 +110,7 @@ class Wish:
         """So many comparisons must have the power; the median is the paper's rule with K′ = ⌈K/2⌉."""
         match self.target:
             case int():
-                return min(self.target, all_of_them)
+                return self.target
             case "median":
                 return all_of_them - (all_of_them + 1) // 2 + 1
             case "worst":

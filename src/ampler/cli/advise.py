@@ -156,8 +156,8 @@ def _tell(advice: Advice) -> None:
 def _points(advice: Advice) -> list[str]:
     low, high = advice.instances_interval
     return [
-        f"A rule that makes sure of se (the default guard) takes about {advice.guarded_runs:.0f} runs on each instance;"
-        f" give it a budget of {advice.budget} or more.",
+        "A rule that makes sure of se (the default guard) takes a fifth more runs, half more where they are few;"
+        f" give it a budget of {advice.budget} runs or more on each instance.",
         f"From {advice.pilot_instances} instances of a pilot the number needed is known to within {low} to {high}"
         " (90 % interval).",
     ]

@@ -30,6 +30,7 @@ INDEX = words(
     "index run runid runno runnumber runindex rep repetition repetitionid replicate replication repeat execution"
     " executionid iteration trial trialid fold foldid"
 )
+STEP = words("iteration")  # numbers the runs, unless another column does: then it counts steps within a run
 METRIC = words("metric metricname measure measurename indicator indicatorname criterion")
 STATUS = words("status runstatus state exitstatus exitcode")
 ATTEMPT = frozenset({"attempt"})
@@ -162,6 +163,12 @@ def _first(header: Sequence[str], names: frozenset[str], taken: Collection[str])
     return next(iter(_named(header, names, but=taken)), None)
 
 
+def _index(header: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """The columns that number the runs of a cell."""
+    found = _named(header, INDEX, but=taken)
+    return tuple(name for name in found if fold(name) not in STEP) or found
+
+
 def _long(
     header: Sequence[str],
     numeric: Collection[str],
@@ -176,7 +183,7 @@ def _long(
     if metric is None and (len(values) > 1 or fold(values[0]) in {"fx", "rt"}):
         metric = _first(header, IOH_LEVEL, taken)
     status, attempt = _first(header, STATUS, taken), _first(header, ATTEMPT, taken)
-    direction, index = _first(header, DIRECTION, taken), _named(header, INDEX, but=taken)
+    direction, index = _first(header, DIRECTION, taken), _index(header, taken)
     used = {*taken, *index, metric, status, attempt, direction}
     others = tuple(name for name in header if name not in used)
     return Long(algorithm, instance, values, index, metric, status, attempt, direction, others)
@@ -226,6 +233,6 @@ def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collec
 
 def _as_wide(header: Sequence[str], names: tuple[str, ...], values: tuple[str, ...], *, transposed: bool) -> Wide:
     taken = (*names, *values)
-    index, metric = _named(header, INDEX, but=taken), _first(header, METRIC, taken)
+    index, metric = _index(header, taken), _first(header, METRIC, taken)
     others = tuple(name for name in header if name not in {*taken, *index, metric})
     return Wide(names, values, transposed, index, metric, others)

@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import lzma
+import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ LONGEST_LINE = 2**20  # a table of results has no line of a megabyte; a parser w
 HEADER_LINE = 1  # the line on which a CSV's header stands; the first row of data is the next
 
 _OPENERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
-_BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)
+_BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)  # what a damaged file makes its reader say
 _FOREIGN = {
     b"PK\x03\x04": "an Excel or zip file: save the table as CSV, or unpack it",
     b"\x89HDF": "an HDF5 file: save the table as CSV or Parquet",
@@ -145,7 +146,8 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
 
     separator = _separator(path, encoding)
     header = _header(path, encoding, separator)
-    with open_stream(path) as stream:
+    with open_stream(path) as stream, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header would be cut silently
         try:
             frame: pd.DataFrame = pd.read_csv(
                 stream,
@@ -159,8 +161,9 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
                 skip_blank_lines=False,  # so that a row's number is its line
                 skipinitialspace=True,
             )
-        except (pd.errors.ParserError, pd.errors.EmptyDataError) as problem:
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning) as problem:
             raise InvalidData(f"{path.name} cannot be read as CSV: {first_line(problem)}") from problem
+    frame = frame.fillna("")  # rows shorter than the header
     frame.index = pd.RangeIndex(HEADER_LINE + 1, HEADER_LINE + 1 + len(frame))
     frame.attrs["separator"] = separator
     return frame[~(frame == "").all(axis=1)]
@@ -169,7 +172,10 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
 def _header(path: Path, encoding: str, separator: str) -> list[str]:
     """The names of the columns; empty ones get a name that says where they stand."""
     with io.TextIOWrapper(open_stream(path), encoding=encoding, newline="") as text:
-        cells = next(csv.reader(text, delimiter=separator, skipinitialspace=True), [])
+        reader = csv.reader(text, delimiter=separator, skipinitialspace=True)
+        cells, first_row = next(reader, []), next(reader, [])
+    if len(first_row) == len(cells) + 1:
+        cells = ["row name", *cells]  # as R's write.table does it
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

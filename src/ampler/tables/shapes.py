@@ -144,15 +144,20 @@ def _refuse_duplicates(rows: _Rows, long: Long, place: Place) -> None:
 
 
 def _way_out(rows: _Rows, long: Long, keys: Codes) -> str:
-    """A column that tells the duplicates apart, if there is one."""
+    """A column that tells the duplicates apart, if there is one: a setting, or the steps within a run."""
     for name in long.others:
         column = coded(rows.frame[name])
-        if len(column.names) <= MOST_LEVELS and len(combination(keys, column.codes)[1]) == len(keys):
+        if len(combination(keys, column.codes)[1]) < len(keys):
+            continue
+        if len(column.names) <= MOST_LEVELS:
             together = ",".join((*long.instance, name))
             return (
                 f"; column {name!r} tells them apart: choose one with --where {name}={column.names[0]},"
                 f" or make it part of the instance with --instance {together}"
             )
+        levels = _as_numbers(column.names)
+        if levels is not column.names and len(levels) < len(keys):
+            return f"; if {name!r} counts steps within a run, take the last ones: --where {name}={column.names[-1]}"
     return "; remove the copies"
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ampler.algorithms import Outcome, processes, run_once
+from ampler.algorithms import Outcome, check_limits, processes, run_once
 from ampler.algorithms.execution import in_bytes
+from ampler.errors import InvalidPlan
 from ampler.model import Command, Function, Instance, Limits, Reading
 
 NO_LIMITS = Limits()
@@ -210,6 +211,15 @@ def test_the_memory_of_the_whole_group_is_limited():
     assert one.status == "failed"
     assert one.message.startswith("it used 1")
     assert one.message.endswith(" MB of memory, more than 100 MB, and was killed")
+
+
+def test_a_memory_limit_is_refused_where_memory_cannot_be_seen(monkeypatch):
+    check_limits(Limits(timeout=1.0, memory=10))
+    monkeypatch.setattr("ampler.algorithms.execution.can_see_memory", lambda: False)
+
+    check_limits(Limits(timeout=1.0))
+    with pytest.raises(InvalidPlan, match="a memory limit needs /proc"):
+        check_limits(Limits(memory=10))
 
 
 def test_memory_within_the_limit_is_no_reason_to_end():

@@ -1,5 +1,6 @@
 """Worker processes: each can die without harm to the others, and all die with the driver."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from ampler.model import Command, Function, Instance, Limits, RunKey
 from ampler.plan import run_seed
+from ampler.runner import pool as pool_module
 from ampler.runner.engine import Done, Lost, Returned
 from ampler.runner.pool import LocalPool
 from ampler.runner.work import Task, Work
@@ -196,6 +198,24 @@ def test_closing_ends_workers_in_the_middle_of_c_code(pool_of, tmp_path):
 
     assert time.monotonic() - began < 5
     assert all(gone_within(int(pid)) for pid in pids.read_text().split())
+
+
+def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
+    started = []
+    take = pool_module._Seat.taken
+
+    def taken(context, work):
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.append(take(context, work))
+        return started[-1]
+
+    monkeypatch.setattr(pool_module._Seat, "taken", taken)
+    with pytest.raises(KeyboardInterrupt):
+        LocalPool(work_of(a=lambda instance, seed: 1), 3)
+
+    assert len(started) == 2
+    assert multiprocessing.active_children() == []
 
 
 def test_closing_in_peace_lets_idle_workers_leave(pool_of):

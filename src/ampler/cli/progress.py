@@ -86,14 +86,15 @@ def _grouped(number: int) -> str:
 
 
 def _bar(progress: Progress) -> Any:
+    from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     share = _share(progress)
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(ProgressBar(total=1.0, completed=share, width=24), Text(f"{share:4.0%}"), Text(described(progress)))
-    return grid
+    bar = Table.grid(padding=(0, 1))
+    bar.add_row(ProgressBar(total=1.0, completed=share, width=40), Text(f"{share:.0%}"))
+    return Group(bar, Text(described(progress)))
 
 
 def _share(progress: Progress) -> float:

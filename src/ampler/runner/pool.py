@@ -36,7 +36,13 @@ class LocalPool:
         guardian.ensure()  # before any fork, so that all workers share it
         self._work = work
         self._context = multiprocessing.get_context(START)
-        self._seats = [_Seat.taken(self._context, work) for _ in range(workers)]
+        self._seats: list[_Seat] = []
+        try:
+            for _ in range(workers):
+                self._seats.append(_Seat.taken(self._context, work))
+        except BaseException:  # Ctrl-C, or no more processes: those that live would be waited for at the end
+            self.close(at_once=True)
+            raise
 
     @property
     def busy(self) -> int:

@@ -12,6 +12,7 @@ from ampler.runner.course import Course
 from ampler.runner.pace import Pace
 
 WINDOW = 20.0  # seconds over which the rate is measured
+WARM = 5.0  # seconds after which it is worth something
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +93,26 @@ class Meter:
     def _left(
         self, expected: list[Counter[str]], courses: Collection[Course], waiting: int, pace: Pace, workers: int
     ) -> float | None:
-        """The seconds to go: the rest of the instances under way, and for those that wait what an instance takes."""
-        typical = self._spent.copy()
-        for course, rest in zip(courses, expected, strict=True):
-            typical.update(course.asked)
-            typical.update(rest)
+        """The seconds to go: the rest of the instances under way, and for those that wait what an instance takes.
+
+        Runs so short that the driver is the slower part are told by the rate at which they were recorded.
+        """
         seen = self._finished + len(courses)
         if waiting and not seen:
             return None
-        rest_of_open = sum(pace.total(rest) for rest in expected)
-        return (rest_of_open + (waiting * pace.total(typical) / seen if waiting else 0.0)) / workers
+        rest: Counter[str] = sum(expected, Counter())
+        whole = self._spent + rest + sum((Counter(course.asked) for course in courses), Counter())
+        share = waiting / seen if waiting else 0.0
+        by_pace = (pace.total(rest) + share * pace.total(whole)) / workers
+        by_rate = (rest.total() + share * whole.total()) / self._rate.last if self._rate.last else 0.0
+        return max(by_pace, by_rate)
 
 
 class Rate:
-    """Runs per second over the last seconds."""
+    """Runs per second over the last seconds; `last` is 0 until it means something."""
 
     def __init__(self) -> None:
+        self.last = 0.0
         self._marks: deque[tuple[float, int]] = deque([(0.0, 0)])
 
     def at(self, seconds: float, runs: int) -> float:
@@ -116,4 +121,6 @@ class Rate:
         while len(self._marks) > 2 and self._marks[0][0] < seconds - WINDOW:
             self._marks.popleft()
         begun, before = self._marks[0]
-        return (runs - before) / (seconds - begun) if seconds > begun else 0.0
+        rate = (runs - before) / (seconds - begun) if seconds > begun else 0.0
+        self.last = rate if seconds > WARM else 0.0
+        return rate

@@ -14,14 +14,15 @@ TESTS = {"t": "paired t-tests", "wilcoxon": "Wilcoxon signed-rank tests", "sign"
 
 def lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
-    yield from _question(analysis)
+    yield from question_lines(analysis)
     yield ""
-    yield from _holm_table(analysis)
+    yield from holm_lines(analysis)
     yield ""
     yield from _notes(analysis)
 
 
-def _question(analysis: Analysis) -> Iterator[str]:
+def question_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield what was compared, and how it was tested."""
     asked = analysis.settings
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
     yield (
@@ -36,7 +37,8 @@ def _question(analysis: Analysis) -> Iterator[str]:
     )
 
 
-def _holm_table(analysis: Analysis) -> Iterator[str]:
+def holm_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
     header = ["rank", "comparison", _estimate_name(analysis), "Holm-level interval", "p", "alpha", "d", ""]
     table = text_table(header, [_row(comparison) for comparison in analysis.comparisons], left=[1])
     yield table[0].rstrip()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ampler.analysis import Analysis, Comparison
+from ampler.analysis import Analysis
 from ampler.analysis.rendering import text_table
+from ampler.analysis.text import holm_lines, question_lines
 from ampler.analysis.verdicts import number
 from ampler.cli.output import say, say_points
 from ampler.findings import headline, sentences, together
@@ -18,6 +17,9 @@ def tell(analysis: Analysis) -> None:
     say(headline(analysis), style="bold")
     say_points(sentences(analysis, most=MOST_SENTENCES))
     print()
+    for line in question_lines(analysis):
+        say(f"{line[0].upper()}{line[1:]}.")
+    print()
     print("\n".join(holm_lines(analysis)))
     print()
     say("Intervals in the table are at the Holm level of their rank; those in the sentences hold jointly.")
@@ -26,17 +28,6 @@ def tell(analysis: Analysis) -> None:
         print()
         say("Mind:", style="bold")
         say_points(caution.sentence for caution in analysis.warnings)
-
-
-def holm_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the lines of the Holm table; they are never wrapped, so that they can be searched and cut."""
-    header = ["rank", "comparison", analysis.comparisons[0].estimate_of, "Holm-level interval", "p", "alpha'", "d"]
-    lines = text_table(header, [_row(comparison) for comparison in analysis.comparisons], left=[1])
-    rejected = sum(comparison.rejected for comparison in analysis.comparisons)
-    yield from (line.rstrip() for line in lines[: 1 + rejected])
-    if rejected < len(analysis.comparisons):
-        yield "      ── not rejected from here on ──"
-    yield from (line.rstrip() for line in lines[1 + rejected :])
 
 
 def tell_exploration(analysis: Analysis) -> None:
@@ -63,16 +54,3 @@ def tell_exploration(analysis: Analysis) -> None:
     if groups:
         print()
         print("\n".join(text_table(["subgroup", "instances", "comparison", "estimate", "p"], groups, left=[0, 2])))
-
-
-def _row(comparison: Comparison) -> list[str]:
-    low, high = (number(bound, 2) for bound in comparison.interval)
-    return [
-        str(comparison.rank),
-        f"{comparison.first} × {comparison.second}",
-        number(comparison.estimate, 2),
-        f"[{low}, {high}]",
-        f"{comparison.p_value:.2g}",
-        f"{comparison.alpha:.2g}",
-        number(comparison.effect_size, 2),
-    ]

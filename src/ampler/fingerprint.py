@@ -104,7 +104,7 @@ def record(plan: Plan) -> PlanRecord:
         power=plan.power,
         deterministic=deterministic,
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
-        decisions=digest([names, list(deterministic), described, _policy_data(plan.policy)]),
+        decisions=digest([names, list(deterministic), described, policy_data(plan.policy)]),
         warnings=plan.warnings,
         part=plan.part,
         elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
@@ -137,7 +137,7 @@ def origin(function: Any) -> str:
 def to_json(kept: PlanRecord) -> str:
     """Write a record as JSON."""
     data = dataclasses.asdict(kept)
-    data["policy"] = _policy_data(kept.policy)
+    data["policy"] = policy_data(kept.policy)
     return canonical(data)
 
 
@@ -192,7 +192,8 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else canonical(value)
 
 
-def _policy_data(policy: FailurePolicy) -> Any:
+def policy_data(policy: FailurePolicy) -> Any:
+    """Return a policy as plain data, in the words of study.toml."""
     match policy:
         case StopStudy():
             return "stop"

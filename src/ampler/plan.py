@@ -122,6 +122,8 @@ def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
     everything = in_order(plan.seed, (*plan.instances, *plan.untouched))
     ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # a stable sort
     used = len(plan.instances)
+    if set(map(_name, ordered[:used])) == set(map(_name, plan.instances)):
+        return plan  # another order alone would make it another plan
     return replace(plan, instances=tuple(ordered[:used]), untouched=tuple(ordered[used:]))
 
 
@@ -195,6 +197,10 @@ def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> lis
             for name, each in instances.items()
         ]
     return [each if isinstance(each, Instance) else Instance(each) for each in instances]
+
+
+def _name(instance: Instance) -> str:
+    return instance.name
 
 
 def _blake2b(data: list[Any]) -> bytes:

@@ -77,7 +77,7 @@ class Store(Protocol):
     def runs(self, decisions: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
-        Instances and algorithms are named in the order of the last plan.
+        Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
         """
 
     def plans(self) -> tuple[PlanRecord, ...]:

@@ -19,6 +19,7 @@ from ampler.model import (
     Difference,
     Drop,
     FailurePolicy,
+    Finished,
     Par,
     Penalty,
     PlanRecord,
@@ -28,6 +29,7 @@ from ampler.model import (
 )
 from ampler.protocols import Statistic, Store
 from ampler.runs import Runs
+from ampler.status import unused_runs
 from ampler.store import read_store
 from ampler.tables import Columns, Table, read_table
 
@@ -266,10 +268,11 @@ def _of_store(store: Store) -> Evidence:
     if not plans:
         raise StoreUnusable("the study file holds no plan yet; run the study first")
     plan = plans[-1]
-    finished = len(store.finished(plan.decisions))
+    done = store.finished(plan.decisions)
+    finished = len(done.keys() & set(plan.instances))
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
-    notes = (*_unfinished(finished, len(plan.instances)), *_changed(plans))
+    notes = (*_part(plan), *_unfinished(finished, len(plan.instances)), *_unused(plan, store, done), *_changed(plans))
     return Evidence(store.runs(plan.decisions), _features(plan), _study_settings(plan), notes)
 
 
@@ -301,6 +304,22 @@ def _unfinished(finished: int, planned: int) -> tuple[Caution, ...]:
         f"{planned - finished} of {planned} planned instances are not finished and left out: run the study further."
     )
     return (Caution("unfinished", sentence),)
+
+
+def _part(plan: PlanRecord) -> tuple[Caution, ...]:
+    if not plan.part:
+        return ()
+    sentence = f"These are the instances of part {plan.part} only: put the parts together with `ampler merge`."
+    return (Caution("part", sentence),)
+
+
+def _unused(plan: PlanRecord, store: Store, done: Mapping[str, Finished]) -> tuple[Caution, ...]:
+    """Runs of an earlier plan that this one does not ask for."""
+    number = unused_runs(plan, store.tally(), done)
+    if not number:
+        return ()
+    runs = "1 recorded run is" if number == 1 else f"{number} recorded runs are"
+    return (Caution("unused", f"{runs} not asked for by the plan in force and left out."),)
 
 
 def _changed(plans: tuple[PlanRecord, ...]) -> tuple[Caution, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ampler.errors import StoreUnusable
@@ -27,6 +27,8 @@ def status_of(store: Store) -> StudyStatus:
         seconds=sum(each.seconds for each in tally),
         sessions=len(store.sessions()),
         untouched=len(plan.untouched),
+        part=plan.part,
+        unused=unused_runs(plan, tally, finished),
         instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in plan.instances),
     )
 
@@ -48,7 +50,7 @@ class InstanceStatus:
 
 @dataclass(frozen=True, slots=True)
 class StudyStatus:
-    """Where a study stands."""
+    """Where a study stands. `unused` runs are recorded and not asked for by the last plan, as far as that is known."""
 
     name: str
     reference: str | None
@@ -58,12 +60,26 @@ class StudyStatus:
     seconds: float
     sessions: int
     untouched: int
+    part: str
+    unused: int
     instances: tuple[InstanceStatus, ...]
 
     @property
     def finished(self) -> int:
         """The number of finished instances."""
         return sum(instance.state == "finished" for instance in self.instances)
+
+
+def unused_runs(plan: PlanRecord, tally: Iterable[Tally], finished: Mapping[str, Finished]) -> int:
+    """Count the recorded runs that a plan does not ask for; on instances under way that is not known yet."""
+    instances, algorithms = set(plan.instances), set(plan.algorithms)
+    number = 0
+    for each in tally:
+        if each.instance not in instances or each.algorithm not in algorithms:
+            number += each.runs
+        elif each.instance in finished:
+            number += max(0, each.runs - finished[each.instance].counts[each.algorithm])
+    return number
 
 
 def _instance(

@@ -130,11 +130,16 @@ class MemoryStore:
     def runs(self, decisions: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
         asked = {} if decisions is None else self.finished(decisions)
+        planned = set(self._plans[-1].instances) if self._plans else set()
+        asked = {name: done for name, done in asked.items() if name in planned}
         seen = [
             each
             for each in self.observations()
             if decisions is None
-            or (each.key.instance in asked and each.key.index < asked[each.key.instance].counts[each.key.algorithm])
+            or (
+                each.key.instance in asked
+                and each.key.index < asked[each.key.instance].counts.get(each.key.algorithm, 0)
+            )
         ]
         instances = _in_order(self._plans[-1].instances, [each.key.instance for each in seen])
         algorithms = _in_order(self._plans[-1].algorithms, [each.key.algorithm for each in seen])

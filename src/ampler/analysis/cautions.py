@@ -43,9 +43,11 @@ Kind = Literal[
     "denominator",
     "power",
     "level",
-    "table",  # these four are said by the source of the runs
+    "table",  # these six are said by the source of the runs
     "direction",
     "unfinished",
+    "unused",
+    "part",
     "plan",
 ]
 

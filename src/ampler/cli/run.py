@@ -27,21 +27,47 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed runs of earlier sessions again.")
     ] = False,
+    part: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts of the instances; see ampler merge.")
+    ] = None,
 ) -> None:
     """Carry out a study. Interrupt it at any time: the same command goes on where it was.
 
     Example: ampler run study.toml --workers 4
     """
+    from ampler.plan import part_of
     from ampler.store import open_store
     from ampler.studyfile import read_study_file
 
     if workers is not None and workers < 1:
         raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    cut = None if part is None else part_numbers(part)
     file = read_study_file(study)
-    with open_store(store or file.path.with_suffix(".db")) as opened:
-        for warning in file.plan.warnings:
+    plan = file.plan if cut is None else part_of(file.plan, *cut)
+    with open_store(store or default_store(file.path, plan)) as opened:
+        for warning in plan.warnings:
             note(f"Note: {warning}")
-        _carry_out(file.plan, opened, workers or file.workers, retry_failed)
+        _carry_out(plan, opened, workers or file.workers, retry_failed)
+
+
+def part_numbers(text: str) -> tuple[int, int]:
+    """Read which part is meant.
+
+    >>> part_numbers("3/20")
+    (3, 20)
+    """
+    number, slash, parts = text.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise WrongUsage(f"--part must be I/N with I between 1 and N, such as 3/20, got {text!r}")
+    return int(number), int(parts)
+
+
+def default_store(study: Path, plan: Plan) -> Path:
+    """Return where runs are kept unless said otherwise: beside study.toml, each part in a file of its own."""
+    if not plan.part:
+        return study.with_suffix(".db")
+    number, _, parts = plan.part.partition("/")
+    return study.with_name(f"{study.stem}-part-{number.zfill(len(parts))}-of-{parts}.db")
 
 
 def _carry_out(plan: Plan, store: SqliteStore, workers: int | None, retry_failed: bool) -> None:
@@ -50,7 +76,14 @@ def _carry_out(plan: Plan, store: SqliteStore, workers: int | None, retry_failed
 
     try:
         with Display() as display:
-            progress = run_plan(plan, store, workers=workers, retry_failed=retry_failed, report=display)
+            progress = run_plan(
+                plan,
+                store,
+                workers=workers,
+                retry_failed=retry_failed,
+                report=display,
+                announce=lambda change: note(f"The plan has changed. {change}"),
+            )
     except KeyboardInterrupt:
         recorded = sum(tally.runs for tally in store.tally())
         note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")

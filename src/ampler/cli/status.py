@@ -39,9 +39,11 @@ def _show(found: StudyStatus) -> None:
 
     failed = f", {found.failures} of them without a value" if found.failures else ""
     untouched = f" {found.untouched} further instances were not needed." if found.untouched else ""
+    unused = f" {found.unused} runs are not asked for by the plan and stay unused." if found.unused else ""
+    part = f" (part {found.part})" if found.part else ""
     say(
-        f"{found.name}: {found.finished} of {len(found.instances)} instances are finished; {found.runs} runs are"
-        f" recorded{failed}, {duration(found.seconds)} of computing in {found.sessions} sessions.{untouched}"
+        f"{found.name}{part}: {found.finished} of {len(found.instances)} instances are finished; {found.runs} runs are"
+        f" recorded{failed}, {duration(found.seconds)} of computing in {found.sessions} sessions.{untouched}{unused}"
     )
     rows = [
         [

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from ampler.algorithms import check_limits
 from ampler.errors import StoreError
 from ampler.fingerprint import record
+from ampler.growth import Growth, growth
 from ampler.model import Observation, Plan
 from ampler.plan import begun_first
 from ampler.protocols import Executor, Store
@@ -26,6 +28,7 @@ from ampler.runner.work import Task, Work
 from ampler.store import Journal, environment
 
 Report = Callable[[Progress], object]
+Announce = Callable[[Growth], object]
 
 REPORT_EVERY = 0.5  # seconds
 
@@ -38,16 +41,21 @@ def run_plan(
     executor: Executor | None = None,
     retry_failed: bool = False,
     report: Report | None = None,
+    announce: Announce | None = None,
 ) -> Progress:
     """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance.
 
     Runs are made by `workers` processes (default: one for each core), or by an executor of the kind of
-    concurrent.futures. `report` is told of the progress now and then. Interrupted, by Ctrl-C, SIGTERM or worse, it
-    leaves all that is recorded, and calling it again goes on from there.
+    concurrent.futures. `report` is told of the progress now and then, `announce` before anything starts how the plan
+    differs from the one under which the recorded runs were made. Interrupted, by Ctrl-C, SIGTERM or worse, it leaves
+    all that is recorded, and calling it again goes on from there.
     """
-    plan = begun_first(plan, store.begun())
+    check_limits(plan.limits)
+    plan, before = begun_first(plan, store.begun()), store.plans()[-1:]
     kept = record(plan)
-    store.begin(kept, environment())
+    store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
+    if announce is not None and before and store.begun() and (change := growth(before[0], kept)) is not None:
+        announce(change)
     workers = workers or _workers_of(executor)
     drive = Drive(plan, store, kept.decisions, workers, again=retry_failed, report=report)
     if drive.waiting:

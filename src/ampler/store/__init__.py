@@ -3,6 +3,8 @@
 from ampler.store.environment import environment as environment
 from ampler.store.filesystem import on_network as on_network
 from ampler.store.journal import Journal as Journal
+from ampler.store.merge import Merged as Merged
+from ampler.store.merge import merge_stores as merge_stores
 from ampler.store.sqlite import SqliteStore as SqliteStore
 from ampler.store.sqlite import open_store as open_store
 from ampler.store.sqlite import read_store as read_store

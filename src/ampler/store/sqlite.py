@@ -48,11 +48,11 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     """
     file = Path(path).resolve()
     check_sqlite()
-    _check_place(file)
+    check_place(file)
     lock = StudyLock(file)
     try:
-        with _sentences(file):
-            return _store(_connection_to_write(file), file, lock)
+        with sentences(file):
+            return _store(connection_to_write(file), file, lock)
     except BaseException:
         lock.release()
         raise
@@ -64,8 +64,8 @@ def read_store(path: str | os.PathLike[str]) -> SqliteStore:
     check_sqlite()
     if not file.exists():
         raise StoreUnusable(f"there is no study file {file}; `ampler run` makes it")
-    _check_place(file)
-    with _sentences(file):
+    check_place(file)
+    with sentences(file):
         return _store(_connection_to_read(file), file, None)
 
 
@@ -160,7 +160,7 @@ class SqliteStore:
     def runs(self, decisions: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
-        Instances and algorithms are named in the order of the last plan.
+        Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
         """
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
         query = (
@@ -209,7 +209,7 @@ class SqliteStore:
         connection = self._open_connection()
         if self._lock is None:
             raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
-        with _sentences(self.path):
+        with sentences(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -221,7 +221,7 @@ class SqliteStore:
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         connection = self._open_connection()
-        with _sentences(self.path):
+        with sentences(self.path):
             yield from connection.execute(query, values)
 
     def _observed(self, query: str, values: tuple[Any, ...]) -> Iterator[Observation]:
@@ -290,9 +290,12 @@ class SqliteStore:
         return numbers[name]
 
     def _asked(self, decisions: str) -> Codes:
-        """How many runs were asked for, by the numbers of instance and algorithm."""
+        """How many runs were asked for, by the numbers of instance and algorithm; on those of the last plan."""
         asked = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
+        planned = {name for plan in self.plans()[-1:] for name in plan.instances}
         for done in self.finished(decisions).values():
+            if done.instance not in planned:
+                continue
             for algorithm, count in done.counts.items():
                 asked[self._instances[done.instance], self._algorithms[algorithm]] = count
         return asked
@@ -316,7 +319,8 @@ def _kept_plan(connection: sqlite3.Connection, plan: PlanRecord) -> int:
     return int(connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid or 0)
 
 
-def _connection_to_write(path: Path) -> sqlite3.Connection:
+def connection_to_write(path: Path) -> sqlite3.Connection:
+    """Connect to a study file, new or old, after making sure that it is one and whole; for who holds its lock."""
     connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
     try:
         connection.execute(DISTRUST)
@@ -366,7 +370,8 @@ def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
+    """Raise StoreUnusable where no study file can be."""
     if path.is_dir():
         raise StoreUnusable(f"a study file must be a file, {path} is a folder; name a file in it")
     if not path.parent.is_dir():
@@ -374,7 +379,7 @@ def _check_place(path: Path) -> None:
 
 
 @contextmanager
-def _sentences(path: Path) -> Iterator[None]:
+def sentences(path: Path) -> Iterator[None]:
     """Say what SQLite's errors mean for the study."""
     try:
         yield

@@ -167,6 +167,6 @@ def test_with_a_reference_and_many_algorithms_a_fifth_of_the_greedy_runs_is_save
 def test_rounds_of_sixteen_cost_little_more_than_single_runs():
     deviations = np.array([1.0, 0.6, 1.4, 1.0, 1.8])
     rule = rule_for(deviations)
-    together, _, _ = promise(rule, deviations, 40)
-    singly, _, _ = promise(replace(rule, batch=1), deviations, 40)
+    together, _, _ = promise(rule, deviations, 25)
+    singly, _, _ = promise(replace(rule, batch=1), deviations, 25)
     assert together <= 1.03 * singly

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler.errors import InvalidData, MissingDependency
@@ -454,6 +454,7 @@ NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
 )
 
 
+@settings(max_examples=40)
 @given(
     algorithms=st.lists(NAMES, min_size=2, max_size=4, unique=True),
     instances=st.lists(NAMES, min_size=1, max_size=4, unique=True),

@@ -96,8 +96,8 @@ def fraction(cell: Cell) -> bool:
 def urgency(cell: Cell) -> tuple[object, ...]:
     """Cells in the order in which they are run: what is promised first, the longest last."""
     slow = cell.algorithms == 50 and cell.difference == "percent" and not cell.reference
-    long = cell.algorithms >= 22 and cell.load == 20.0
-    return long, slow, not promised(cell), abs(LOADS.index(cell.load) - 0.9), cell.algorithms, cell.distribution
+    many = cell.algorithms if cell.load == 20.0 else 0
+    return many, slow, not promised(cell), -cell.load, cell.algorithms, cell.distribution
 
 
 def batch_cell(cell: Cell) -> bool:

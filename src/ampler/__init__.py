@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ampler.model import StopStudy as StopStudy
     from ampler.plan import make_plan as make_plan
     from ampler.plan import run_seed as run_seed
+    from ampler.report import write_report as write_report
     from ampler.runner import Progress as Progress
     from ampler.runner import run_plan as run_plan
     from ampler.samples import Samples as Samples
@@ -99,6 +100,7 @@ _HOMES = {
     "sample": "sampling",
     "simulate_design": "simulation",
     "suggest_se": "advice",
+    "write_report": "report",
 }
 
 __all__ = [
@@ -145,6 +147,7 @@ __all__ = [
     "sample",
     "simulate_design",
     "suggest_se",
+    "write_report",
 ]
 
 

@@ -78,8 +78,24 @@ def number(value: float, digits: int = 2) -> str:
     return rf"${mantissa}\times10^{{{power}}}$"
 
 
-def booktabs(header: Sequence[str], *groups: Sequence[Sequence[str]], align: str) -> str:
+def wrapped(text: str, width: int = 40) -> str:
+    r"""Return a text as LaTeX, on several lines of a table's cell where it is longer than `width`.
+
+    >>> print(wrapped("a_b"), wrapped("one two_three", 8))
+    a\_b \shortstack[l]{one two\_\\three}
+    """
+    plain = " ".join(text.split())
+    if len(plain) <= width:
+        return escaped(plain)
+    lines = [escaped(plain[start : start + width]) for start in range(0, len(plain), width)]
+    stacked = r"\\".join(lines)
+    return rf"\shortstack[l]{{{stacked}}}"
+
+
+def booktabs(header: Sequence[str], *groups: Sequence[Sequence[str]], align: str, long: bool = False) -> str:
     r"""Return a tabular in the manner of booktabs, a rule between groups of rows; the cells are LaTeX already.
+
+    A `long` one may go over several pages; it needs \usepackage{longtable}.
 
     >>> print(booktabs(["pair", "$p$"], [["a", "$0.04$"]], align="lr"))
     \begin{tabular}{lr}
@@ -90,13 +106,15 @@ def booktabs(header: Sequence[str], *groups: Sequence[Sequence[str]], align: str
     \bottomrule
     \end{tabular}
     """
-    lines = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", _line(header)]
-    for group in filter(None, groups):
-        lines += [r"\midrule", *map(_line, group)]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+    kind = "longtable" if long else "tabular"
+    lines = [rf"\begin{{{kind}}}{{{align}}}", r"\toprule", _line(header)]
+    lines += [r"\midrule", r"\endhead"] if long else []
+    for place, group in enumerate(filter(None, groups)):
+        lines += [*([] if long and place == 0 else [r"\midrule"]), *map(_line, group)]
+    return "\n".join([*lines, r"\bottomrule", rf"\end{{{kind}}}"])
 
 
-def holm_table(analysis: Analysis) -> str:
+def holm_table(analysis: Analysis, *, long: bool = False) -> str:
     r"""Return the comparisons in Holm's order as a table for a paper; a rule stands where rejecting stops.
 
     It needs \usepackage{booktabs} in the preamble.
@@ -104,7 +122,7 @@ def holm_table(analysis: Analysis) -> str:
     header = ["rank", "comparison", r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
     rejected = [_row(comparison) for comparison in analysis.comparisons if comparison.rejected]
     kept = [_row(comparison) for comparison in analysis.comparisons if not comparison.rejected]
-    return booktabs(header, rejected, kept, align="rlrrrcr")
+    return booktabs(header, rejected, kept, align="rlrrrcr", long=long)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -119,7 +137,7 @@ def _row(comparison: Comparison) -> list[str]:
     low, high = (number(bound).strip("$") for bound in comparison.interval)
     return [
         str(comparison.rank),
-        rf"{escaped(comparison.first)} $\times$ {escaped(comparison.second)}",
+        rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
         number(comparison.alpha),
         number(comparison.p_value),
         number(comparison.estimate),

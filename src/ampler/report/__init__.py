@@ -1,0 +1,95 @@
+"""An analysis as a report: one HTML page, a LaTeX document, Markdown, or a CSV of the comparisons."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ampler.errors import InvalidInput
+from ampler.report.subject import Subject, subject_of
+
+__all__ = ["FORMATS", "Subject", "render", "report_format", "subject_of", "write_figures", "write_report"]
+
+FORMATS = ("html", "md", "tex", "csv")
+FIGURES = ("pdf", "svg", "png", "pgf")
+
+
+def write_report(
+    source: Any,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    study: str | PathLike[str] | None = None,
+    **options: Any,
+) -> Path:
+    """Write a report on an Analysis, a study file, a table of results or a data frame; return where it is.
+
+    The ending of `path` says the format: .html (one page that needs nothing else), .tex, .md or .csv. `study` names the
+    study file of an Analysis, so that the methods paragraph can name the rule that made its runs; other `options` are
+    those of `analyse`.
+
+    >>> import tempfile, pandas as pd
+    >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
+    >>> path = write_report(frame, tempfile.mkdtemp() + "/report.md", difference="simple")
+    >>> print(path.read_text(encoding="utf-8").splitlines()[2])
+    **1 of 1 pairs differ on 4 instances (8 runs of 2 algorithms).**
+    """
+    kind = report_format(path)  # said before any work is done
+    subject = source if isinstance(source, Subject) else subject_of(source, title=title, study=study, **options)
+    text = render(subject, kind)
+    target = Path(path)
+    part = target.with_name(f"{target.name}.part")  # a reader never sees half a report
+    part.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(part, target)
+    return target
+
+
+def render(subject: Subject, kind: str) -> str:
+    """Return the text of a report in one of the formats."""
+    match kind:
+        case "html":
+            from ampler.report.page import html_report
+
+            return html_report(subject)
+        case "md":
+            from ampler.report.markdown import markdown_report
+
+            return markdown_report(subject)
+        case "tex":
+            from ampler.report.tex import latex_report
+
+            return latex_report(subject)
+    from ampler.report.sheet import comparisons_csv
+
+    return comparisons_csv(subject.analysis)
+
+
+def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = "pdf") -> tuple[Path, ...]:
+    """Write every figure of the report into a folder, as pdf, svg, png or pgf; return their paths."""
+    from ampler.plots import save
+    from ampler.report.drawings import drawings
+
+    if kind not in FIGURES:
+        raise InvalidInput(f"figures must be one of {', '.join(FIGURES)}, got {kind!r}")
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for drawing in drawings(subject.analysis):
+        paths.append(target / f"{drawing.name}.{kind}")
+        save(drawing.ax, paths[-1])
+    return tuple(paths)
+
+
+def report_format(path: str | PathLike[str]) -> str:
+    """Return the format that a path asks for.
+
+    >>> report_format("study.HTML")
+    'html'
+    """
+    ending = Path(path).suffix.lstrip(".").lower()
+    ending = {"htm": "html", "markdown": "md"}.get(ending, ending)
+    if ending not in FORMATS:
+        raise InvalidInput(f"a report must end in .html, .tex, .md or .csv, got {os.fspath(path)!r}")
+    return ending

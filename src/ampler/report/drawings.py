@@ -1,0 +1,183 @@
+"""The figures of a report: which are drawn, and what their captions say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ampler import plots
+from ampler.analysis import Analysis
+from ampler.design import achieved_power
+from ampler.errors import AmplerError
+from ampler.plots.style import COLUMN, STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_FEATURES = 4
+DETAILED = 4  # comparisons that are shown instance by instance
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure with its name (fit for a file), the section it belongs to, its caption, and what it shows in words."""
+
+    name: str
+    section: str
+    caption: str
+    words: str
+    ax: Axes
+
+
+def drawings(analysis: Analysis) -> Iterator[Drawing]:
+    """Yield the figures of a report, one after the other, so that one at a time is in memory."""
+    yield _intervals(analysis)
+    yield from _accuracy(analysis)
+    yield _runs(analysis)
+    yield from _power(analysis)
+    yield from _ranks(analysis)
+    yield from _subgroups(analysis)
+    for place, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
+        yield _pair(analysis, place, first, second, why)
+        yield _assumptions(analysis, place, first, second)
+
+
+def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
+    """Return the pairs a reader wants to see instance by instance, each once, with the reason.
+
+    They are the first in Holm's order, the last rejected, the first not rejected, and the most skewed.
+    """
+    found = analysis.comparisons
+    rejected = sum(each.rejected for each in found)
+    skewness = [0.0 if math.isnan(each.skewness) else abs(each.skewness) for each in analysis.diagnoses]
+    most = analysis.diagnoses[int(np.argmax(skewness))]
+    wanted = [
+        (found[0].first, found[0].second, "the smallest p-value"),
+        *([(found[rejected - 1].first, found[rejected - 1].second, "the last rejected")] if rejected else []),
+        *([(found[rejected].first, found[rejected].second, "the first not rejected")] if rejected < len(found) else []),
+        (most.first, most.second, "the most skewed differences"),
+    ]
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for first, second, why in wanted:
+        reasons.setdefault((first, second), []).append(why)
+    return [(first, second, " and ".join(why)) for (first, second), why in list(reasons.items())[:DETAILED]]
+
+
+def _intervals(analysis: Analysis) -> Drawing:
+    rejected = sum(each.rejected for each in analysis.comparisons)
+    ax = plots.draw_intervals(plots.intervals_data(analysis), interval="both")
+    level = f"{100 * (1 - analysis.settings.family_alpha):g} %"
+    caption = (
+        "Estimates of all comparisons in Holm's order. Thick intervals have the Holm level of their rank and agree with"
+        f" the decision; thin ones hold jointly with {level}. Diamonds: rejected null hypotheses."
+    )
+    return Drawing(
+        "intervals", "comparisons", caption, f"{rejected} of {len(analysis.comparisons)} intervals exclude zero.", ax
+    )
+
+
+def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
+    known = analysis.errors[np.isfinite(analysis.errors)]
+    if not known.size:
+        return
+    ax = plots.draw_accuracy(plots.accuracy_data(analysis))
+    words = f"Standard errors from {known.min():.3g} to {known.max():.3g} on {analysis.instances} instances."
+    yield Drawing(
+        "accuracy",
+        "accuracy",
+        "Standard errors of the differences of all pairs on each instance; above, the runs spent there (bold: the whole"
+        " budget).",
+        words,
+        ax,
+    )
+    worst = max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error)
+    order: Literal["given", "error"] = "given" if analysis.settings.reference is not None else "error"
+    data = plots.instance_differences_data(analysis, worst.instance, order=order, most=30)
+    yield Drawing(
+        "instance",
+        "accuracy",
+        f"The instance with the largest standard error, {worst.instance}: the difference of each pair ± its standard"
+        " error, and its interval.",
+        f"{len(data.pairs)} differences with intervals on instance {worst.instance}.",
+        plots.draw_instance_differences(data),
+    )
+
+
+def _runs(analysis: Analysis) -> Drawing:
+    caption = "Runs of each algorithm on the instances: a dot for each number that occurs, quartiles, median, total."
+    words = ", ".join(f"{row.algorithm}: {row.runs} runs" for row in analysis.algorithms[:5])
+    return Drawing("runs", "accuracy", caption, words, plots.draw_runs(plots.runs_data(analysis)))
+
+
+def _power(analysis: Analysis) -> Iterator[Drawing]:
+    settings = analysis.settings
+    effect = settings.effect if settings.effect is not None else analysis.detectable_effect
+    try:
+        design = achieved_power(
+            instances=analysis.instances,
+            comparisons=len(analysis.pairs),
+            effect=effect,
+            alpha=settings.family_alpha,
+            alternative=settings.alternative,
+            test=settings.test,
+        )
+        ax = plots.draw_power_curve(plots.power_curve_data(design))
+    except AmplerError:  # too few instances for any power
+        return
+    planned = "planned for" if settings.effect is not None else f"found with mean power {settings.power:g}"
+    caption = (
+        f"The power of {analysis.instances} instances for effects of every size, marked at the effect {planned}: what"
+        " was not found may be there if it is small."
+    )
+    yield Drawing("power", "power", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", ax)
+
+
+def _ranks(analysis: Analysis) -> Iterator[Drawing]:
+    if len(analysis.algorithms) < 3:
+        return
+    data = plots.ranks_data(analysis)
+    caption = (
+        "Mean ranks over the instances, 1 is best. Algorithms under a common bar are not told apart by Nemenyi's test,"
+        " which stands beside the comparisons above."
+    )
+    words = f"Best mean rank {data.mean_ranks[0]:.2f}, critical difference {data.critical_difference:.2f}."
+    yield Drawing("ranks", "together", caption, words, plots.draw_ranks(data))
+
+
+def _subgroups(analysis: Analysis) -> Iterator[Drawing]:
+    features = list(dict.fromkeys(each.feature for each in analysis.subgroups))
+    for place, feature in enumerate(features[:MOST_FEATURES], start=1):
+        data = plots.subgroups_data(analysis, feature)
+        caption = f"The comparisons on the groups of instances by {feature}. Exploratory: nothing is adjusted."
+        words = f"{len(data.groups)} groups by {feature}."
+        yield Drawing(f"subgroups-{place}", "exploration", caption, words, plots.draw_subgroups(data))
+
+
+def _pair(analysis: Analysis, place: int, first: str, second: str, why: str) -> Drawing:
+    data = plots.pair_differences_data(analysis, first, second)
+    caption = f"{first} × {second} ({why}): the difference on each instance ± its standard error."
+    words = f"Differences from {data.differences.min():.3g} to {data.differences.max():.3g}."
+    return Drawing(f"pair-{place}", "assumptions", caption, words, plots.draw_pair_differences(data))
+
+
+def _assumptions(analysis: Analysis, place: int, first: str, second: str) -> Drawing:
+    """QQ plot and resampled means side by side."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    quantiles = plots.quantiles_data(analysis, first, second)
+    means = plots.bootstrap_data(analysis, first, second)
+    with matplotlib.rc_context(STYLE):
+        left, right = Figure(figsize=(2 * COLUMN, 2.4), layout="constrained").subplots(1, 2)
+        plots.draw_quantiles(quantiles, left)
+        plots.draw_bootstrap(means, right)
+    caption = (
+        f"{first} × {second}: left, the differences against normal quantiles, triangles outside the pointwise 95 % band"
+        " of normal samples; right, the mean over resampled instances, which the t-test takes to be normal."
+    )
+    words = f"Skewness {quantiles.skewness:.2f}; skewness of the resampled means {means.skewness:.2f}."
+    return Drawing(f"assumptions-{place}", "assumptions", caption, words, left)

@@ -1,0 +1,72 @@
+"""A report as Markdown: the answer, the tables, the methods paragraph and its BibTeX entries. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ampler.findings import headline, sentences, together
+from ampler.report.methods import as_text, cited, methods
+from ampler.report.subject import Subject
+from ampler.report.tables import (
+    Table,
+    accuracy_table,
+    algorithms_table,
+    assumptions_table,
+    comparisons_table,
+    excluded_table,
+    exploratory_tables,
+    omnibus_table,
+)
+
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
+
+
+def markdown_report(subject: Subject) -> str:
+    """Return the report."""
+    return "\n".join(_lines(subject)) + "\n"
+
+
+def marked(text: str) -> str:
+    r"""Return a text that Markdown shows as it stands, on one line.
+
+    >>> print(marked("a_b | <c>"))
+    a\_b \| \<c\>
+    """
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def _lines(subject: Subject) -> Iterator[str]:
+    analysis = subject.analysis
+    yield from (f"# {marked(subject.title)}", "", f"**{marked(headline(analysis))}**", "")
+    yield from (f"- {marked(sentence)}" for sentence in sentences(analysis))
+    if analysis.warnings:
+        yield from ("", "## What to mind", "")
+        yield from (f"- {marked(caution.sentence)}" for caution in analysis.warnings)
+    yield from ("", "## Comparisons", *_table(comparisons_table(analysis)))
+    yield from ("## Algorithms and accuracy", *_table(algorithms_table(analysis)))
+    yield from _table(accuracy_table(analysis))
+    excluded = excluded_table(analysis)
+    yield from _table(excluded) if excluded else ()
+    yield from ("## What the tests rest on", *_table(assumptions_table(analysis)))
+    yield from ("## All together", "", marked(together(analysis)), *_table(omnibus_table(analysis)))
+    yield from ("## Exploratory", "", "Unadjusted: for forming ideas, not for claims.")
+    for table in exploratory_tables(analysis):
+        yield from _table(table)
+    paragraph = methods(subject)
+    yield from ("## Method", "", marked(as_text(paragraph)), "")
+    yield from ("```bibtex", *(work.bibtex for work in cited(paragraph)), "```")
+
+
+def _table(table: Table) -> Iterator[str]:
+    """A pipe table with its caption above; the best of a row is bold."""
+    yield from ("", marked(table.caption), "")
+    yield _row(map(marked, table.header))
+    yield _row(":---" if place in table.words else "---:" for place in range(len(table.header)))
+    for row in table.rows:
+        yield _row(f"**{marked(cell.text)}**" if cell.best else marked(cell.text) for cell in row)
+    yield ""
+
+
+def _row(cells: Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,255 @@
+"""The methods paragraph: what was done, with the numbers and the rule really used, ready to paste. Pure.
+
+Sentences in square brackets are for the author to fill in: what the data do not say is not made up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ampler import __version__
+from ampler.analysis import Analysis
+from ampler.analysis.verdicts import number
+from ampler.latex import escaped
+from ampler.model import Drop, Par, Penalty
+from ampler.report.references import Reference, reference
+from ampler.report.subject import Record, Subject
+
+TESTS = {
+    "t": ("paired t-tests", "of zero mean difference", ()),
+    "wilcoxon": ("Wilcoxon's signed-rank tests", "of a zero pseudomedian of the differences", ("wilcoxon1945",)),
+    "sign": ("sign tests", "that either sign of the difference is equally likely", ("dixon1946",)),
+}
+GUARDS = {
+    "none": "the sample variances themselves",
+    "pairs": "upper bounds of the variances (level 0.1 per algorithm, 0.05 for a reference) that share information"
+    " between the algorithms and allow for their kurtosis",
+    "all": "upper bounds of the variances (level 0.1 over all algorithms together) that share information between the"
+    " algorithms and allow for their kurtosis",
+}
+RUNS_PER_ALGORITHM = 50  # the budget of a rule that names none
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence without its full stop, and the works it cites."""
+
+    words: str
+    cites: tuple[str, ...] = ()
+
+
+def methods(subject: Subject) -> tuple[Sentence, ...]:
+    """Return the sentences of the methods paragraph."""
+    analysis, record = subject.analysis, subject.record
+    return (
+        *_compared(analysis),
+        *_instances(analysis, record),
+        *_runs(analysis, record),
+        *_differences(analysis),
+        *_failures(analysis),
+        *_tests(analysis),
+        *_equivalence(analysis),
+        *_software(record),
+    )
+
+
+def as_text(sentences: Sequence[Sentence]) -> str:
+    """Return the paragraph as plain text, works cited by author and year."""
+    return " ".join(f"{each.words}{_short(each.cites)}." for each in sentences)
+
+
+def as_latex(sentences: Sequence[Sentence]) -> str:
+    r"""Return the paragraph as LaTeX, works cited by \cite.
+
+    >>> print(as_latex([Sentence("Holm's correction was used at α = 0.05", ("holm1979",))]))
+    Holm's correction was used at \ensuremath{\alpha} = 0.05~\cite{holm1979}.
+    """
+    cited = [rf"~\cite{{{','.join(each.cites)}}}" if each.cites else "" for each in sentences]
+    return " ".join(f"{escaped(each.words)}{cite}." for each, cite in zip(sentences, cited, strict=True))
+
+
+def cited(sentences: Sequence[Sentence]) -> tuple[Reference, ...]:
+    """Return the works that are cited, in their order, each once."""
+    return tuple(reference(key) for key in dict.fromkeys(key for each in sentences for key in each.cites))
+
+
+def _short(cites: tuple[str, ...]) -> str:
+    return f" ({'; '.join(reference(key).short for key in cites)})" if cites else ""
+
+
+# the sentences ----------------------------------------------------------------------------------------------------
+
+
+def _compared(analysis: Analysis) -> Iterator[Sentence]:
+    algorithms, pairs = len(analysis.algorithms), len(analysis.pairs)
+    asked = analysis.settings.reference
+    if asked is None:
+        against = "pair by pair (1 comparison)" if pairs == 1 else f"all with all ({pairs} comparisons)"
+    else:
+        against = f"{asked} with each of the others ({pairs} comparison{'s' if pairs > 1 else ''})"
+    yield Sentence(f"We compared {algorithms} algorithms on {analysis.instances} problem instances, {against}")
+    if analysis.excluded:
+        left = len(analysis.excluded)
+        noun = "instance was" if left == 1 else "instances were"
+        yield Sentence(f"{left} further {noun} left out because some algorithm had too few values there")
+
+
+def _instances(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
+    settings = analysis.settings
+    test = f"{TESTS[settings.test][0]}{_side(analysis)}"
+    asked = None if record is None else record.plan.question
+    if record is not None and record.plan.needed is not None and asked is not None and asked.effect is not None:
+        target = f"at least {asked.target} of the tests reach" if isinstance(asked.target, int) else None
+        reach = target or f"the {asked.target} of the tests reaches"
+        yield Sentence(
+            f"The number of instances was planned beforehand: with {record.plan.needed} instances, {reach} a power of"
+            f" {number(asked.power)} for a standardised effect of d = {number(asked.effect)} ({test} under Holm's"
+            f" correction, family-wise level {number(asked.alpha)}); {analysis.instances} were used",
+            ("campelo2020",),
+        )
+    elif math.isfinite(analysis.detectable_effect):
+        yield Sentence(
+            f"With this number of instances, {test} under Holm's correction find standardised effects of"
+            f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {number(settings.power)}",
+            ("campelo2020",),
+        )
+
+
+def _runs(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
+    if record is None:
+        yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
+    else:
+        yield from _rule(record.plan.rule, analysis)
+    counts = [runs for row in analysis.accuracy for runs in row.runs]
+    least, most = min(counts), max(counts)
+    each = f"{least} runs" if least == most else f"between {least} and {most} runs"
+    yield Sentence(f"Each algorithm had {each} on each instance, {analysis.runs:,} runs in all")
+    if analysis.at_budget:
+        several = len(analysis.at_budget) > 1
+        noun = "instances" if several else "instance"
+        yield Sentence(f"On {len(analysis.at_budget)} {noun} the budget of {analysis.settings.budget:,} runs was spent")
+
+
+def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
+    """The rule that the study file records, in words."""
+    if rule.get("rule") == "Fixed":
+        yield Sentence(f"Every algorithm was run {rule['runs']} times on each instance")
+        return
+    if rule.get("rule") != "Accuracy":
+        yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
+        return
+    budget = rule["budget"] or RUNS_PER_ALGORITHM * len(analysis.algorithms)
+    goal = f"until the standard error of every difference of interest was at most {number(rule['se'])}"
+    first = f"On each instance every algorithm was first run {rule['start']} times"
+    limit = f"or {budget:,} runs had been made on the instance"
+    if _is_papers(rule):
+        how = "further runs were then made one at a time by the sequential rule of Algorithm 1 of the cited work"
+        yield Sentence(f"{first}; {how}, {goal} {limit}", ("campelo2020",))
+        return
+    yield Sentence(f"{first}; further runs were then made in rounds of at most {rule['batch']}, {goal} {limit}")
+    yield Sentence(f"{_allocation(rule)}; decisions were based on {GUARDS[rule['guard']]}", _rule_cites(rule))
+
+
+def _is_papers(rule: Mapping[str, Any]) -> bool:
+    same = {"allocation": "greedy", "guard": "none", "formula": "paper", "batch": 1}
+    return all(rule.get(name) == value for name, value in same.items())
+
+
+def _allocation(rule: Mapping[str, Any]) -> str:
+    cost = "cost" if rule.get("costs") else "number"
+    return {
+        "optimal": f"Runs were shared out so that their total {cost} is smallest under all accuracy constraints"
+        " together",
+        "greedy": "Runs were given to the pair with the largest standard error, to the algorithm below the pair's"
+        " optimal ratio of sample sizes",
+        "balanced": "Runs were shared out equally",
+    }[rule["allocation"]]
+
+
+def _rule_cites(rule: Mapping[str, Any]) -> tuple[str, ...]:
+    ratio = ("campelo2020",) if rule["allocation"] == "greedy" else ()
+    return (*ratio, "smyth2004") if rule["guard"] != "none" else ratio
+
+
+def _differences(analysis: Analysis) -> Iterator[Sentence]:
+    settings = analysis.settings
+    base = {
+        "simple": "their simple differences",
+        "percent": "their differences as a share of "
+        + (
+            "the grand mean over the algorithms" if settings.reference is None else f"the value of {settings.reference}"
+        ),
+        "log-ratio": "the logarithms of their ratios",
+    }[settings.difference]
+    yield Sentence(
+        f"On each instance the runs of an algorithm were summarised by their {settings.statistic}, and {base} were the"
+        " paired observations, one per pair of algorithms and instance"
+    )
+    if settings.difference == "percent" and settings.reference is None:
+        how = "by the delta method" if settings.formula == "delta" else "by the published formula"
+        yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
+
+
+def _failures(analysis: Analysis) -> Iterator[Sentence]:
+    failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
+    if not failed:
+        return
+    match analysis.settings.failures:
+        case Penalty(value):
+            what = f"counted as {number(value)}"
+        case Par(factor, cutoff):
+            limit = "" if cutoff is None else f" of {number(cutoff)}"
+            what = f"counted as {number(factor)} times the cutoff{limit}"
+        case Drop():
+            what = "were left out"
+        case _:
+            what = "were not counted"
+    yield Sentence(f"{failed} runs failed; failed runs {what}")
+
+
+def _tests(analysis: Analysis) -> Iterator[Sentence]:
+    settings, pairs = analysis.settings, len(analysis.pairs)
+    name, null, cites = TESTS[settings.test]
+    hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
+    verb = "was" if pairs == 1 else "were"
+    yield Sentence(
+        f"{hypotheses} {null} {verb} tested by {name}{_side(analysis)} over the instances, with the family-wise error"
+        f" rate held at {number(settings.family_alpha)} by Holm's step-down procedure",
+        (*cites, "holm1979"),
+    )
+    joint = number(100 * (1 - settings.family_alpha))
+    yield Sentence(
+        f"Joint {joint} % confidence intervals are Bonferroni-adjusted; intervals called Holm-level have the level of"
+        " the rank of their comparison and do not hold jointly"
+    )
+    yield Sentence(
+        "Effect sizes are d, the mean of the differences over their standard deviation, with unadjusted 95 % intervals"
+        " from the noncentral t distribution"
+    )
+
+
+def _side(analysis: Analysis) -> str:
+    return {"two-sided": " (two-sided)", "less": " (one-sided, less)", "greater": " (one-sided, greater)"}[
+        analysis.settings.alternative
+    ]
+
+
+def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
+    settings = analysis.settings
+    if settings.margin is None:
+        return
+    yield Sentence(
+        f"Equivalence within ±{number(settings.margin)} was tested by two one-sided tests, a Holm family of its own;"
+        f" each of the two families was held at {number(settings.alpha / 2)}, so that all claims together err with"
+        f" probability at most {number(settings.alpha)}",
+        ("schuirmann1987",),
+    )
+
+
+def _software(record: Record | None) -> Iterator[Sentence]:
+    seed = "" if record is None else f", seed {record.plan.fingerprint.seed}"
+    made = "The analysis was" if record is None else "The runs and the analysis were"
+    yield Sentence(f"{made} made with ampler {__version__}{seed}")

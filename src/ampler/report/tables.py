@@ -1,0 +1,298 @@
+"""The tables of a report as values, for HTML and Markdown alike. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ampler.analysis import Analysis
+from ampler.analysis.verdicts import number
+from ampler.inference import Interval
+
+DIGITS = 3
+MOST_CELLS = 30_000  # of the table of all statistics: a few megabytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in a cell, what it is sorted by, and whether it is the best of its row or column."""
+
+    text: str
+    value: float | str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its caption; columns in `words` hold words, all others numbers."""
+
+    name: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    words: frozenset[int] = frozenset()
+    stop: int | None = None  # the row before which rejecting stopped
+
+
+def comparisons_table(analysis: Analysis) -> Table:
+    """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
+    estimate = analysis.comparisons[0].estimate_of
+    rejected = sum(each.rejected for each in analysis.comparisons)
+    header = (
+        *("rank", "comparison", "decision", estimate, "Holm-level interval", "joint interval", "p", "α′", "p (Holm)"),
+        *("d", "95 % interval of d"),
+    )
+    return Table(
+        name="comparisons",
+        caption="All comparisons in Holm's order. Each Holm-level interval has the level 1 − α′ of its rank, as in the"
+        f" paper's tables; the joint intervals hold all together with {100 * (1 - analysis.settings.family_alpha):g} %."
+        " The intervals of d are not adjusted.",
+        header=header,
+        rows=tuple(
+            (
+                Cell(str(each.rank), each.rank),
+                _words(f"{each.first} × {each.second}"),
+                _words("rejected" if each.rejected else "not rejected"),
+                _number(each.estimate),
+                _interval(each.interval),
+                _interval(each.joint_interval),
+                _p_value(each.p_value),
+                Cell(f"{each.alpha:.2g}", each.alpha),
+                _p_value(each.p_holm),
+                _number(each.effect_size, 2),
+                _interval(each.effect_interval, 2),
+            )
+            for each in analysis.comparisons
+        ),
+        words=frozenset({1, 2}),
+        stop=rejected if 0 < rejected < len(analysis.comparisons) else None,
+    )
+
+
+def algorithms_table(analysis: Analysis) -> Table:
+    """Return the algorithms with their runs and mean ranks; the best rank is marked."""
+    best = min(row.mean_rank for row in analysis.algorithms)
+    failed = any(row.failures for row in analysis.algorithms)
+    header = ("algorithm", "runs", *(("failed",) if failed else ()), "mean rank")
+    return Table(
+        name="algorithms",
+        caption="Runs of each algorithm and its mean rank over the instances (1 is best).",
+        header=header,
+        rows=tuple(
+            (
+                _words(row.algorithm),
+                Cell(f"{row.runs:,}", row.runs),
+                *((_failures(row.failures),) if failed else ()),
+                Cell(f"{row.mean_rank:.2f}", row.mean_rank, best=row.mean_rank == best),
+            )
+            for row in analysis.algorithms
+        ),
+        words=frozenset({0}),
+    )
+
+
+def statistics_table(analysis: Analysis) -> Table | None:
+    """Return the statistic of every algorithm on every instance, the best marked; None if there are too many."""
+    values = analysis.statistics
+    if values.size > MOST_CELLS:
+        return None
+    best = values.min(axis=1) if analysis.settings.better == "lower" else values.max(axis=1)
+    return Table(
+        name="statistics",
+        caption=f"The {analysis.settings.statistic} of each algorithm on each instance; the best is bold.",
+        header=("instance", *(row.algorithm for row in analysis.algorithms)),
+        rows=tuple(
+            (
+                _words(row.instance),
+                *(Cell(number(value, 4), value, best=value == best[i]) for value in values[i].tolist()),
+            )
+            for i, row in enumerate(analysis.accuracy)
+        ),
+        words=frozenset({0}),
+    )
+
+
+def accuracy_table(analysis: Analysis) -> Table:
+    """Return how accurately the differences on each instance are known, and the runs it took."""
+    return Table(
+        name="accuracy",
+        caption="Runs on each instance and the largest standard error of a difference there: plain, and guarded against"
+        " variances that look small by luck.",
+        header=("instance", "runs", "largest SE", "guarded", "worst pair", "at budget"),
+        rows=tuple(
+            (
+                _words(row.instance),
+                Cell(f"{sum(row.runs):,}", sum(row.runs)),
+                _number(row.error),
+                _number(row.guarded_error),
+                _words("–" if row.worst is None else " × ".join(row.worst)),
+                _words("yes" if row.at_budget else ""),
+            )
+            for row in analysis.accuracy
+        ),
+        words=frozenset({0, 4, 5}),
+    )
+
+
+def assumptions_table(analysis: Analysis) -> Table:
+    """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was asked for."""
+    asked = analysis.settings.margin is not None
+    header = ("comparison", "skewness", "run noise", *(("p of equivalence (Holm)", "equivalent") if asked else ()))
+    return Table(
+        name="assumptions",
+        caption="Skewness of the differences over the instances, and run noise: the mean squared standard error as a"
+        " share of their variance (above 25 % it costs power).",
+        header=header,
+        rows=tuple(
+            (
+                _words(f"{each.first} × {each.second}"),
+                _number(each.skewness, 2),
+                _share(each.noise_share),
+                *(
+                    (_p_value(each.equivalence.p_holm), _words("yes" if each.equivalence.established else "no"))
+                    if each.equivalence is not None
+                    else ()
+                ),
+            )
+            for each in analysis.diagnoses
+        ),
+        words=frozenset({0, 4} if asked else {0}),
+    )
+
+
+def omnibus_table(analysis: Analysis) -> Table:
+    """Return the tests of all algorithms together, which decide nothing here."""
+    friedman, anova = analysis.omnibus.friedman, analysis.omnibus.anova
+    ties = ", corrected for ties" if friedman.has_ties else ""
+    found = [
+        (f"Friedman{ties}", friedman.corrected.statistic, f"{friedman.freedom}", friedman.corrected.p_value),
+        (
+            f"Iman–Davenport{ties}",
+            friedman.corrected.iman_davenport,
+            ", ".join(map(str, friedman.iman_davenport_freedom)),
+            friedman.corrected.iman_davenport_p,
+        ),
+        ("Block ANOVA", anova.statistic, ", ".join(map(str, anova.freedom)), anova.p_value),
+    ]
+    return Table(
+        name="omnibus",
+        caption="Do the algorithms differ at all? These tests stand beside the comparisons and do not gate them.",
+        header=("test", "statistic", "degrees of freedom", "p"),
+        rows=tuple(
+            (_words(name), _number(statistic, 4), Cell(freedom, freedom), _p_value(p))
+            for name, statistic, freedom, p in found
+        ),
+        words=frozenset({0}),
+    )
+
+
+def exploratory_tables(analysis: Analysis) -> Iterator[Table]:
+    """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
+    if analysis.subgroups:
+        yield _subgroups_table(analysis)
+    yield _stability_table(analysis)
+    if analysis.other_policies:
+        yield _policies_table(analysis)
+
+
+def excluded_table(analysis: Analysis) -> Table | None:
+    """Return the instances that were left out, and why; None if all were used."""
+    if not analysis.excluded:
+        return None
+    return Table(
+        name="excluded",
+        caption="Instances left out of all comparisons.",
+        header=("instance", "why"),
+        rows=tuple((_words(name), _words(reason)) for name, reason in analysis.excluded.items()),
+        words=frozenset({0, 1}),
+    )
+
+
+def _subgroups_table(analysis: Analysis) -> Table:
+    return Table(
+        name="subgroups",
+        caption=f"Every comparison on groups of instances. Exploratory: p and {100 * (1 - analysis.settings.alpha):g} %"
+        " intervals are not adjusted.",
+        header=("feature", "value", "instances", "comparison", "estimate", "interval", "p"),
+        rows=tuple(
+            (
+                _words(each.feature),
+                _words(each.value),
+                Cell(str(each.instances), each.instances),
+                _words(f"{each.first} × {each.second}"),
+                _number(each.estimate),
+                _interval(each.interval),
+                _p_value(each.p_value),
+            )
+            for each in analysis.subgroups
+        ),
+        words=frozenset({0, 1, 3}),
+    )
+
+
+def _stability_table(analysis: Analysis) -> Table:
+    pairs = len(analysis.pairs)
+    return Table(
+        name="stability",
+        caption="Would another test, difference or statistic have decided otherwise? Holm at the same level.",
+        header=("test", "difference", "statistic", "decisions that stay the same"),
+        rows=tuple(
+            (
+                *(_words(word) for word in (each.test, each.difference, each.statistic)),
+                Cell(each.note, -1.0) if each.note else Cell(f"{each.same} of {pairs}", float(each.same)),
+            )
+            for each in analysis.stability
+        ),
+        words=frozenset({0, 1, 2}),
+    )
+
+
+def _policies_table(analysis: Analysis) -> Table:
+    return Table(
+        name="policies",
+        caption="Would the conclusion differ if failed runs counted otherwise?",
+        header=("failed runs", "instances", "decisions that change"),
+        rows=tuple(
+            (
+                _words(each.failed_runs),
+                Cell(str(each.instances), each.instances),
+                _words(each.note or ", ".join(" × ".join(pair) for pair in each.changed) or "none"),
+            )
+            for each in analysis.other_policies
+        ),
+        words=frozenset({0, 2}),
+    )
+
+
+def _words(text: str) -> Cell:
+    return Cell(text, text.casefold())
+
+
+def _number(value: float, digits: int = DIGITS) -> Cell:
+    text = "–" if math.isnan(value) else number(value, digits).replace("-", "−")
+    return Cell(text, value)
+
+
+def _interval(interval: Interval, digits: int = DIGITS) -> Cell:
+    """Sorted by its middle."""
+    low, high = interval
+    middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
+    text = ", ".join(number(bound, digits).replace("-", "−") for bound in interval)
+    return Cell("–" if any(map(math.isnan, interval)) else f"[{text}]", middle)
+
+
+def _p_value(value: float) -> Cell:
+    return Cell(f"{value:.2g}".replace("e-0", "e-").replace("-", "−"), value)
+
+
+def _share(value: float) -> Cell:
+    return Cell("–" if math.isnan(value) else f"{100 * value:.0f} %", value)
+
+
+def _failures(failures: object) -> Cell:
+    ends: dict[str, int] = dict(failures)  # type: ignore[call-overload]
+    words: Sequence[str] = [f"{count} {status}" for status, count in ends.items()]
+    return Cell(", ".join(words) or "0", sum(ends.values()))

@@ -1,0 +1,79 @@
+"""What the tests of the report share: analyses, a study file made by a real study, and a browser."""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+import pytest
+
+import ampler
+from ampler.sampling import Accuracy
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--no-first-run"),
+)
+
+
+@pytest.fixture(scope="session")
+def nasty(study_of, nasty_names):
+    """An analysis in which everything has a nasty name."""
+    features = {r"size $\frac{$": ["small", "big & <b>", "=2+2"]}
+    return study_of(nasty_names, reference=nasty_names[3], features=features, se=0.8, budget=54)
+
+
+@pytest.fixture(scope="session")
+def paper(public_data):
+    """The paper's first experiment, analysed as there."""
+    runs = public_data / "paper_experiment1_runs.csv"
+    return ampler.analyse(runs, reference="Full", difference="percent", se=0.05, budget=1100, effect=0.5)
+
+
+def noisy(shift: float):
+    def run(instance: float, seed: int) -> float:
+        return 100 + instance + shift + random.Random(seed).gauss(0, 1)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def study_file(tmp_path_factory):
+    """`study_file(rule)`: a study file of a small study under a rule, made once for each."""
+    made = {}
+
+    def make(rule=None, **options):
+        key = repr((rule, options))
+        if key not in made:
+            path = tmp_path_factory.mktemp("study") / "study.db"
+            study = ampler.Study(
+                name="small & fine",
+                algorithms={"full": noisy(0.0), "less": noisy(0.3), "least": noisy(0.6)},
+                instances={f"i{k}": float(k) for k in range(6)},
+                reference="full",
+                difference="simple",
+                effect=1.5,
+                use=5,
+                seed=2019,
+                rule=rule or Accuracy(se=0.6, difference="simple", reference="full", start=4, budget=60),
+                **options,
+            )
+            study.run(path, workers=1)
+            made[key] = path
+        return made[key]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium that is installed, driven by Playwright."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("no Chromium is installed")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        yield chromium
+        chromium.close()

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ampler.model import Drop
+from ampler.report.methods import as_latex, as_text, cited, methods
+from ampler.report.references import reference
+from ampler.report.subject import Subject, subject_of
+from ampler.sampling import Accuracy, Fixed
+
+ASKED = {"difference": "simple", "reference": "full"}
+
+
+def paragraph(source, **options) -> str:
+    return as_text(methods(subject_of(source, **options)))
+
+
+def test_the_paragraph_has_the_numbers_of_the_papers_experiment(paper):
+    text = paragraph(paper)
+
+    assert "We compared 22 algorithms on 57 problem instances, Full with each of the others (21 comparisons)" in text
+    assert "Each algorithm had between 10 and 201 runs on each instance, 23,271 runs in all." in text
+    assert "On 3 instances the budget of 1,100 runs was spent." in text
+    assert "d ≥ 0.50 with a mean power of 0.8 (Campelo & Wanner 2020)" in text
+    assert "their differences as a share of the value of Full" in text
+    assert "The 21 null hypotheses of zero mean difference were tested by paired t-tests (two-sided)" in text
+
+
+def test_what_a_table_does_not_say_is_left_to_the_author(paper):
+    assert "[Say here how the instances and the numbers of runs were chosen: the data do not tell]." in paragraph(paper)
+
+
+def test_the_default_rule_is_named_with_its_guard(study_file):
+    text = paragraph(study_file())
+
+    assert "every algorithm was first run 4 times" in text
+    assert "in rounds of at most 16, until the standard error of every difference of interest was at most 0.6" in text
+    assert "or 60 runs had been made on the instance" in text
+    assert "total number is smallest under all accuracy constraints together" in text
+    assert "level 0.1 per algorithm, 0.05 for a reference" in text
+    assert "(Smyth 2004)" in text
+
+
+def test_the_papers_rule_is_named_as_its_algorithm_1(study_file):
+    text = paragraph(study_file(Accuracy.as_in_paper(se=0.6, start=4, budget=60, **ASKED)))
+
+    assert "one at a time by the sequential rule of Algorithm 1 of the cited work" in text
+    assert "Smyth" not in text
+    assert "upper bounds" not in text
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (Fixed(runs=3), "Every algorithm was run 3 times on each instance."),
+        (Accuracy(se=0.6, start=4, budget=60, guard="all", **ASKED), "level 0.1 over all algorithms together"),
+        (Accuracy(se=0.6, start=4, budget=60, guard="none", **ASKED), "based on the sample variances themselves."),
+        (Accuracy(se=0.6, start=4, budget=60, allocation="greedy", **ASKED), "given to the pair with the largest"),
+        (Accuracy(se=0.6, start=4, budget=60, allocation="balanced", **ASKED), "Runs were shared out equally"),
+        (Accuracy(se=0.6, start=4, **ASKED), "or 150 runs had been made"),
+        (Accuracy(se=0.6, start=4, budget=60, costs={"full": 2.0}, **ASKED), "total cost is smallest"),
+    ],
+)
+def test_the_rule_really_used_is_named(study_file, rule, words):
+    assert words in paragraph(study_file(rule))
+
+
+def test_a_planned_study_says_what_was_planned(study_file):
+    text = paragraph(study_file())
+
+    assert "The number of instances was planned beforehand: with" in text
+    assert "power of 0.8 for a standardised effect of d = 1.5" in text
+    assert "; 5 were used (Campelo & Wanner 2020)." in text
+    assert text.endswith("The runs and the analysis were made with ampler 0.1.0, seed 2019.")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"test": "wilcoxon"}, "Wilcoxon's signed-rank tests (two-sided) over the instances"),
+        ({"test": "sign"}, "sign tests (two-sided)"),
+        ({"alternative": "less"}, "paired t-tests (one-sided, less)"),
+        ({"difference": "log-ratio"}, "the logarithms of their ratios"),
+        ({"statistic": "median"}, "summarised by their median"),
+        ({"margin": 0.5}, "Equivalence within ±0.5 was tested by two one-sided tests"),
+        ({"margin": 0.5}, "the family-wise error rate held at 0.025"),
+        ({"alpha": 0.01}, "Joint 99 % confidence intervals"),
+    ],
+)
+def test_what_was_asked_is_what_is_said(study_of, options, words):
+    assert words in paragraph(study_of(["full", "one", "two"], **({"reference": "full"} | options)))
+
+
+def test_all_with_all_in_percent_names_the_formula(study_of):
+    delta = paragraph(study_of(["one", "two"], difference="percent"))
+    published = paragraph(study_of(["one", "two"], difference="percent", formula="paper"))
+
+    assert "computed by the delta method." in delta
+    assert "computed by the published formula (Campelo & Wanner 2020)." in published
+
+
+def test_failed_runs_are_counted_and_what_they_count_as_is_said():
+    import pandas as pd
+
+    from ampler import analyse
+
+    rows = [(i, a, 10.0 + k, "ok") for i in "pqrs" for a in "ab" for k in range(3)] + [("p", "a", 9.0, "timeout")]
+    frame = pd.DataFrame(rows, columns=["instance", "algorithm", "value", "status"])
+    frame.loc[frame.algorithm == "b", "value"] += frame.index[frame.algorithm == "b"] % 5
+
+    assert "1 runs failed; failed runs were left out." in paragraph(
+        analyse(frame, difference="simple", on_failure=Drop())
+    )
+    assert "failed runs counted as 99." in paragraph(analyse(frame, difference="simple", on_failure="penalty=99"))
+
+
+def test_works_are_cited_once_and_only_those_that_were_used(paper, study_of):
+    assert [work.key for work in cited(methods(Subject("", paper)))] == ["campelo2020", "holm1979"]
+    signed = study_of(["one", "two"], test="wilcoxon", margin=1.0)
+    keys = {work.key for work in cited(methods(Subject("", signed)))}
+    assert {"wilcoxon1945", "schuirmann1987"} <= keys
+
+
+def test_every_citation_in_latex_has_an_entry(nasty):
+    sentences = methods(Subject("", nasty))
+
+    keys = {key for cite in re.findall(r"\\cite\{([^}]*)\}", as_latex(sentences)) for key in cite.split(",")}
+
+    assert keys == {work.key for work in cited(sentences)}
+    for key in keys:
+        assert reference(key).bibtex.startswith(f"@article{{{key},")
+        assert reference(key).bibtex.count("{") == reference(key).bibtex.count("}")
+
+
+def test_names_in_the_paragraph_are_escaped_for_latex(nasty, nasty_names):
+    text = as_latex(methods(Subject("", nasty)))
+
+    assert r"\$\textbackslash{}frac\{\$ with each of the others" in text
+    assert nasty_names[3] not in text

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ampler.report.tables import (
+    MOST_CELLS,
+    accuracy_table,
+    algorithms_table,
+    assumptions_table,
+    comparisons_table,
+    excluded_table,
+    exploratory_tables,
+    omnibus_table,
+    statistics_table,
+)
+
+PAPER = json.loads((Path(__file__).parents[1] / "gold" / "paper_tables.json").read_text(encoding="utf-8"))
+
+
+def texts(table, column):
+    place = table.header.index(column)
+    return [row[place].text for row in table.rows]
+
+
+def test_table_1_of_the_paper_to_its_printed_digits(paper):
+    table = comparisons_table(paper)
+    rows = PAPER["table1_N57_K21"]["rows"]
+
+    assert texts(table, "comparison") == [f"Full × {row['comparison']}" for row in rows]
+    assert [float(text) for text in texts(table, "α′")] == pytest.approx([row["alpha_exact"] for row in rows], rel=0.05)
+    for ours, printed in zip(texts(table, "p"), rows, strict=True):
+        assert float(ours.replace("−", "-")) == pytest.approx(printed["p_printed"], rel=0.06)
+    for ours, printed in zip(texts(table, "d"), rows, strict=True):
+        assert float(ours.replace("−", "-")) == pytest.approx(printed["d_printed"], abs=0.006, rel=0.03)
+    assert table.stop == sum(row["reject"] for row in rows) == 12
+
+
+def test_every_row_of_every_table_has_the_cells_of_its_header(nasty, study_of):
+    for analysis in (nasty, study_of(["one", "two"], margin=0.5), study_of(["one", "two"], runs=1)):
+        tables = [
+            *(make(analysis) for make in (comparisons_table, algorithms_table, accuracy_table, assumptions_table)),
+            *(omnibus_table(analysis), statistics_table(analysis), *exploratory_tables(analysis)),
+        ]
+        for table in tables:
+            assert {len(row) for row in table.rows} == {len(table.header)}
+            assert all(place < len(table.header) for place in table.words)
+
+
+def test_the_best_of_each_instance_is_marked(nasty):
+    table = statistics_table(nasty)
+
+    for row, values in zip(table.rows, nasty.statistics, strict=True):
+        assert [cell.best for cell in row[1:]] == (values == values.min()).tolist()
+
+
+def test_where_higher_is_better_the_highest_is_marked(study_of):
+    analysis = study_of(["one", "two", "three"], better="higher")
+
+    marked = [[cell.best for cell in row[1:]] for row in statistics_table(analysis).rows]
+
+    assert np.argmax(marked, axis=1).tolist() == analysis.statistics.argmax(axis=1).tolist()
+
+
+def test_the_best_mean_rank_is_marked(paper):
+    best = [row[0].text for row in algorithms_table(paper).rows if row[-1].best]
+
+    assert best == ["no-SWP"]
+
+
+def test_numbers_are_sorted_by_their_value_not_their_text(paper):
+    table = comparisons_table(paper)
+    place = table.header.index("p")
+
+    values = [row[place].value for row in table.rows]
+
+    assert values == sorted(values)
+    assert values == [each.p_value for each in paper.comparisons]
+
+
+def test_too_many_values_are_not_put_into_a_page(study_of):
+    analysis = study_of(["one", "two"], instances=MOST_CELLS // 2 + 1, runs=1)
+
+    assert statistics_table(analysis) is None
+
+
+def test_unknown_accuracy_is_a_dash(study_of):
+    table = accuracy_table(study_of(["one", "two"], runs=1))
+
+    assert set(texts(table, "largest SE")) == {"–"}
+    assert set(texts(table, "worst pair")) == {"–"}
+
+
+def test_all_instances_used_is_no_table(paper):
+    assert excluded_table(paper) is None

@@ -79,9 +79,9 @@ def test_a_search_that_cannot_move_ends_at_once():
 
 def test_large_times_are_exact():
     rng = np.random.default_rng(1)
-    setup = rng.integers(1, 10**9, size=(2, 5, 5)) * (1 - np.eye(5, dtype=int))
-    instance = Instance("large", rng.integers(1, 10**9, size=(2, 5)), setup, np.zeros((2, 5), dtype=np.int64))
-    hot = Parameters(temperature=1e9, iterations_per_temperature=100)
+    setup = rng.integers(1, 2**40, size=(2, 5, 5)) * (1 - np.eye(5, dtype=int))
+    instance = Instance("large", rng.integers(1, 2**40, size=(2, 5)), setup, np.zeros((2, 5), dtype=np.int64))
+    hot = Parameters(temperature=1e12, iterations_per_temperature=100)
     assert anneal(instance, seed=1, iterations=60_000, parameters=hot).makespan == brute_force(instance)
 
 

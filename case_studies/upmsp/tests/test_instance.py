@@ -102,6 +102,7 @@ def test_generated_instances_have_the_distribution_of_the_benchmark():
         (SMALL.replace("87", "eighty"), "whole number"),
         (SMALL.replace("\t0\t87\t1\t21", "\t1\t87\t0\t21"), "out of order"),
         (SMALL.replace("87", "-87"), "negative"),
+        (SMALL.replace("87", str(2**41)), "coarser"),
     ],
 )
 def test_a_broken_file_is_refused_with_the_reason(text, says):

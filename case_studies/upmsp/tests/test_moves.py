@@ -12,7 +12,7 @@ from scipy import stats
 
 from ampler_upmsp.generator import seeded
 from ampler_upmsp.instance import generate_instance
-from ampler_upmsp.moves import FAMILIES, KINDS, NOBODY, applicable, apply, cost_table, fill_row, propose
+from ampler_upmsp.moves import FAMILIES, KINDS, NOBODY, applicable, apply, fill_row, propose
 from ampler_upmsp.solution import machine_time, makespan
 
 
@@ -112,9 +112,9 @@ class Rows:
 
     def __init__(self, instance, sequences):
         self.instance = instance
-        self.table = cost_table(instance)
+        self.table = instance.costs
         self.rows = np.zeros((instance.machines + 1, instance.jobs + 2), dtype=np.int32)
-        self.arcs = np.zeros_like(self.rows)
+        self.arcs = np.zeros(self.rows.shape, dtype=np.int32)
         self.lengths = np.array([len(sequence) for sequence in sequences])
         for k, sequence in enumerate(sequences):
             self.rows[k, 1 : len(sequence) + 1] = sequence

@@ -12,7 +12,7 @@ import numpy as np
 from ampler_upmsp.compiled import inlined, kernel
 from ampler_upmsp.generator import below, seeded, unit
 from ampler_upmsp.instance import Instance
-from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, cost_table, fill_row, propose
+from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, fill_row, propose
 from ampler_upmsp.solution import Schedule, Solution, checked
 
 COLDEST = 1e-6  # below this the temperature goes back to its start
@@ -106,7 +106,7 @@ class _State:
     def __init__(self, table: np.ndarray, rows: np.ndarray, lengths: np.ndarray, rng: np.ndarray, start: float):
         machines = len(lengths)
         self.table, self.rows, self.lengths, self.rng = table, rows, lengths, rng
-        self.arcs = np.zeros(rows.shape, dtype=np.int32)
+        self.arcs = np.zeros(rows.shape, dtype=np.int32 if table.dtype == np.uint8 else np.int64)
         self.times = np.zeros(machines, dtype=np.int64)
         _fill(table, rows, self.arcs, lengths, self.times)
         self.best_rows, self.best_lengths = rows.copy(), lengths.copy()
@@ -125,7 +125,7 @@ class _State:
             for k, sequence in enumerate(checked(instance, start).sequences):
                 rows[k, 1 : len(sequence) + 1] = sequence
                 lengths[k] = len(sequence)
-        return cls(cost_table(instance), rows, lengths, rng, parameters.temperature)
+        return cls(instance.costs, rows, lengths, rng, parameters.temperature)
 
     @property
     def iteration(self) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+LARGEST_TIME = 2**40  # of a single setup or job; the annealing packs a change of times and a place into 64 bits
+MOST_JOBS = 2**20 - 2
 LARGEST_PROCESSING_TIME = 100  # of the benchmark files: U{1..100}, 100 as frequent as 99
 
 Ints = NDArray[np.int64]
@@ -18,7 +21,7 @@ class InvalidInstance(ValueError):
     """The file or the numbers do not describe an instance."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """J jobs, M machines; all times are whole numbers.
 
@@ -38,6 +41,10 @@ class Instance:
             raise InvalidInstance(f"setup of {self.name!r} must be machines × jobs × jobs, got {self.setup.shape}")
         if min(self.processing.min(), self.setup.min(), self.first_setup.min()) < 0:
             raise InvalidInstance(f"times must not be negative, {self.name!r} has a negative one")
+        if max(self.processing.max(), self.setup.max(), self.first_setup.max()) > LARGEST_TIME:
+            raise InvalidInstance(f"times must be at most 2^40, {self.name!r} has a larger one: use a coarser unit")
+        if self.jobs > MOST_JOBS:
+            raise InvalidInstance(f"an instance has at most {MOST_JOBS} jobs, {self.name!r} has {self.jobs}")
 
     @property
     def machines(self) -> int:
@@ -48,6 +55,21 @@ class Instance:
     def jobs(self) -> int:
         """The number of jobs, J."""
         return int(self.processing.shape[1])
+
+    @cached_property
+    def costs(self) -> NDArray[np.integer]:
+        """The table [machine, job, other, (into, out of)] of setup plus processing time, made once.
+
+        `costs[k, x, j]` is what it costs on machine k to go from j to x, and from x to j. Job J is a dummy that stands
+        before the first and after the last job; from a job to itself there is no setup.
+        """
+        J = self.jobs
+        out = np.zeros((self.machines, J + 1, J + 1), dtype=np.int64)
+        out[:, :J, :J] = self.setup + self.processing[:, None, :]
+        out[:, J, :J] = self.first_setup + self.processing
+        table = np.stack([out.transpose(0, 2, 1), out], axis=-1)
+        fitting = next(kind for kind in (np.uint8, np.int64) if out.max() <= np.iinfo(kind).max)
+        return np.ascontiguousarray(table, dtype=fitting)  # the smaller the table, the more of it stays in the cache
 
     def __eq__(self, other: object) -> bool:
         """Tell whether both hold the same numbers, whatever their names."""

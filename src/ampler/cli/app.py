@@ -13,7 +13,9 @@ from ampler.cli.advise import advise
 from ampler.cli.analyse import analyse
 from ampler.cli.design import design
 from ampler.cli.export import export
+from ampler.cli.merge import merge
 from ampler.cli.output import WrongUsage, note
+from ampler.cli.report import report
 from ampler.cli.run import run
 from ampler.cli.status import status
 from ampler.errors import AmplerError
@@ -46,8 +48,10 @@ def ampler(
 # One line per command, in the order of the help page. A command is a function in the module of its name.
 app.command()(design)
 app.command()(run)
+app.command()(merge)
 app.command()(status)
 app.command()(analyse)
+app.command()(report)
 app.command()(advise)
 app.command()(export)
 

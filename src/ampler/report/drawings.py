@@ -36,9 +36,9 @@ class Drawing:
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report, one after the other, so that one at a time is in memory."""
     yield _intervals(analysis)
+    yield from _power(analysis)
     yield from _accuracy(analysis)
     yield _runs(analysis)
-    yield from _power(analysis)
     yield from _ranks(analysis)
     yield from _subgroups(analysis)
     for place, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
@@ -133,7 +133,7 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
         f"The power of {analysis.instances} instances for effects of every size, marked at the effect {planned}: what"
         " was not found may be there if it is small."
     )
-    yield Drawing("power", "power", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", ax)
+    yield Drawing("power", "comparisons", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", ax)
 
 
 def _ranks(analysis: Analysis) -> Iterator[Drawing]:

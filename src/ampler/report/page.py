@@ -11,6 +11,7 @@ from typing import Any
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.findings import headline, sentences, together
+from ampler.plots.style import COLUMN
 from ampler.report.drawings import Drawing, drawings
 from ampler.report.methods import as_latex, as_text, cited, methods
 from ampler.report.subject import Record, Subject
@@ -35,6 +36,7 @@ class Picture:
     """A figure ready for the page."""
 
     name: str
+    kind: str  # "narrow" fits half the page, "wide" takes it all
     caption: str
     svg: Any  # markup, safe
 
@@ -111,7 +113,9 @@ def _picture(drawing: Drawing) -> Picture:
     from markupsafe import Markup
 
     svg = inline_svg(drawing.ax, name=drawing.name, words=drawing.words)
-    return Picture(drawing.name, drawing.caption, Markup(svg))
+    figure = drawing.ax.get_figure(root=True)
+    kind = "narrow" if figure is not None and figure.get_size_inches()[0] <= COLUMN else "wide"
+    return Picture(drawing.name, kind, drawing.caption, Markup(svg))
 
 
 def _tables(analysis: Analysis) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from ampler.plots.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,9 +43,7 @@ def inline_svg(ax: Axes, *, name: str, words: str) -> str:
     body = re.sub(r"(font: [^;\"]*?px) [^;\"]*", r"\1 var(--letters)", body)
     view = re.search(r'viewBox="[^"]*"', body)
     assert view is not None
-    kind = "wide" if width > COLUMN else "narrow"
-    size = f'class="{kind}" style="width:{width * INCH:.0f}px"'
-    opening = f'<svg role="img" aria-label="{escape(words)}" {view[0]} {size}>'
+    opening = f'<svg role="img" aria-label="{escape(words)}" {view[0]} style="width:{width * INCH:.0f}px">'
     return re.sub(r"<svg[^>]*>", lambda _: opening, body, count=1)
 
 

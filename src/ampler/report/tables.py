@@ -43,7 +43,7 @@ def comparisons_table(analysis: Analysis) -> Table:
     rejected = sum(each.rejected for each in analysis.comparisons)
     header = (
         *("rank", "comparison", "decision", estimate, "Holm-level interval", "joint interval", "p", "α′", "p (Holm)"),
-        *("d", "95 % interval of d"),
+        *("d", "d, 95 %"),
     )
     return Table(
         name="comparisons",

@@ -93,8 +93,8 @@ def _promises(found: list[Target]) -> str:
     lines = [
         "## What is promised, and what came out",
         "",
-        "Normal data, start 10, optimum = 5·start·A runs; simple and percent differences, all sd patterns: the mean "
-        "over these cells.",
+        "Normal data, start 10, optimum = 5·start·A runs; simple and percent differences, all sd patterns and A: the "
+        "mean over these cells. (For each A and each pattern see the tables below.)",
         "",
         "| promise | wanted | measured | |",
         "|---|---|---|---|",

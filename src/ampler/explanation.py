@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ampler.design import Design, achieved_power, detectable_effect, n_comparisons, required_instances
+from ampler.design.profile import Target
+from ampler.design.rehearsal import Dependence
 from ampler.errors import InvalidDesign
 from ampler.holm import Correction
 from ampler.model import Alternative, Test
 from ampler.power import paired_power
-from ampler.profile import Target
-from ampler.rehearsal import Dependence
 from ampler.simulation import simulate_design
 
 Wanted = Literal["instances", "effect", "power"]

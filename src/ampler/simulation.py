@@ -11,8 +11,8 @@ import numpy as np
 
 from ampler.checks import choice, whole
 from ampler.design import Design
+from ampler.design.rehearsal import Dependence, Distribution, Setting, Tally, families_for, rehearse
 from ampler.errors import InvalidDesign
-from ampler.rehearsal import Dependence, Distribution, Setting, Tally, families_for, rehearse
 
 FEWEST_FAMILIES = 20  # in the very largest designs; the intervals say how little that is
 CHECK_DRAWS = 20_000  # draws that tell whether a distribution has mean 0 and standard deviation 1

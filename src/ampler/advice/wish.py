@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.design import LARGEST_EFFECT, MOST_INSTANCES
+from ampler.design.terms import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.errors import InvalidDesign
 from ampler.holm import holm_levels
 from ampler.model import Alternative, Test

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ampler.design.profile import EXACT, Family, power_profile, target_divisor, target_power
 from ampler.holm import corrected_levels
 from ampler.power import paired_power
-from ampler.profile import EXACT, Family, power_profile, target_divisor, target_power
 
 
 def all_powers(family, instances, effect):

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ampler.design.evidence import EVIDENCE
 from ampler.errors import InvalidDesign
-from ampler.evidence import EVIDENCE
 from ampler.holm import Correction, corrected_levels, reject_families
 from ampler.model import Alternative, Test
 from ampler.power import tail_levels

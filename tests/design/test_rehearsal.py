@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ampler.design.rehearsal import Setting, families_for, rehearse
 from ampler.errors import InvalidDesign
 from ampler.holm import holm_levels
 from ampler.power import paired_power
-from ampler.rehearsal import Setting, families_for, rehearse
 
 PAPER = Setting(instances=57, comparisons=21, real=21, effect=0.5, alpha=0.05)
 

@@ -25,7 +25,7 @@ from ampler.design import (
 from ampler.errors import InvalidDesign
 from ampler.power import paired_power
 
-GOLD = Path(__file__).parent / "gold"
+GOLD = Path(__file__).parents[1] / "gold"
 DESIGNS = json.loads((GOLD / "design.json").read_text(encoding="utf-8"))
 FIGURES = json.loads((GOLD / "figures.json").read_text(encoding="utf-8"))
 SIDES = {1: "greater", 2: "two-sided"}

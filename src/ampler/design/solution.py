@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil, sqrt
 
+from ampler.design.profile import target_divisor
+from ampler.design.rehearsal import Dependence, Setting, families_for, rehearse
+from ampler.design.search import smallest
+from ampler.design.terms import LARGEST_EFFECT, MOST_INSTANCES, Rehearsal, Terms
 from ampler.errors import InvalidDesign
 from ampler.model import Test
 from ampler.power import instances_for, t_instances, tail_levels
-from ampler.profile import target_divisor
-from ampler.rehearsal import Dependence, Setting, families_for, rehearse
-from ampler.search import smallest
-from ampler.terms import LARGEST_EFFECT, MOST_INSTANCES, Rehearsal, Terms
 
 FEWEST_FAMILIES = 400  # with fewer, the simulated number of instances would be a lottery
 # How far below an answer a smaller one may hide: the power of the sign test goes up and down with N, since its few

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ampler.evidence import EVIDENCE
+from ampler.design.evidence import EVIDENCE
 from ampler.paired import paired_test
 
 # whole numbers make ties and zeros, fractions do not

@@ -1,4 +1,4 @@
-"""How many instances a comparison needs, which power it reaches, which effect it can detect. Pure."""
+"""The questions a design answers: required_instances, achieved_power, detectable_effect, power_curve. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.checks import number, whole
-from ampler.errors import InvalidDesign
-from ampler.holm import Correction, corrected_levels
-from ampler.model import Alternative, Test
-from ampler.power import paired_power, t_instances
-from ampler.profile import Family, Target, power_profile, target_power
-from ampler.rehearsal import Dependence
-from ampler.solution import SimulatedPower, fewest_instances, fewest_rehearsed, smallest_effect
-from ampler.terms import (
-    LARGEST_EFFECT,
+from ampler.design.profile import Family, Target, power_profile, target_power
+from ampler.design.rehearsal import Dependence
+from ampler.design.solution import SimulatedPower, fewest_instances, fewest_rehearsed, smallest_effect
+from ampler.design.terms import (
     MOST_INSTANCES,
     Terms,
     checked_effect,
@@ -31,19 +26,10 @@ from ampler.terms import (
     checked_terms,
     not_simulated,
 )
-
-__all__ = [
-    "LARGEST_EFFECT",
-    "MOST_INSTANCES",
-    "Design",
-    "SimulatedPower",
-    "achieved_power",
-    "detectable_effect",
-    "effect_from",
-    "n_comparisons",
-    "power_curve",
-    "required_instances",
-]
+from ampler.errors import InvalidDesign
+from ampler.holm import Correction, corrected_levels
+from ampler.model import Alternative, Test
+from ampler.power import paired_power, t_instances
 
 Floats = NDArray[np.float64]
 
@@ -197,7 +183,7 @@ def power_curve(
     return tuple(_achieved(terms, count, checked_effect(effect)) for effect in checked_effects(effects))
 
 
-def n_comparisons(algorithms: int, *, reference: bool = False) -> int:
+def n_comparisons(algorithms: int, reference: bool = False) -> int:
     """Return how many pairs are compared: A − 1 with a reference (all-vs-one), A·(A − 1)/2 without (all-vs-all).
 
     >>> n_comparisons(22, reference=True), n_comparisons(22, reference=False)

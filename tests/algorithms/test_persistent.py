@@ -273,7 +273,7 @@ def test_a_forked_child_leaves_its_parents_process_alone(worker):
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
         os.write(writing, json.dumps(run(command).measures["pid"]).encode())
-        persistent._threads.workers.clear()
+        assert persistent._threads.workers
         os._exit(0)
     os.waitpid(child, 0)
     os.close(writing)

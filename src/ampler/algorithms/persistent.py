@@ -113,6 +113,10 @@ class Worker:
             self._process.returncode = code
         return code
 
+    def disown(self) -> None:
+        """Leave it to the process from which this one was forked."""
+        self._process.returncode = 0  # or subprocess would look after it
+
     def _listen(self, limits: Limits, err: Sink) -> Ending:
         """Wait for a line of JSON. One that ends after it has answered has answered."""
         assert self._process.stdout is not None
@@ -124,7 +128,7 @@ class Worker:
         return Ending("answered", ending.seconds) if ending.cause == "ended" and self._heard else ending
 
     def __del__(self) -> None:
-        if hasattr(self, "group") and self._process.returncode is None and self.owner == os.getpid():
+        if hasattr(self, "group") and self._process.returncode is None:
             with suppress(OSError, ValueError):
                 self.end()
 
@@ -140,7 +144,10 @@ def _at_hand(command: Command) -> Worker:
     workers: dict[tuple[tuple[str, ...], str], Worker] = _threads.__dict__.setdefault("workers", {})
     key = command.argv, command.folder
     known = workers.get(key)
-    if known is None or known.owner != os.getpid() or known.group.has_ended():
+    if known is not None and known.owner != os.getpid():
+        known.disown()
+        known = None
+    if known is None or known.group.has_ended():
         workers.pop(key, None)
         known = workers[key] = Worker(command)
     return known

@@ -11,8 +11,10 @@ import typer
 from ampler import __version__
 from ampler.cli.advise import advise
 from ampler.cli.analyse import analyse
+from ampler.cli.check import check
 from ampler.cli.design import design
 from ampler.cli.export import export
+from ampler.cli.init import init
 from ampler.cli.merge import merge
 from ampler.cli.output import WrongUsage, note
 from ampler.cli.report import report
@@ -47,6 +49,8 @@ def ampler(
 
 # One line per command, in the order of the help page. A command is a function in the module of its name.
 app.command()(design)
+app.command()(init)
+app.command()(check)
 app.command()(run)
 app.command()(merge)
 app.command()(status)

@@ -109,3 +109,16 @@ def test_estimates_are_written_with_the_digits_asked_for(analysis):
     texts = [text.get_text() for text in draw_intervals(intervals_data(analysis), digits=1).texts]
 
     assert texts == [f"{100 * each.estimate:.1f} %".replace("-", "−") for each in analysis.comparisons]
+
+
+def test_large_numbers_are_written_at_their_marks_and_not_as_a_factor(study_of):
+    from dataclasses import replace
+
+    data = intervals_data(study_of(["one", "two"]))
+    huge = tuple(replace(row, estimate=2e7, holm=(1e7, 3e7), joint=(1e7, 3e7)) for row in data.rows)
+
+    ax = draw_intervals(replace(data, rows=huge))
+    ax.figure.draw_without_rendering()
+
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert "2e7" in [label.get_text() for label in ax.get_xticklabels()]

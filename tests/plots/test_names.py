@@ -54,3 +54,9 @@ def test_without_a_reference_both_are(study_of):
     analysis = study_of(["one", "two"])
 
     assert pair_labels(analysis, analysis.pairs) == ("one − two",)
+
+
+def test_a_pair_of_long_names_has_two_lines_and_keeps_them_whole(study_of):
+    analysis = study_of(["astar-symmulgt-transmul", "idastar-symmullt-transmul"])
+
+    assert pair_labels(analysis, analysis.pairs) == ("astar-symmulgt-transmul −\nidastar-symmullt-transmul",)

@@ -82,7 +82,7 @@ def draw_intervals(
     With `digits` the estimates are also written at the right.
     """
     choice("interval", interval, ("holm", "joint", "both"), "joint intervals hold all together")
-    with canvas(ax, height=row_height(len(data.rows), top=0.3)) as ax:
+    with canvas(ax, height=row_height(len(data.rows), top=0.3, labels=[row.label for row in data.rows])) as ax:
         places = range(len(data.rows))
         ax.axvline(data.neutral, color=GREY, linewidth=0.8)
         ends = _ends(data, interval)

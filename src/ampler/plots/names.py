@@ -33,12 +33,17 @@ def labels(names: Sequence[str], widest: int = WIDEST) -> tuple[str, ...]:
 
 
 def pair_labels(analysis: Analysis, pairs: Sequence[tuple[str, str]], widest: int = WIDEST) -> tuple[str, ...]:
-    """Return the labels of comparisons: the rival alone where all are compared with the same reference."""
+    """Return the labels of comparisons: the rival alone where all are compared with the same reference.
+
+    Else both, on two lines when their names are too long for one.
+    """
     if analysis.settings.reference is not None:
         return labels([second for _, second in pairs], widest)
     names = [row.algorithm for row in analysis.algorithms]
-    short = dict(zip(names, labels(names, widest // 2), strict=True))
-    return tuple(f"{short[first]} − {short[second]}" for first, second in pairs)
+    is_long = max(map(len, names)) > widest // 2
+    short = dict(zip(names, labels(names, widest), strict=True))
+    between = " −\n" if is_long else " − "
+    return tuple(f"{short[first]}{between}{short[second]}" for first, second in pairs)
 
 
 def literal(text: str) -> str:

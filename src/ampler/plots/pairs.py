@@ -102,7 +102,7 @@ def instance_differences_data(
 
 def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None) -> Axes:
     """Draw the difference of every pair on one instance: ± one standard error thick, the interval thin."""
-    with canvas(ax, height=row_height(len(data.pairs), top=0.5)) as ax:
+    with canvas(ax, height=row_height(len(data.pairs), top=0.5, labels=data.pairs)) as ax:
         places = np.arange(len(data.pairs))
         over = np.nan_to_num(data.errors) > (math.inf if data.wanted is None else data.wanted)
         ax.axvline(0.0, color=GREY, linewidth=0.8)

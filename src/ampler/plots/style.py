@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +61,13 @@ def canvas(ax: Axes | None, *, width: float = COLUMN, height: float = 2.4) -> It
         yield Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def row_height(rows: float, *, top: float = 0.0) -> float:
-    """Return the inches that so many labelled rows take, with the axis below and `top` for what stands above."""
-    return min(TALLEST, 0.55 + top + ROW * max(rows, 3.0))
+def row_height(rows: float, *, top: float = 0.0, labels: Iterable[str] = ()) -> float:
+    """Return the inches that so many labelled rows take, with the axis below and `top` for what stands above.
+
+    Labels of two lines need more room.
+    """
+    lines = 1.7 if any("\n" in label for label in labels) else 1.0
+    return min(TALLEST, 0.55 + top + ROW * max(lines * rows, 3.0))
 
 
 def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:

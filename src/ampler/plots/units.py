@@ -31,9 +31,22 @@ def difference_name(analysis: Analysis) -> str:
 
 
 def write_in_unit(axis: Axis, difference: str) -> None:
-    """Write the numbers of an axis of differences: percent differences in percent."""
-    if difference == "percent":
-        axis.set_major_formatter(lambda value, _: f"{100 * value:.5g} %".replace("-", "−"))
+    """Write the numbers of an axis of differences: percent differences in percent, all others in full at each mark.
+
+    Matplotlib's own way, a factor at the end of the axis, is overlooked and stands where our words do.
+    """
+    scale, unit = (100, " %") if difference == "percent" else (1, "")
+    axis.set_major_formatter(lambda value, _: f"{compact(scale * value)}{unit}")
+
+
+def compact(value: float) -> str:
+    """Return a number at a mark of an axis, short however large or small it is.
+
+    >>> compact(-2e7), compact(0.05), compact(125000.0)
+    ('−2e7', '0.05', '125000')
+    """
+    mantissa, exponent, power = f"{value:.6g}".partition("e")
+    return (mantissa + (f"e{int(power)}" if exponent else "")).replace("-", "−")
 
 
 def in_unit(value: float, difference: str, digits: int) -> str:

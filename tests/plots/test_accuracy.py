@@ -80,3 +80,13 @@ def test_the_guarded_errors_are_shown_when_asked_for(analysis):
     shown = {line.get_label(): line.get_ydata() for line in draw_accuracy(data, guarded=True).lines}
 
     assert shown["Guarded"] == pytest.approx(analysis.guarded_errors.max(axis=1))
+
+
+def test_errors_of_very_different_size_are_drawn_on_a_logarithmic_axis(analysis):
+    from dataclasses import replace
+
+    data = accuracy_data(analysis)
+    spread = data.errors * np.where(np.arange(12) == 5, 1000.0, 1.0)[:, None]
+
+    assert draw_accuracy(data).get_yscale() == "linear"
+    assert draw_accuracy(replace(data, errors=spread)).get_yscale() == "symlog"

@@ -115,6 +115,19 @@ def test_a_pgf_figure_with_nasty_names_compiles_in_latex(nasty, name, tmp_path):
     assert outcome.returncode == 0, outcome.stdout[-2000:]
 
 
+def test_powers_on_a_logarithmic_axis_stay_mathematics_in_pgf(tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("LaTeX is not installed")
+    from ampler.plots.style import canvas
+
+    with canvas(None) as ax:
+        ax.plot([1, 1000], [1, 1000])
+        ax.set_yscale("log")
+    plots.save(ax, tmp_path / "figure.pgf")
+
+    assert r"\mathdefault{10^{2}}" in (tmp_path / "figure.pgf").read_text(encoding="utf-8")
+
+
 def test_saving_as_pgf_leaves_the_texts_of_the_figure_alone(nasty, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("LaTeX is not installed")

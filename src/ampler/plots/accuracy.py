@@ -21,6 +21,8 @@ AccuracyOrder = Literal["given", "name", "error", "runs"]
 
 NAMED = 90  # instances whose names still fit below a page
 DOTS = 6000  # standard errors drawn one by one; more become a band
+WIDE_SPREAD = 50.0  # largest over median error, above which the axis is logarithmic
+DEEPEST = 1e-6  # of the largest error: what is below looks like zero
 NARROW = 24  # instances that fit a column
 
 
@@ -69,7 +71,7 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
     """
     many = len(data.instances) > NARROW
     with canvas(ax, width=PAGE if many else COLUMN, height=3.0) as ax:
-        places = np.arange(len(data.instances))
+        places = np.arange(1, len(data.instances) + 1)
         if data.errors.size > DOTS:
             _draw_band(ax, places, data)
         else:
@@ -78,10 +80,9 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
             ax.plot(places, data.largest_guarded, "_", color=GREY, markersize=5, label="Guarded")
         if data.wanted is not None:
             ax.axhline(data.wanted, color="black", linestyle="--", linewidth=0.8, label=f"Wanted, {data.wanted:g}")
-        ax.set_xlim(-0.7, len(places) - 0.3)
-        ax.set_ylim(bottom=0)
+        ax.set_xlim(0.3, len(places) + 0.7)
         ax.set_ylabel("Standard error")
-        write_in_unit(ax.yaxis, data.difference)
+        _choose_scale(ax, data)
         ax.grid(axis="x", visible=False)
         _name_instances(ax, data)
         above_totals = 3.4 if len(places) <= NAMED else 0.4
@@ -113,14 +114,24 @@ def _draw_band(ax: Axes, places: NDArray[np.intp], data: AccuracyData) -> None:
     ax.plot(places, high, drawstyle="steps-mid", color=BLUE, linewidth=0.7, label="Largest")
 
 
+def _choose_scale(ax: Axes, data: AccuracyData) -> None:
+    """Errors of very different size are shown on a logarithmic axis, which is linear next to zero."""
+    known = data.errors[data.errors > 0]  # NaN is not
+    if known.size and known.max() > WIDE_SPREAD * np.median(known):
+        ax.set_yscale("symlog", linthresh=max(float(known.min()), float(known.max()) * DEEPEST))
+    else:
+        write_in_unit(ax.yaxis, data.difference)
+    ax.set_ylim(bottom=0)
+
+
 def _name_instances(ax: Axes, data: AccuracyData) -> None:
     """Names below and totals above; where there are too many, the axis counts the instances."""
     if len(data.instances) > NAMED:
         ax.set_xlabel(f"Instance, 1 to {len(data.instances)}; {sum(data.runs):,} runs in all")
         return
     size = 6.0 if len(data.instances) <= 60 else 4.5
-    ax.set_xticks(range(len(data.instances)), data.instances, rotation=90, fontsize=size)
-    for place, (runs, spent) in enumerate(zip(data.runs, data.at_budget, strict=True)):
+    ax.set_xticks(range(1, len(data.instances) + 1), data.instances, rotation=90, fontsize=size)
+    for place, (runs, spent) in enumerate(zip(data.runs, data.at_budget, strict=True), start=1):
         ax.annotate(
             str(runs), (place, 1.0), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points"
         ).set(

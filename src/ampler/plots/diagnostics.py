@@ -138,7 +138,7 @@ def draw_bootstrap(data: BootstrapData, ax: Axes | None = None) -> Axes:
         ax.set_xlabel(f"Mean {data.name.partition(',')[0].lower()}")
         write_in_unit(ax.xaxis, data.difference)
         ax.set_title(f"{data.pair}\nmean over resampled instances", loc="left", fontsize="medium")
-        ax.legend(loc="upper left")
+        ax.legend(loc="best")
     return ax
 
 

@@ -42,9 +42,13 @@ def save_pgf(figure: Figure, file: str | os.PathLike[str]) -> None:
 def as_latex(text: str) -> str:
     r"""Return a text of a figure as LaTeX that matplotlib will not take for its own mathematics.
 
-    >>> print(as_latex(r"50 % of \$5 − α"))
-    50 \% of \textdollar{}5 \ensuremath{-} \ensuremath{\alpha}
+    Names have their dollars marked by a backslash, so that a bare one begins what is meant as mathematics.
+
+    >>> print(as_latex(r"50 % of \$5 − α"), as_latex("$10^3$"))
+    50 \% of \textdollar{}5 \ensuremath{-} \ensuremath{\alpha} $10^3$
     """
+    if text.startswith("$"):
+        return text
     return escaped(text.replace(r"\$", "$")).replace(r"\$", r"\textdollar{}")
 
 

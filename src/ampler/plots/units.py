@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ampler.analysis import Analysis
 
+MARKS = 5  # on an axis: more would touch each other in a column
 _KINDS = {"simple": "difference", "percent": "percent difference", "log-ratio": "log-ratio"}
 
 
@@ -35,6 +36,9 @@ def write_in_unit(axis: Axis, difference: str) -> None:
 
     Matplotlib's own way, a factor at the end of the axis, is overlooked and stands where our words do.
     """
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(MARKS, steps=[1, 2, 2.5, 5, 10]))
     scale, unit = (100, " %") if difference == "percent" else (1, "")
     axis.set_major_formatter(lambda value, _: f"{compact(scale * value)}{unit}")
 

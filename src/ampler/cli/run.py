@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +31,12 @@ def run(
     part: Annotated[
         str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts of the instances; see ampler merge.")
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|FILE|local", help="Runs are made by a Dask cluster: its scheduler, or a new one."
+        ),
+    ] = None,
 ) -> None:
     """Carry out a study. Interrupt it at any time: the same command goes on where it was.
 
@@ -47,7 +54,9 @@ def run(
     with open_store(store or default_store(file.path, plan)) as opened:
         for warning in plan.warnings:
             note(f"Note: {warning}")
-        _carry_out(plan, opened, workers or file.workers, retry_failed)
+        with _cluster(dask, workers or file.workers) as client:
+            # A cluster has as many workers as it has; ours has been made with as many as were asked for.
+            _carry_out(plan, opened, client, None if client else workers or file.workers, retry_failed)
 
 
 def part_numbers(text: str) -> tuple[int, int]:
@@ -70,7 +79,16 @@ def default_store(study: Path, plan: Plan) -> Path:
     return study.with_name(f"{study.stem}-part-{number.zfill(len(parts))}-of-{parts}.db")
 
 
-def _carry_out(plan: Plan, store: SqliteStore, workers: int | None, retry_failed: bool) -> None:
+def _cluster(where: str | None, workers: int | None) -> AbstractContextManager[Any]:
+    """The Dask cluster that was asked for, if any."""
+    if where is None:
+        return nullcontext()
+    from ampler.runner.dask import dask_cluster
+
+    return dask_cluster(where, workers=workers)
+
+
+def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, retry_failed: bool) -> None:
     from ampler.cli.progress import Display
     from ampler.runner import run_plan
 
@@ -80,6 +98,7 @@ def _carry_out(plan: Plan, store: SqliteStore, workers: int | None, retry_failed
                 plan,
                 store,
                 workers=workers,
+                executor=executor,
                 retry_failed=retry_failed,
                 report=display,
                 announce=lambda change: note(f"The plan has changed. {change}"),

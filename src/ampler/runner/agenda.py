@@ -21,7 +21,7 @@ class Agenda:
 
     def __init__(self, instances: Sequence[str], workers: int) -> None:
         self._places = {instance: place for place, instance in enumerate(instances)}
-        self._workers = workers
+        self.workers = workers
         self._heap: list[tuple[int, int, Task]] = []
         self._alone: deque[Task] = deque()
         self._serial = count()
@@ -38,14 +38,14 @@ class Agenda:
 
     def is_short(self, pace: Pace) -> bool:
         """Say whether the workers could run out of work before more is decided."""
-        wanted = AHEAD * self._workers
+        wanted = AHEAD * self.workers
         return len(self._heap) < wanted * MOST and pace.total(self._runs) < wanted * CHUNK
 
     def chunk(self, pace: Pace) -> list[Task]:
         """Take out what is to be sent next: a chunk of runs, or one alone; nothing when nothing is wanted."""
         if self._alone:
             return [self._alone.popleft()]
-        share = min(CHUNK, pace.total(self._runs) / (AHEAD * self._workers))
+        share = min(CHUNK, pace.total(self._runs) / (AHEAD * self.workers))
         tasks: list[Task] = []
         seconds = 0.0
         while self._heap and len(tasks) < MOST:

@@ -20,6 +20,7 @@ from ampler.plan import begun_first
 from ampler.protocols import Executor, Store
 from ampler.runner.agenda import AHEAD, Agenda
 from ampler.runner.course import Course
+from ampler.runner.dask import DaskEngine, client_of, threads_of
 from ampler.runner.engine import Done, Engine, ExecutorEngine, Fate, Lost, Returned
 from ampler.runner.pace import Pace
 from ampler.runner.pool import LocalPool
@@ -56,13 +57,11 @@ def run_plan(
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     if announce is not None and before and store.begun() and (change := growth(before[0], kept)) is not None:
         announce(change)
-    workers = workers or _workers_of(executor)
-    drive = Drive(plan, store, kept.decisions, workers, again=retry_failed, report=report)
+    drive = Drive(plan, store, kept.decisions, workers or _workers_of(executor), again=retry_failed, report=report)
     if drive.waiting:
         with sigterm_as_interrupt():
-            work = Work.of(plan)
-            drive.through(LocalPool(work, workers) if executor is None else ExecutorEngine(executor, work, workers))
-    return drive.reading(workers)
+            drive.through(_engine(executor, Work.of(plan), workers))
+    return drive.reading(workers or _workers_of(executor))
 
 
 @contextmanager
@@ -126,6 +125,7 @@ class Drive:
 
     def _fill(self, engine: Engine) -> bool:
         """Keep the workers in work; False when there is nothing more to wait for."""
+        self._agenda.workers = engine.workers  # those of a cluster come and go
         while engine.busy < AHEAD * engine.workers:
             while self.waiting and self._agenda.is_short(self._pace):
                 self._open(self.waiting.popleft())
@@ -195,8 +195,20 @@ class Drive:
             self._journal.flush()
 
 
+def _engine(executor: Executor | None, work: Work, workers: int | None) -> Engine:
+    """What makes the runs: processes of ours, the workers of a Dask cluster, or whatever else is an executor."""
+    client = client_of(executor)
+    if client is not None:
+        return DaskEngine(client, work, workers)
+    number = workers or _workers_of(executor)
+    return LocalPool(work, number) if executor is None else ExecutorEngine(executor, work, number)
+
+
 def _workers_of(executor: Executor | None) -> int:
     """As many as the executor has, if it says so, or else the cores we may use."""
+    client = client_of(executor)
+    if client is not None:
+        return threads_of(client)
     known = getattr(executor, "_max_workers", None)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return known or cores or 1

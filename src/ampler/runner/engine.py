@@ -48,7 +48,9 @@ def done(tasks: Sequence[Task], batch: Batch) -> Done:
 class Engine(Protocol):
     """What the driver needs of an engine. It is used from one thread."""
 
-    workers: int
+    @property
+    def workers(self) -> int:
+        """The number of runs that can be made at the same time."""
 
     @property
     def busy(self) -> int:

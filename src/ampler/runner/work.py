@@ -5,14 +5,18 @@ from __future__ import annotations
 import functools
 import hashlib
 import pickle
+import re
+import sys
+import sysconfig
 import time
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_long
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ampler.algorithms import run_once
-from ampler.model import Algorithm, Instance, Limits, Observation, Plan, RunKey, Status
+from ampler.model import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey, Status
 from ampler.plan import run_seed
 
 
@@ -103,7 +107,26 @@ class Parcel:
         if not self._pickled:
             self._pickled.append(_dumps()(self.work))
         data = self._pickled[0]
-        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), _Bytes(data))
+        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), _Bytes(data), folders_of(self.work))
+
+
+def folders_of(work: Work) -> tuple[str, ...]:
+    """Return the folders from which the modules of a study were imported, but for those of installed packages.
+
+    Other processes need them on their import path: functions of a module travel as its name.
+    """
+    origins = [algorithm.origin for algorithm in work.algorithms.values() if isinstance(algorithm, Function)]
+    modules = [*origins, *(type(instance.data).__module__ for instance in work.instances.values())]
+    installed = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders = dict.fromkeys(_home(re.split(r"[.:]", module)[0]) for module in modules)
+    return tuple(folder for folder in folders if folder and folder not in installed and folder in sys.path)
+
+
+def _home(module: str) -> str:
+    """The folder a top-level module was imported from; empty when there is none."""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    package = hasattr(sys.modules.get(module), "__path__")
+    return str(Path(file).parent.parent if package else Path(file).parent) if file and module != "__main__" else ""
 
 
 def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
@@ -122,7 +145,8 @@ class _Bytes(bytes):
 
 
 @functools.lru_cache(maxsize=4)
-def _unpacked(digest: str, data: bytes) -> Parcel:
+def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
     return Parcel(pickle.loads(data))
 
 

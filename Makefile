@@ -1,5 +1,5 @@
 # Everything from nothing: a machine with Python 3.11 or newer and make is enough.
-#   make demo    see ampler answer the paper's question
+#   make demo    see ampler answer the paper's question and carry out a small study
 #   make test    the whole test suite
 # Each target sets up .venv by itself when it has to.
 
@@ -33,10 +33,13 @@ endif
 	@touch $(STAMP)
 	@echo "==> Ready: $(BIN)/ampler"
 
-demo: setup  ## the paper's case: how many instances for 22 algorithms?
+demo: setup  ## the paper's question answered, and a small study from start to report in less than a minute
 	@echo "==> How many instances does the paper's experiment need? 21 variants against one reference, d = 0.5, power 0.8"
 	@echo '$$ ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8'
 	@$(BIN)/ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
+	@echo "==> A small study from start to finish: which moves should an annealer for the travelling salesman make?"
+	@echo '$$ ampler demo'
+	@$(BIN)/ampler demo
 
 test: setup  ## all tests, in random order (the slow simulations in their small version)
 	@echo "==> Running the tests and the doctests of src and README"

@@ -12,6 +12,7 @@ from ampler import __version__
 from ampler.cli.advise import advise
 from ampler.cli.analyse import analyse
 from ampler.cli.check import check
+from ampler.cli.demo import demo
 from ampler.cli.design import design
 from ampler.cli.export import export
 from ampler.cli.init import init
@@ -49,6 +50,7 @@ def ampler(
 
 # One line per command, in the order of the help page. A command is a function in the module of its name.
 app.command()(design)
+app.command()(demo)
 app.command()(init)
 app.command()(check)
 app.command()(run)

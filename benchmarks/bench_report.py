@@ -6,6 +6,7 @@ with `make bench` or by itself; it exits with 1 if a target is missed.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -20,10 +21,10 @@ INSTANCES, ALGORITHMS, RUNS = 200, 20, 250  # a million runs
 Row = tuple[str, str, str, bool]
 
 CHILD = """
-import resource, sys, time
+import json, resource, sys, time
 begun = time.perf_counter()
 from ampler import write_report
-write_report(sys.argv[1], sys.argv[2], **eval(sys.argv[3]))
+write_report(sys.argv[1], sys.argv[2], **json.loads(sys.argv[3]))
 usage = resource.getrusage(resource.RUSAGE_SELF)
 print(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 """
@@ -63,7 +64,7 @@ def measured(
     memory: float | None = None,
 ) -> Iterator[Row]:
     """The processor time decides, as other work on the machine must not; the time on the clock is shown beside it."""
-    command = [sys.executable, "-c", CHILD, str(source), str(target), repr(asked)]
+    command = [sys.executable, "-c", CHILD, str(source), str(target), json.dumps(asked)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     clock, cpu, resident = map(float, said)
     yield f"{what}: seconds of processor time", f"< {seconds:g}", f"{cpu:.1f}", cpu < seconds

@@ -71,9 +71,21 @@ def test_a_planned_study_says_what_was_planned(study_file):
     text = paragraph(study_file())
 
     assert "The number of instances was planned beforehand: with" in text
-    assert "power of 0.8 for a standardised effect of d = 1.5" in text
+    assert "instances, the tests have a mean power of 0.8 for a standardised effect of d = 1.5" in text
     assert "; 5 were used (Campelo & Wanner 2020)." in text
     assert text.endswith("The runs and the analysis were made with ampler 0.1.0, seed 2019.")
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("worst", "the tests have a smallest power of 0.8"),
+        ("median", "the tests have a median power of 0.8"),
+        (1, "at least 1 of the tests have a power of 0.8"),
+    ],
+)
+def test_the_target_of_the_plan_is_named(study_file, target, words):
+    assert words in paragraph(study_file(target=target))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +122,7 @@ def test_failed_runs_are_counted_and_what_they_count_as_is_said():
     frame = pd.DataFrame(rows, columns=["instance", "algorithm", "value", "status"])
     frame.loc[frame.algorithm == "b", "value"] += frame.index[frame.algorithm == "b"] % 5
 
-    assert "1 runs failed; failed runs were left out." in paragraph(
+    assert "1 run failed; failed runs were left out." in paragraph(
         analyse(frame, difference="simple", on_failure=Drop())
     )
     assert "failed runs counted as 99." in paragraph(analyse(frame, difference="simple", on_failure="penalty=99"))

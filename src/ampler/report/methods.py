@@ -102,10 +102,10 @@ def _instances(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
     test = f"{TESTS[settings.test][0]}{_side(analysis)}"
     asked = None if record is None else record.plan.question
     if record is not None and record.plan.needed is not None and asked is not None and asked.effect is not None:
-        target = f"at least {asked.target} of the tests reach" if isinstance(asked.target, int) else None
-        reach = target or f"the {asked.target} of the tests reaches"
+        whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
+        power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
         yield Sentence(
-            f"The number of instances was planned beforehand: with {record.plan.needed} instances, {reach} a power of"
+            f"The number of instances was planned beforehand: with {record.plan.needed} instances, {whose} {power} of"
             f" {number(asked.power)} for a standardised effect of d = {number(asked.effect)} ({test} under Holm's"
             f" correction, family-wise level {number(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
@@ -116,6 +116,10 @@ def _instances(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
             f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {number(settings.power)}",
             ("campelo2020",),
         )
+
+
+def _target_power(target: str) -> str:
+    return {"worst": "a smallest power", "best": "a largest power"}.get(target, f"a {target} power")
 
 
 def _runs(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
@@ -207,7 +211,7 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
             what = "were left out"
         case _:
             what = "were not counted"
-    yield Sentence(f"{failed} runs failed; failed runs {what}")
+    yield Sentence(f"{failed} {'run' if failed == 1 else 'runs'} failed; failed runs {what}")
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.analysis.verdicts import number
 from ampler.inference import Interval
+from ampler.model import Status
 
 DIGITS = 3
 MOST_CELLS = 30_000  # of the table of all statistics: a few megabytes
@@ -292,7 +293,6 @@ def _share(value: float) -> Cell:
     return Cell("–" if math.isnan(value) else f"{100 * value:.0f} %", value)
 
 
-def _failures(failures: object) -> Cell:
-    ends: dict[str, int] = dict(failures)  # type: ignore[call-overload]
-    words: Sequence[str] = [f"{count} {status}" for status, count in ends.items()]
-    return Cell(", ".join(words) or "0", sum(ends.values()))
+def _failures(failures: Mapping[Status, int]) -> Cell:
+    words = [f"{count} {status}" for status, count in failures.items()]
+    return Cell(", ".join(words) or "0", sum(failures.values()))

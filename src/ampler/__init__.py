@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ampler.simulation import simulate_design as simulate_design
     from ampler.sources import advise as advise
     from ampler.sources import analyse as analyse
+    from ampler.store import merge_stores as merge_stores
     from ampler.store import open_store as open_store
     from ampler.store import read_store as read_store
     from ampler.study import Study as Study
@@ -89,6 +90,7 @@ _HOMES = {
     "effect_from": "design",
     "estimate": "estimators",
     "make_plan": "plan",
+    "merge_stores": "store",
     "n_comparisons": "design",
     "open_store": "store",
     "power_curve": "design",
@@ -136,6 +138,7 @@ __all__ = [
     "effect_from",
     "estimate",
     "make_plan",
+    "merge_stores",
     "n_comparisons",
     "open_store",
     "power_curve",

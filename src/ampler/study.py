@@ -9,6 +9,7 @@ from typing import Any
 
 from ampler.analysis import Analysis
 from ampler.errors import InvalidPlan
+from ampler.growth import Growth
 from ampler.model import (
     Algorithm,
     Alternative,
@@ -102,15 +103,25 @@ class Study:
         executor: Executor | None = None,
         retry_failed: bool = False,
         report: Callable[[Progress], object] | None = None,
+        announce: Callable[[Growth], object] | None = None,
     ) -> Analysis:
         """Make the runs that the study file lacks, and say what they allow to conclude.
 
         Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
-        executor of the kind of concurrent.futures; `report` is told of the progress.
+        executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
+        before anything starts, how the plan differs from the one of the recorded runs.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store:
-            run_plan(plan, store, workers=workers, executor=executor, retry_failed=retry_failed, report=report)
+            run_plan(
+                plan,
+                store,
+                workers=workers,
+                executor=executor,
+                retry_failed=retry_failed,
+                report=report,
+                announce=announce,
+            )
             return analyse(store)
 
     def _question(self) -> Question:

@@ -19,9 +19,9 @@ CHOICES = {
     "Alternative": "model",
     "Better": "model",
     "Correction": "holm",
-    "Dependence": "rehearsal",
+    "Dependence": "design.rehearsal",
     "Difference": "model",
-    "Target": "profile",
+    "Target": "design.profile",
     "Test": "model",
 }
 ALIASES = (*CHOICES, "Distribution", "Floats")

@@ -25,6 +25,12 @@ def test_the_headline_counts_for_the_reference():
     assert headline(found(1.0, reference="full")).startswith("full is worse than 1 of 2 others")
 
 
+def test_a_single_comparison_is_named_instead_of_counted():
+    table = pd.DataFrame({"instance": list("abcd"), "full": [1.0, 2, 3, 4], "other": [3.0, 4.1, 5, 6]})
+    said = headline(analyse(table, difference="simple", reference="full"))
+    assert said.startswith("full is better than other on 4 instances")
+
+
 def test_the_headline_counts_pairs_without_a_reference():
     assert headline(found(20.0)).startswith("2 of 3 pairs differ on 8 instances (24 runs of 3 algorithms)")
 

@@ -19,6 +19,8 @@ def headline(analysis: Analysis) -> str:
     if reference is None:
         return f"{len(decided)} of {count} pairs differ {basis}."
     won = sum(_first_is_better(comparison, analysis) for comparison in decided)
+    if count == 1:
+        return f"{reference} is {'better' if won else 'worse'} than {decided[0].second} {basis}."
     parts = (("better than", won), ("worse than", len(decided) - won))
     found = " and ".join(f"{word} {number_of}" for word, number_of in parts if number_of)
     return f"{reference} is {found} of {count} others {basis}."

@@ -32,10 +32,9 @@ def test_table_1_of_the_paper_to_its_printed_digits(paper):
 
     assert texts(table, "comparison") == [f"Full × {row['comparison']}" for row in rows]
     assert [float(text) for text in texts(table, "α′")] == pytest.approx([row["alpha_exact"] for row in rows], rel=0.05)
-    for ours, printed in zip(texts(table, "p"), rows, strict=True):
-        assert float(ours.replace("−", "-")) == pytest.approx(printed["p_printed"], rel=0.06)
-    for ours, printed in zip(texts(table, "d"), rows, strict=True):
-        assert float(ours.replace("−", "-")) == pytest.approx(printed["d_printed"], abs=0.006, rel=0.03)
+    for column, printed in (("p", "p_printed"), ("d", "d_printed")):
+        assert [float(text.replace("−", "-")) for text in texts(table, column)] == [row[printed] for row in rows]
+    assert [float(f"{row[3].value:.2g}") for row in table.rows] == [row["estimate"] for row in rows]
     assert table.stop == sum(row["reject"] for row in rows) == 12
 
 

@@ -1,0 +1,85 @@
+"""Dask against the pool of this machine: recorded runs per second with two workers each, on runs of 20 ms.
+
+Run it with `make bench` or by itself; it exits with 1 if the target is missed. Both start their workers before the
+clock runs, and take turns, so that other work on the machine troubles both alike.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ampler.model import Question
+from ampler.plan import make_plan
+from ampler.runner import run_plan
+from ampler.runner.dask import dask_cluster
+from ampler.sampling import Accuracy, Fixed
+from ampler.store import open_store
+
+Algorithm = Callable[[str, int], float]
+
+TARGET = 0.8
+TURNS = 3
+
+
+def main() -> int:
+    print(f"{'Dask local, 2 workers, over the local pool':<58}{'target':>12}{'measured':>12}")
+    accuracy = Accuracy(se=0.05, difference="simple", start=10, budget=60)
+    with dask_cluster("local", workers=2) as client:
+        client.wait_for_workers(2, timeout=60)
+        runs_per_second(napping, Fixed(runs=2), executor=client)  # the workers import what they need
+        met = [
+            compared("sleeping runs of 20 ms, fixed numbers", napping, Fixed(runs=15), client),
+            compared("sleeping runs of 20 ms, decisions on accuracy", napping, accuracy, client),
+            compared("busy runs of 20 ms, fixed numbers", busy, Fixed(runs=10), client),
+        ]
+    return 0 if all(met) else 1
+
+
+def compared(what: str, algorithm: Algorithm, rule: Any, client: Any) -> bool:
+    ratios = []
+    for _ in range(TURNS):
+        pool = runs_per_second(algorithm, rule, workers=2)
+        ratios.append(runs_per_second(algorithm, rule, executor=client) / pool)
+    ratio = statistics.median(ratios)
+    print(f"{what:<58}{TARGET:>12.2f}{ratio:>12.2f}{'' if ratio >= TARGET else '   MISSED'}", flush=True)
+    return ratio >= TARGET
+
+
+def runs_per_second(algorithm: Algorithm, rule: Any, **engine: Any) -> float:
+    """Recorded runs per second of a whole study, kept in a real study file."""
+    plan = make_plan(
+        question=Question("simple"),
+        algorithms=dict.fromkeys("abc", algorithm),
+        instances=[f"i{number}" for number in range(10)],
+        rule=rule,
+        seed=1,
+        count="all",
+    )
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
+        began = time.perf_counter()
+        with open_store(Path(folder, "study.db")) as store:
+            progress = run_plan(plan, store, **engine)
+        return progress.new / (time.perf_counter() - began)
+
+
+def napping(instance: str, seed: int) -> float:
+    time.sleep(0.02)
+    return random.Random(seed).random()
+
+
+def busy(instance: str, seed: int) -> float:
+    end = time.perf_counter() + 0.02
+    while time.perf_counter() < end:
+        pass
+    return random.Random(seed).random()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

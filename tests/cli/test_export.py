@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from ampler.export import COLUMNS, write_runs
+from ampler.export import COLUMNS, measure_names, write_runs
 from ampler.model import Observation, Question, RunKey
 from ampler.plan import make_plan
 from ampler.runner import run_plan
@@ -55,6 +55,23 @@ def test_parquet_has_the_same(tmp_path):
     assert table.to_pylist()[0]["value"] == 0.1 + 0.2
     assert table.to_pylist()[1]["value"] is None
     assert table.to_pylist()[1]["message"] == "it broke,\nbadly"
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "runs.parquet"])
+def test_measures_have_columns_of_their_own(tmp_path, name):
+    pd = pytest.importorskip("pandas")
+    seen = [
+        Observation(RunKey("i", "a", 0), 3.0, measures={"gap": 0.1 + 0.2, "value": 3.0}),
+        Observation(RunKey("i", "b", 0), 4.0, measures={"Seconds": 9.0}),
+        Observation(RunKey("i", "c", 0), 5.0),
+    ]
+    write_runs(seen, tmp_path / name, measures=measure_names(seen))
+    table = (pd.read_csv if name.endswith("csv") else pd.read_parquet)(tmp_path / name)
+
+    assert list(table.columns) == [*COLUMNS, "gap", "measure.value", "measure.Seconds"]
+    assert table["gap"][0] == 0.1 + 0.2
+    assert table["measure.value"][0] == 3.0
+    assert table["measure.Seconds"].isna().tolist() == [True, False, True]
 
 
 def test_nothing_is_a_table_too(tmp_path):

@@ -14,14 +14,15 @@ def export(
     study: Annotated[Path, typer.Argument(metavar="STUDY.DB", help="The file in which the runs are kept.")],
     table: Annotated[Path, typer.Argument(metavar="RUNS.CSV|RUNS.PARQUET", help="The table to write.")],
 ) -> None:
-    """Write the runs of a study as CSV or Parquet: one row for each run, its last attempt.
+    """Write the runs of a study as CSV or Parquet: one row for each run, its last attempt,
+    with all that it measured.
 
     Example: ampler export study.db runs.csv
     """
-    from ampler.export import write_runs, writer_for
+    from ampler.export import measure_names, write_runs, writer_for
     from ampler.store import read_store
 
     writer_for(table)  # a name that cannot be written is told before the study is read
     with read_store(study) as store:
-        number = write_runs(store.observations(), table)
+        number = write_runs(store.observations(), table, measures=measure_names(store.observations()))
     say(f"{number} runs are written to {table}.")

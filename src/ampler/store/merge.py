@@ -249,14 +249,13 @@ def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[Pla
         sessions = _sessions(connection, sources, numbers)
         stale: list[set[str]] = [set() for _ in sources]
         pending = isinstance(plans[-1].policy, StopStudy)
-        runs = 0
-        for attempts in _chosen(sources, stale, pending):
-            runs += 1
-            connection.executemany(ADD, ((*row[:SESSION], sessions[place, row[SESSION]]) for place, row in attempts))
+        attempts = (attempt for attempts in _chosen(sources, stale, pending) for attempt in attempts)
+        connection.executemany(ADD, ((*row[:SESSION], sessions[place, row[SESSION]]) for place, row in attempts))
         for place, source in enumerate(sources):
             done = (row for row in source.store._rows(FINISHED) if row[0] not in stale[place])
             connection.executemany(FINISH, done)
-    return runs
+        (runs,) = connection.execute("SELECT count(*) FROM last_run").fetchone()
+    return int(runs)
 
 
 def _plans_and_names(store: SqliteStore, connection: sqlite3.Connection, plans: Sequence[PlanRecord]) -> dict[str, int]:

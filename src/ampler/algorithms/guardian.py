@@ -2,8 +2,9 @@
 
 A worker that is killed, or a driver that is, cannot clean up after itself. On Linux the kernel ends our direct
 children (PR_SET_PDEATHSIG), but not what they have started. So each process tree has one guardian: owners tell it
-their process groups through a pipe, and when an owner dies it ends them. It runs as a script of its own, needs
-nothing but the standard library, holds no file but the pipe, and leaves when its last owner has died.
+their process groups through a pipe, and when an owner dies it ends them. What an owner could not tell in time is
+known by a mark in its environment. It runs as a script of its own, needs nothing but the standard library, holds no
+file but the pipe, and leaves when its last owner has died.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import NamedTuple
 
 PR_SET_PDEATHSIG = 1
+MARK = "AMPLER_OWNER"  # a variable in the environment of what an owner with several threads starts
 LOOK = 0.2  # seconds between looks at the owners where the kernel cannot tell of their death
 
 
@@ -52,6 +55,15 @@ def binding() -> Callable[[], None]:
     return bind
 
 
+def marked(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment with a mark by which the guardian knows what this process started.
+
+    For processes with several threads, where a child cannot announce itself between fork and exec.
+    """
+    _line.tell(os.getpid(), 0)  # no group yet, but from now on our death is noticed
+    return {**environment, MARK: _mark_of(os.getpid())}
+
+
 def bind_worker(driver: int) -> None:
     """Bind this process, a worker, to its driver, and all that it will start to itself."""
     os.setpgid(0, 0)
@@ -76,6 +88,15 @@ def _load_prctl() -> Callable[..., int] | None:
 
 
 _prctl = _load_prctl()
+
+
+def _mark_of(pid: int) -> str:
+    """A process's number with its start time, since the number alone may have been another's before."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return f"{pid}-{file.read().rpartition(b')')[2].split()[19].decode()}"
+    except OSError:  # no /proc, or it has just died
+        return f"{pid}"
 
 
 class _Line:
@@ -120,26 +141,38 @@ def _started() -> int:
 
 def _guard(first: int) -> None:
     """Listen for groups, look for dead owners, until none is left."""
-    owners = {first: _death_of(first)}
+    owners = {first: _Owner.of(first)}
     groups: dict[int, set[int]] = {}
     rest, listening = b"", True
     while owners:
-        wakers = [0] * listening + [fd for fd in owners.values() if fd is not None]
-        ready, _, _ = select.select(wakers, [], [], LOOK if None in owners.values() else None)
+        deaths = [owner.death for owner in owners.values()]
+        wakers = [0] * listening + [death for death in deaths if death is not None]
+        ready, _, _ = select.select(wakers, [], [], LOOK if None in deaths else None)
         if listening and 0 in ready:
             text = os.read(0, 65536)
             *lines, rest = (rest + text).split(b"\n")
             listening = bool(text)
             _note(lines, owners, groups)
-        for owner in [owner for owner, fd in owners.items() if _dead(owner, fd, ready)]:
-            _bury(owner, owners, groups)
+        for pid in [pid for pid, owner in owners.items() if _dead(pid, owner.death, ready)]:
+            _bury(pid, owners, groups)
 
 
-def _note(lines: list[bytes], owners: dict[int, int | None], groups: dict[int, set[int]]) -> None:
+class _Owner(NamedTuple):
+    """What is kept of an owner: a file descriptor that tells of its death, and its mark."""
+
+    death: int | None
+    mark: str
+
+    @classmethod
+    def of(cls, pid: int) -> _Owner:
+        return cls(_death_of(pid), _mark_of(pid))
+
+
+def _note(lines: list[bytes], owners: dict[int, _Owner], groups: dict[int, set[int]]) -> None:
     for line in lines:
         owner, group = map(int, line.split())
         if owner not in owners:
-            owners[owner] = _death_of(owner)
+            owners[owner] = _Owner.of(owner)
         if group > 0:
             groups.setdefault(owner, set()).add(group)
         else:
@@ -166,16 +199,30 @@ def _dead(pid: int, fd: int | None, ready: list[int]) -> bool:
         return True  # the number is another user's process by now
 
 
-def _bury(owner: int, owners: dict[int, int | None], groups: dict[int, set[int]]) -> None:
-    """End the groups of a dead owner, and forget the number, which may soon be another process's."""
-    for group in groups.pop(owner, set()):
+def _bury(pid: int, owners: dict[int, _Owner], groups: dict[int, set[int]]) -> None:
+    """End what a dead owner has started, and forget the number, which may soon be another process's."""
+    owner = owners.pop(pid)
+    for group in groups.pop(pid, set()):
         with suppress(ProcessLookupError, PermissionError):  # it may have ended by itself
             os.killpg(group, signal.SIGKILL)
+    for stray in _marked_with(owner.mark):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(stray, signal.SIGKILL)
     for others in groups.values():
-        others.discard(owner)
-    fd = owners.pop(owner)
-    if fd is not None:
-        os.close(fd)
+        others.discard(pid)
+    if owner.death is not None:
+        os.close(owner.death)
+
+
+def _marked_with(mark: str) -> list[int]:
+    """The processes whose environment carries a mark; none where there is no /proc to look into."""
+    found = []
+    with suppress(OSError):
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+                if f"{MARK}={mark}".encode() in file.read().split(b"\0"):
+                    found.append(int(pid))
+    return found
 
 
 if __name__ == "__main__":

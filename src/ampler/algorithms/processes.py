@@ -66,17 +66,18 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
 def started(argv: Sequence[str], folder: str, *, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """Start a command that leads its own group and dies with us.
 
-    With other threads around nothing may run between fork and exec, so the guardian alone binds it to us then.
+    With other threads around nothing may run between fork and exec; the guardian then knows the command by a mark.
     """
-    bound = guardian.binding()  # in any case: it starts the guardian, which must be there before the command
+    bound = guardian.binding() if alone() else None
     return subprocess.Popen(
         argv,
         cwd=folder or None,
+        env=None if bound else guardian.marked(os.environ),
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
-        preexec_fn=bound if alone() else None,  # noqa: PLW1509 — no other threads, no danger
+        preexec_fn=bound,  # noqa: PLW1509 — no other threads, no danger
         bufsize=0,
     )
 

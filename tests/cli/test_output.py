@@ -99,3 +99,11 @@ def test_no_points_print_nothing(capsys):
     say_points([])
 
     assert capsys.readouterr().out == ""
+
+
+def test_a_path_longer_than_a_line_is_left_whole(capsys):
+    path = "/" + "/".join(["a-long-folder"] * 12) + "/report.html"
+
+    say(f"The report is written: {path}")
+
+    assert path in capsys.readouterr().out.splitlines()

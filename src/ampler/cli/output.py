@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,16 @@ class WrongUsage(Exception):
 
 
 def say(text: str, *, style: str | None = None) -> None:
-    """Print a paragraph on stdout, wrapped between words to the width of the terminal (80 in a pipe)."""
+    """Print a paragraph on stdout, wrapped between words to the width of the terminal (80 in a pipe).
+
+    A word that is longer than a line, such as a path, is left whole: it will be copied.
+    """
+    from rich.console import Console
     from rich.text import Text
 
-    _print(Text(text, style=style or ""), widest=WIDEST)
+    width = min(Console(file=sys.stdout).width, WIDEST)
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    _print(Text("\n".join(lines), style=style or ""), wrap=False)
 
 
 def say_points(points: Iterable[str]) -> None:
@@ -84,12 +91,12 @@ def jsonable(value: object) -> Any:
     return str(value)  # paths, dates
 
 
-def _print(what: RenderableType, *, widest: int | None = None) -> None:
+def _print(what: RenderableType, *, widest: int | None = None, wrap: bool = True) -> None:
     """Print with rich: colours in a terminal, plain text in a pipe, no spaces at the ends of lines."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)
     with console.capture() as captured:
-        console.print(what, width=min(console.width, widest or console.width))
+        console.print(what, width=min(console.width, widest or console.width), soft_wrap=not wrap)
     for line in captured.get().splitlines():
         print(line.rstrip())

@@ -10,7 +10,7 @@ STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
 
-.PHONY: help setup demo test test-slow check format bench bench-sampling docs clean
+.PHONY: help setup demo test test-slow check format bench bench-sampling paper docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -65,6 +65,10 @@ bench: setup  ## measure the speed and memory targets
 
 bench-sampling: setup  ## compare the sampling rules (an hour) and write docs/benchmarks/sampling.md
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench_sampling.py --write
+
+paper: setup  ## the paper's two experiments, reduced, into paper/: reports beside the published numbers
+	@echo "==> The paper's experiments on generated instances, at fewer iterations; interrupt it and it goes on next time"
+	@$(BIN)/upmsp-paper --output paper
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> Building the documentation"

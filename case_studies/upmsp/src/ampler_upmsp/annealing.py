@@ -81,9 +81,10 @@ def anneal(
         raise ValueError(f"iterations must not be negative, got {iterations!r}")
     if iterations is None and seconds is None:
         seconds = 0.015 * instance.jobs * instance.machines
-    began = time.perf_counter()
     state = _State.make(instance, seed, parameters, start)
     pool = _pool(disable)
+    state.advance(pool, 0, parameters)  # compiles, if nothing has yet: that is no part of the search
+    began = time.perf_counter()
     incumbents = []
     while pool.size:
         left = CHUNK if iterations is None else min(CHUNK, iterations - state.iteration)

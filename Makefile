@@ -1,5 +1,5 @@
 # Everything from nothing: a machine with Python 3.11 or newer and make is enough.
-#   make demo    see ampler answer the paper's question and carry out a small study
+#   make demo    a small scheduling study, from design to report
 #   make test    the whole test suite
 # Each target sets up .venv by itself when it has to.
 
@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
+DEMO := scheduling-demo
 
 .PHONY: help setup demo test test-slow check format bench bench-sampling paper docs clean
 
@@ -33,13 +34,19 @@ endif
 	@touch $(STAMP)
 	@echo "==> Ready: $(BIN)/ampler"
 
-demo: setup  ## the paper's question answered, and a small study from start to report in less than a minute
-	@echo "==> How many instances does the paper's experiment need? 21 variants against one reference, d = 0.5, power 0.8"
-	@echo '$$ ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8'
-	@$(BIN)/ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
-	@echo "==> A small study from start to finish: which moves should an annealer for the travelling salesman make?"
-	@echo '$$ ampler demo'
-	@$(BIN)/ampler demo
+demo: setup  ## a small scheduling study from design to report, in less than two minutes
+	@echo "==> How many instances does it take to compare five variants with one algorithm, for effects of d = 1?"
+	@echo '$$ ampler design --algorithms 6 --vs-one --effect 1 --power 0.8'
+	@$(BIN)/ampler design --algorithms 6 --vs-one --effect 1 --power 0.8
+	@echo "==> A scheduling problem: which neighbourhoods does a simulated annealing need?"
+	@echo '$$ upmsp-demo --output $(DEMO)'
+	@$(BIN)/upmsp-demo --output $(DEMO)
+	@echo '$$ ampler run $(DEMO)/study.toml'
+	@$(BIN)/ampler run $(DEMO)/study.toml
+	@echo '$$ ampler analyse $(DEMO)/study.db'
+	@$(BIN)/ampler analyse $(DEMO)/study.db
+	@echo '$$ ampler report $(DEMO)/study.db -o $(DEMO)/report.html'
+	@$(BIN)/ampler report $(DEMO)/study.db -o $(DEMO)/report.html
 
 test: setup  ## all tests, in random order (the slow simulations in their small version)
 	@echo "==> Running the tests and the doctests of src and README"

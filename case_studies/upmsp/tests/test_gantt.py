@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from ampler_upmsp.gantt import draw_gantt, gantt_data
+from ampler_upmsp.gantt import Bar, draw_gantt, gantt_data
 from ampler_upmsp.instance import generate_instance
 from ampler_upmsp.solution import checked, machine_time
 
@@ -24,4 +24,9 @@ def test_bars_follow_each_other_and_end_when_the_machine_ends():
 def test_the_drawing_has_a_bar_for_each_setup_and_each_job():
     ax = draw_gantt(gantt_data(INSTANCE, SOLUTION), Figure().subplots())
     assert len(ax.patches) == 12
-    assert str(SOLUTION.makespan) in ax.get_title()
+    assert str(SOLUTION.makespan) in ax.get_legend().get_texts()[1].get_text()
+
+
+def test_a_job_without_room_has_no_number():
+    bars = (Bar(0, 7, 0, 0, 1000), Bar(1, 8, 0, 5, 10))
+    assert [text.get_text() for text in draw_gantt(bars).texts] == ["7"]

@@ -2,109 +2,18 @@
 
 from collections import Counter
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from slowly import MOVES, neighbour
 
 from ampler_upmsp.generator import seeded
 from ampler_upmsp.instance import generate_instance
 from ampler_upmsp.moves import FAMILIES, KINDS, NOBODY, applicable, apply, fill_row, propose
 from ampler_upmsp.solution import machine_time, makespan
-
-
-class Move(NamedTuple):
-    number: int
-
-    @property
-    def family(self):
-        return FAMILIES[self.number // 4]
-
-    @property
-    def smart(self):
-        return self.number % 4 >= 2
-
-    @property
-    def aimed(self):
-        return self.number % 2 == 0
-
-
-MOVES = [Move(number) for number in range(24)]
-
-
-def named(move):
-    return f"{move.family}-{KINDS[move.number % 4]}"
-
-
-# The neighbourhoods once more, slowly: sequences are copied, changed as the words say, and timed anew.
-
-
-def neighbour(move, instance, sequences, machines, positions):
-    """Return the neighbour that the family, the drawn machines and positions give, by the definition in words."""
-    family, smart = move.family, move.smart
-    k1, k2 = machines
-    a1, b1, a2, b2 = positions
-    changed = [list(sequence) for sequence in sequences]
-    if family == "SHF":
-        changed[k1] = _shift(instance, k1, changed[k1], a1, None if smart else b1)
-    elif family == "2SH" and smart:
-        once = _shift(instance, k1, changed[k1], a1, None)
-        changed[k1] = _shift(instance, k1, once, a2, None)
-    elif family == "2SH":
-        first, second = changed[k1].pop(a1), changed[k1].pop(a2)
-        changed[k1].insert(b1, first)
-        changed[k1].insert(b2, second)
-    elif family == "SWT":
-        b = _switch_partner(instance, k1, changed[k1], a1) if smart else b1
-        changed[k1][a1], changed[k1][b] = changed[k1][b], changed[k1][a1]
-    elif family == "DSW":
-        b = _counterpart(instance, changed, k1, k2, a1) if smart else b1
-        changed[k1][a1], changed[k2][b] = changed[k2][b], changed[k1][a1]
-    elif family == "SWP":
-        x, y = changed[k1].pop(a1), changed[k2].pop(a2)
-        changed[k1].insert(_best(instance, k1, changed[k1], y) if smart else b1, y)
-        changed[k2].insert(_best(instance, k2, changed[k2], x) if smart else b2, x)
-    else:
-        job = changed[k1].pop(a1)
-        changed[k2].insert(_best(instance, k2, changed[k2], job) if smart else b1, job)
-    return changed
-
-
-def _shift(instance, k, sequence, a, b):
-    rest = [job for place, job in enumerate(sequence) if place != a]
-    if b is None:
-        b = _best(instance, k, rest, sequence[a], forbidden=a)
-    return [*rest[:b], sequence[a], *rest[b:]]
-
-
-def _best(instance, k, sequence, job, forbidden=None):
-    places = [b for b in range(len(sequence) + 1) if b != forbidden]
-    return min(places, key=lambda b: machine_time(instance, k, [*sequence[:b], job, *sequence[b:]]))
-
-
-def _with(sequence, place, job):
-    return [*sequence[:place], job, *sequence[place + 1 :]]
-
-
-def _switch_partner(instance, k, sequence, a):
-    def score(b):
-        at_a = machine_time(instance, k, _with(sequence, a, sequence[b]))
-        at_b = machine_time(instance, k, _with(sequence, b, sequence[a]))
-        return at_a + at_b
-
-    return min((b for b in range(len(sequence)) if b != a), key=score)
-
-
-def _counterpart(instance, sequences, k1, k2, a):
-    def total(b):
-        first = _with(sequences[k1], a, sequences[k2][b])
-        second = _with(sequences[k2], b, sequences[k1][a])
-        return machine_time(instance, k1, first) + machine_time(instance, k2, second)
-
-    return min(range(len(sequences[k2])), key=total)
 
 
 class Rows:
@@ -146,7 +55,7 @@ def scattered(instance, rng):
     return sequences
 
 
-@pytest.mark.parametrize("move", MOVES, ids=named)
+@pytest.mark.parametrize("move", MOVES, ids=repr)
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32), jobs=st.integers(2, 14), machines=st.integers(2, 5), setup=st.sampled_from([2, 9, 99])
@@ -171,7 +80,7 @@ def test_a_move_gives_the_neighbour_and_the_change_of_its_slow_version(move, see
         assert state.arcs[k, 1 : len(sequence) + 1].sum() == machine_time(instance, k, sequence)
 
 
-@pytest.mark.parametrize("move", [move for move in MOVES if move.aimed], ids=named)
+@pytest.mark.parametrize("move", [move for move in MOVES if move.aimed], ids=repr)
 def test_aimed_moves_start_at_the_makespan_machine(move):
     instance = generate_instance(12, 4, 9, seed=5)
     state = Rows(instance, [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
@@ -193,7 +102,7 @@ def draws(move, sequences, pick, count=6000):
 
 
 def move_of(family, kind):
-    return Move(4 * FAMILIES.index(family) + KINDS.index(kind))
+    return MOVES[4 * FAMILIES.index(family) + KINDS.index(kind)]
 
 
 FOUR_ONE_THREE_NONE = [[0, 1, 2, 3], [4], [5, 6, 7], []]
@@ -245,6 +154,6 @@ def test_plain_swap_draws_four_independent_positions():
 def test_what_cannot_be_drawn_is_not_applicable():
     instance = generate_instance(2, 3, 9, seed=1)
     apart, together = Rows(instance, [[0], [1], []]), Rows(instance, [[0, 1], [], []])
-    allowed = {named(move).split("-")[0] for move in MOVES if apart.can(move)}
+    allowed = {move.family for move in MOVES if apart.can(move)}
     assert allowed == {"DSW", "SWP", "TSK"}
-    assert {named(move).split("-")[0] for move in MOVES if together.can(move)} == {"SHF", "SWT", "2SH", "TSK"}
+    assert {move.family for move in MOVES if together.can(move)} == {"SHF", "SWT", "2SH", "TSK"}

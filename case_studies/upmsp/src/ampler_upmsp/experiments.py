@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
@@ -18,6 +20,12 @@ from ampler_upmsp.variants import FULL, disabled_by, follow_up_variants, paper_v
 JOBS, MACHINES, SETUPS, REPLICATES = (50, 100, 150, 200, 250), (10, 15, 20, 25, 30), (9, 49, 99, 124), (1, 2)
 TEMPERATURES = 150  # so many levels in a run of any length: the temperature falls to 0.002, as in 3 million / 20 000
 SE, START, BUDGET = 0.05, 10, 1100  # the paper's, for 22 algorithms
+ACCURACY: dict[str, Any] = {"se": SE, "difference": "percent", "reference": FULL, "start": START}
+RULES = {
+    "paper": am.Accuracy.as_in_paper(budget=BUDGET, **ACCURACY),
+    "pairs": am.Accuracy(budget=BUDGET, **ACCURACY),  # ampler's default
+    "all": am.Accuracy(budget=BUDGET, guard="all", **ACCURACY),
+}
 INSTANCES_KEPT = 8  # in the memory of a worker: the largest takes some 20 MB
 
 
@@ -36,45 +44,61 @@ class Recipe:
         return f"G_{self.jobs}_{self.machines}_S_1-{self.largest_setup}_{self.replicate}"
 
 
-def calibration_like() -> dict[str, Recipe]:
-    """Return 200 instances equivalent to the calibration set.
+def calibration_like() -> tuple[am.Instance, ...]:
+    """Return 200 instances equivalent to the calibration set, with their sizes as features.
 
     >>> len(calibration_like())
     200
     """
     recipes = [Recipe(*numbers) for numbers in product(JOBS, MACHINES, SETUPS, REPLICATES)]
-    return {recipe.name: recipe for recipe in recipes}
+    return tuple(am.Instance(recipe.name, data=recipe, features=sizes(recipe.name)) for recipe in recipes)
 
 
-def instance_files(folder: Path) -> dict[str, Path]:
-    """Return the instance files of a folder by name."""
-    return {path.name.partition(".txt")[0]: path for path in sorted(folder.glob("*.txt*"))}
+def instance_files(folder: Path) -> tuple[am.Instance, ...]:
+    """Return the instance files of a folder; their content is part of what a study remembers."""
+    files = sorted(folder.glob("*.txt")) + sorted(folder.glob("*.txt.gz"))
+    if not files:
+        raise ValueError(f"the folder of instances must hold files that end in .txt or .txt.gz, {folder} has none")
+    return tuple(_file(path, path.name.removesuffix(".gz").removesuffix(".txt")) for path in files)
+
+
+def sizes(name: str) -> dict[str, str]:
+    """Return the features that the benchmark's file names tell, for subgroups.
+
+    >>> sizes("I_50_10_S_1-124_2")
+    {'jobs': '50', 'machines': '10', 'setups': '1-124'}
+    """
+    found = re.fullmatch(r"[A-Z]+_(?P<jobs>\d+)_(?P<machines>\d+)_S_(?P<setups>\d+-\d+)_\d+", name)
+    return found.groupdict() if found else {}
+
+
+def _file(path: Path, name: str) -> am.Instance:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return am.Instance(name, path=str(path.resolve()), sha256=digest, features=sizes(name))
 
 
 def first_experiment(
-    instances: Mapping[str, Any], *, iterations: int, seed: int = 2019, paper_rule: bool = False
+    instances: Iterable[am.Instance], *, iterations: int, seed: int = 2019, rule: am.Accuracy | am.Fixed | None = None
 ) -> am.Study:
     """`full` against its 21 variants: percent differences, d = 0.5, power 0.8, so 57 instances; se 0.05.
 
-    With `paper_rule` runs are chosen by the paper's Algorithm 1 instead of ours.
+    Another `rule` than ampler's own may decide on the runs, such as the paper's: `RULES["paper"]`.
     """
-    variants = paper_variants()
-    rule = am.Accuracy.as_in_paper if paper_rule else am.Accuracy
     return am.Study(
         name="neighbourhoods",
-        algorithms=_algorithms(variants, iterations),
+        algorithms=_algorithms(paper_variants(), iterations),
         instances=instances,
         reference=FULL,
         difference="percent",
         effect=0.5,
         power=0.8,
-        rule=rule(se=SE, difference="percent", reference=FULL, start=START, budget=BUDGET),
+        rule=rule or RULES["pairs"],
         seed=seed,
     )
 
 
 def second_experiment(
-    instances: Mapping[str, Any], *, iterations: int, seed: int = 2020, use: int | str = "all"
+    instances: Iterable[am.Instance], *, iterations: int, seed: int = 2020, use: int | str = "all"
 ) -> am.Study:
     """Follow up what the first experiment did not separate: 7 variants without SHF, SWP, SWT, on all instances."""
     variants = follow_up_variants()
@@ -86,7 +110,7 @@ def second_experiment(
         difference="percent",
         effect=0.25,
         use=use,
-        rule=am.Accuracy(se=SE, difference="percent", reference=FULL, start=START, budget=50 * len(variants)),
+        rule=am.Accuracy(budget=50 * len(variants), **ACCURACY),
         seed=seed,
     )
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SETUP, PROCESSING, LAST = "#bdbdbd", "#0072b2", "#d55e00"  # grey, blue, vermilion: Okabe & Ito's palette
+NARROW = 0.02  # of the makespan: a bar that is narrower has no room for its job's number
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +40,39 @@ def gantt_data(instance: Instance, solution: Solution) -> tuple[Bar, ...]:
     return tuple(bars)
 
 
-def draw_gantt(bars: tuple[Bar, ...], ax: Axes) -> Axes:
-    """Draw the bars; the machine that ends last is marked by its colour."""
-    makespan = max(bar.end for bar in bars)
+def draw_gantt(bars: tuple[Bar, ...], ax: Axes | None = None) -> Axes:
+    """Draw the bars, with their jobs where there is room; the machine that ends last is marked by its colour."""
+    machines, makespan = max(bar.machine for bar in bars) + 1, max(bar.end for bar in bars)
+    ax = ax or _axes(machines)
     last = {bar.machine for bar in bars if bar.end == makespan}
     for bar in bars:
-        ax.barh(bar.machine, bar.start - bar.setup_start, left=bar.setup_start, height=0.5, color=SETUP)
+        ax.barh(bar.machine, bar.start - bar.setup_start, left=bar.setup_start, height=0.4, color=SETUP)
         colour = LAST if bar.machine in last else PROCESSING
         ax.barh(bar.machine, bar.end - bar.start, left=bar.start, height=0.8, color=colour, edgecolor="white")
-        ax.text(
-            (bar.start + bar.end) / 2, bar.machine, str(bar.job), ha="center", va="center", fontsize=6, color="white"
-        )
+        if bar.end - bar.start > NARROW * makespan:
+            middle = (bar.start + bar.end) / 2
+            ax.text(middle, bar.machine, str(bar.job), ha="center", va="center", fontsize=6, color="white")
     ax.axvline(makespan, color=LAST, linewidth=0.8, linestyle="--")
-    ax.set(xlabel="time", ylabel="machine", title=f"makespan {makespan}")
-    ax.set_yticks(range(max(bar.machine for bar in bars) + 1))
+    ax.set_xlabel("time", fontsize=8)
+    ax.set_ylabel("machine", fontsize=8)
+    ax.set_xlim(0, 1.01 * makespan)
+    ax.set_yticks(range(machines))
+    ax.tick_params(labelsize=7)
     ax.invert_yaxis()
     ax.spines[["top", "right"]].set_visible(False)
+    _legend(ax, makespan)
     return ax
+
+
+def _axes(machines: int) -> Axes:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(7.2, 0.8 + 0.24 * machines), layout="constrained").subplots()
+
+
+def _legend(ax: Axes, makespan: int) -> None:
+    from matplotlib.patches import Patch
+
+    kinds = {"processing": PROCESSING, f"the machine that ends last, at {makespan}": LAST, "setup": SETUP}
+    handles = [Patch(color=colour, label=label) for label, colour in kinds.items()]
+    ax.legend(handles=handles, ncols=3, fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import ampler as am
-from ampler_upmsp import published
-from ampler_upmsp.experiments import calibration_like, first_experiment, instance_files, second_experiment
+from ampler_upmsp.beside import beside, markdown
+from ampler_upmsp.experiments import RULES, calibration_like, first_experiment, instance_files, second_experiment
+from ampler_upmsp.page import FIRST, SECOND, Experiment, write_page
+from ampler_upmsp.rules import TRUTH_RUNS, Reached, reached, summary, true_moments, truth_experiment
 
-ITERATIONS = 100_000
+ITERATIONS = 1_000_000
+RULES_ITERATIONS = 100_000  # the truth takes 250 000 runs
 FOLLOW_UP = 60  # instances of the second experiment, which in the paper has all 200
 EVERY = 5.0  # seconds between two lines of progress
 
@@ -20,20 +25,14 @@ EVERY = 5.0  # seconds between two lines of progress
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out what is asked for; run again after an interruption, and it goes on where it was."""
     chosen = _parser().parse_args(argv)
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    instances = instance_files(chosen.instances) if chosen.instances else calibration_like()
-    studies = {
-        "first": (first_experiment(instances, iterations=chosen.iterations), published.FIRST),
-        "second": (
-            second_experiment(instances, iterations=chosen.iterations, use=min(chosen.follow_up, len(instances))),
-            published.SECOND,
-        ),
-    }
     try:
-        for name in [chosen.only] if chosen.only else studies:
-            study, rows = studies[name]
-            carry_out(name, study, rows, chosen.output, chosen.workers)
-    except am.AmplerError as problem:
+        chosen.output.mkdir(parents=True, exist_ok=True)
+        instances = instance_files(chosen.instances) if chosen.instances else calibration_like()
+        if chosen.only == "rules":
+            compare_rules(instances, chosen)
+        else:
+            carry_out(instances, chosen)
+    except (am.AmplerError, ValueError, OSError) as problem:
         print(f"upmsp-paper: {problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -42,39 +41,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def carry_out(
-    name: str, study: am.Study, rows: Sequence[published.Published], output: Path, workers: int | None
-) -> am.Analysis:
-    """Run one experiment, write its report, and set its estimates beside the published ones."""
-    store = output / f"{name}.db"
-    print(f"==> {study.name}: {len(study.plan.instances)} instances, {len(study.algorithms)} algorithms", flush=True)
-    analysis = study.run(store, workers=workers, report=Teller())
-    am.write_report(store, output / f"{name}.html")
-    (output / f"{name}-beside-the-paper.md").write_text(beside(analysis, rows), encoding="utf-8")
-    rejected = sum(comparison.rejected for comparison in analysis.comparisons)
-    print(f"==> {analysis.runs} runs; {rejected} of {len(analysis.comparisons)} null hypotheses rejected; {name}.html")
-    return analysis
+def carry_out(instances: Sequence[am.Instance], chosen: argparse.Namespace) -> None:
+    """Run the experiments, write their reports, and set their estimates beside the published ones."""
+    iterations = chosen.iterations or ITERATIONS
+    first = first_experiment(instances, iterations=iterations)
+    follow_up = min(chosen.follow_up, len(instances))
+    studies = {FIRST: first, SECOND: second_experiment(instances, iterations=iterations, use=follow_up)}
+    done = []
+    for experiment, study in studies.items():
+        if chosen.only in (None, experiment.name):
+            done.append((experiment, _finished(experiment, study, chosen)))
+            page = write_page(chosen.output, _setting(iterations, chosen), first.plan.needed or 0, done)
+            print(f"==> {page}", flush=True)
 
 
-def beside(analysis: am.Analysis, rows: Sequence[published.Published]) -> str:
-    """Return a table in Markdown: each comparison's estimate, d and p, ours and the published."""
-    ours = {comparison.second: comparison for comparison in analysis.comparisons}
-    lines = [
-        f"{analysis.instances} instances, {analysis.runs} runs. Percent differences full − variant: "
-        "where they are negative, the variant loses.",
-        "",
-        "| variant | estimate | published | d | published | p | published |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for row in rows:
-        mine = ours[row.variant]
-        d = "–" if mine.effect_size is None else f"{mine.effect_size:.2g}"
-        mark = " *" if mine.rejected else ""
-        lines.append(
-            f"| {row.variant} | {100 * mine.estimate:.2g} %{mark} | {100 * row.estimate:.2g} % "
-            f"| {d} | {row.effect_size:.2g} | {mine.p_value:.2g} | {row.p_value:.2g} |"
-        )
-    return "\n".join([*lines, "", "\\* null hypothesis rejected (Holm, family-wise level 0.05)"]) + "\n"
+def compare_rules(instances: Sequence[am.Instance], chosen: argparse.Namespace) -> tuple[Reached, ...]:
+    """Run the first experiment by the paper's rule and by ours, and judge both by the true variances."""
+    iterations = chosen.iterations or RULES_ITERATIONS
+    used = first_experiment(instances, iterations=iterations).plan.instances
+    print(f"==> the truth: {chosen.truth} runs of each algorithm on each of {len(used)} instances", flush=True)
+    store = chosen.output / "truth.db"
+    truth_experiment(used, iterations=iterations, runs=chosen.truth).run(store, workers=chosen.workers, report=Teller())
+    truth = true_moments(store)
+    rows: list[Reached] = []
+    for name, rule in RULES.items():
+        print(f"==> rule {name}", flush=True)
+        study = first_experiment(used, iterations=iterations, rule=rule)
+        analysis = study.run(chosen.output / f"rule-{name}.db", workers=chosen.workers, report=Teller())
+        rows += reached(name, analysis, truth)
+    _write_rows(rows, chosen.output / "rules.csv")
+    (chosen.output / "rules.md").write_text(summary(rows), encoding="utf-8")
+    print(summary(rows), end="")
+    return tuple(rows)
 
 
 class Teller:
@@ -92,15 +90,60 @@ class Teller:
             print(f"    {progress.finished} of {progress.instances} instances, {progress.runs} runs{left}", flush=True)
 
 
+def _finished(experiment: Experiment, study: am.Study, chosen: argparse.Namespace) -> am.Analysis:
+    plan = study.plan
+    needed = f"; {plan.needed} are needed" if plan.needed else ""
+    print(f"==> {study.name}: {len(plan.instances)} instances{needed}, {len(plan.algorithms)} algorithms", flush=True)
+    store = chosen.output / f"{experiment.name}.db"
+    analysis = study.run(store, workers=chosen.workers, report=Teller())
+    am.write_report(store, chosen.output / f"{experiment.name}.html")
+    table = chosen.output / f"{experiment.name}-beside-the-paper.md"
+    table.write_text(markdown(beside(analysis, experiment.published)), encoding="utf-8")
+    rejected = sum(comparison.rejected for comparison in analysis.comparisons)
+    print(f"==> {analysis.runs} runs; {rejected} of {len(analysis.comparisons)} null hypotheses rejected", flush=True)
+    return analysis
+
+
+def _setting(iterations: int, chosen: argparse.Namespace) -> str:
+    """Say in a sentence or two what was run."""
+    which = "given" if chosen.instances else "generated (equivalents of the calibration set of Vallada & Ruiz 2011)"
+    return (
+        "Simulated annealing (Santos et al. 2016) for the scheduling of unrelated parallel machines with setup times,"
+        f" {iterations:,} iterations in each run. The instances are {which}. Numbers called published are those of"
+        " Campelo & Wanner's tables, made by another program on the calibration set itself."
+    )
+
+
+def _write_rows(rows: Sequence[Reached], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Reached)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="upmsp-paper", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("paper"), metavar="FOLDER")
-    parser.add_argument("--iterations", type=int, default=ITERATIONS, help="of each run of the annealing")
+    parser.add_argument(
+        "--iterations", type=_positive, help=f"of each run (default: {ITERATIONS}; rules: {RULES_ITERATIONS})"
+    )
     parser.add_argument("--instances", type=Path, metavar="FOLDER", help="files to use instead of generated instances")
-    parser.add_argument("--follow-up", type=int, default=FOLLOW_UP, help="instances of the second experiment")
-    parser.add_argument("--only", choices=["first", "second"], help="one experiment instead of both")
-    parser.add_argument("--workers", type=int)
+    parser.add_argument("--follow-up", type=_positive, default=FOLLOW_UP, help="instances of the second experiment")
+    parser.add_argument(
+        "--only",
+        choices=["first", "second", "rules"],
+        help="one experiment instead of both; rules: the first one by the paper's rule and by ours, judged",
+    )
+    parser.add_argument("--truth", type=_positive, default=TRUTH_RUNS, help="runs that the true variances come from")
+    parser.add_argument("--workers", type=_positive)
     return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
+    return number
 
 
 if __name__ == "__main__":

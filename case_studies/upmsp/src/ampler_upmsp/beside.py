@@ -1,0 +1,145 @@
+"""Our estimates beside the published ones: rows, a table in Markdown, and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import ampler as am
+from ampler_upmsp.published import Published
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OURS, THEIRS = "#0072B2", "#767676"  # blue, grey
+ROW = 0.24  # inches that one variant takes in the figure
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A variant's comparison with `full`, ours; with the published one. Estimates are shares, not percent."""
+
+    published: Published
+    estimate: float
+    low: float  # the interval at the Holm level of its rank, as the paper prints it
+    high: float
+    effect_size: float
+    p_value: float
+    rejected: bool
+
+    @property
+    def variant(self) -> str:
+        """The name of the variant."""
+        return self.published.variant
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both reject with the same sign, or neither rejects."""
+        same_sign = (self.estimate < 0) == (self.published.estimate < 0)
+        return self.rejected == self.published.rejected and (same_sign or not self.rejected)
+
+
+def beside(analysis: am.Analysis, published: Sequence[Published]) -> tuple[Beside, ...]:
+    """Return the comparisons of an analysis beside the published ones, in the published order."""
+    ours = {comparison.second: comparison for comparison in analysis.comparisons}
+    return tuple(
+        Beside(
+            published=row,
+            estimate=mine.estimate,
+            low=mine.interval[0],
+            high=mine.interval[1],
+            effect_size=mine.effect_size,
+            p_value=mine.p_value,
+            rejected=mine.rejected,
+        )
+        for row in published
+        for mine in [ours[row.variant]]
+    )
+
+
+def draw_beside(rows: Sequence[Beside]) -> Axes:
+    """Draw both estimates of every variant with their intervals; filled marks are rejected null hypotheses.
+
+    Variants without the task move, which lose ten times as much as the others, have a scale of their own.
+    """
+    from matplotlib.figure import Figure
+
+    groups = [[row for row in rows if ("TSK" in row.variant) == lost] for lost in (True, False)]
+    panels = [group for group in groups if group]
+    size = (5.2, 0.9 + 0.25 * len(panels) + ROW * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(panels), squeeze=False, height_ratios=[len(panel) for panel in panels])[:, 0]
+    for ax, panel in zip(axes, panels, strict=True):
+        _draw_panel(panel, ax)
+    axes[-1].set_xlabel("percent difference (full − variant) / full; to the left the variant is worse", fontsize=8)
+    _legend(axes[0])
+    return axes[0]
+
+
+def markdown(rows: Sequence[Beside]) -> str:
+    """Return the table: each variant's estimate with the half-width of its interval, d and p, ours and published."""
+    lines = [
+        "| variant | percent difference | published | d | published | p | published | agrees |",
+        "|---|---:|---:|---:|---:|---:|---:|---|",
+        *(f"| {' | '.join(cells(row))} |" for row in rows),
+    ]
+    return "\n".join([*lines, "", LEGEND]) + "\n"
+
+
+LEGEND = (
+    "Percent differences (full − variant) / full with the half-width of their interval at the Holm level: where they"
+    " are negative, the variant is worse. \\* null hypothesis rejected (Holm, family-wise level 0.05). They agree when"
+    " both reject with the same sign or neither rejects."
+)
+
+
+def cells(row: Beside) -> tuple[str, ...]:
+    """Return the texts of a row of the table."""
+    theirs = row.published
+    return (
+        row.variant,
+        _percent(row.estimate, (row.high - row.low) / 2, row.rejected),
+        _percent(theirs.estimate, theirs.half_width, theirs.rejected),
+        f"{row.effect_size:.2g}",
+        f"{theirs.effect_size:.2g}",
+        f"{row.p_value:.2g}",
+        f"{theirs.p_value:.2g}",
+        "yes" if row.agrees else "no",
+    )
+
+
+def _percent(estimate: float, half_width: float, rejected: bool) -> str:
+    return f"{100 * estimate:.2g} ± {100 * half_width:.2g} %{' *' if rejected else ''}"
+
+
+def _draw_panel(rows: Sequence[Beside], ax: Axes) -> None:
+    for place, row in enumerate(rows):
+        theirs = row.published
+        _mark(ax, place - 0.16, row.estimate, (row.low, row.high), row.rejected, OURS)
+        _mark(ax, place + 0.16, theirs.estimate, theirs.interval, theirs.rejected, THEIRS)
+    ax.axvline(0, color="black", linewidth=0.6)
+    ax.set_yticks(range(len(rows)), [row.variant for row in rows], fontsize=7)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.tick_params(axis="x", labelsize=7)
+    ax.grid(axis="x", linewidth=0.4, color="#DDDDDD")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _mark(ax: Axes, place: float, estimate: float, interval: tuple[float, float], rejected: bool, colour: str) -> None:
+    shape = {"marker": "D", "fillstyle": "full"} if rejected else {"marker": "o", "fillstyle": "none"}
+    ax.plot(interval, [place, place], color=colour, linewidth=1.2)
+    ax.plot(estimate, place, color=colour, markersize=3.5, markerfacecolor=None if rejected else "white", **shape)
+
+
+def _legend(ax: Axes) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=OURS, marker="D", markersize=3.5, label="ours"),
+        Line2D([], [], color=THEIRS, marker="D", markersize=3.5, label="published"),
+        Line2D([], [], color="black", marker="o", fillstyle="none", linestyle="", markersize=3.5, label="not rejected"),
+    ]
+    ax.legend(handles=handles, fontsize=7, frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -1,0 +1,108 @@
+"""The paper's rule against ours on the same instances: what each spends, and how accurate its result truly is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+
+import ampler as am
+from ampler_upmsp.experiments import SE, first_experiment
+from ampler_upmsp.variants import FULL
+
+TRUTH_SEED = 2021  # another one than the experiment's: the truth must not be made of the runs that it judges
+TRUTH_RUNS = 200  # of each algorithm on each instance: a true standard error is then known to 5 percent
+WORDS = {
+    "paper": "the paper's Algorithm 1",
+    "pairs": "optimal, guard pairs (default)",
+    "all": "optimal, guard all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Mean and variance of the makespan on one instance, by algorithm."""
+
+    mean: Mapping[str, float]
+    variance: Mapping[str, float]
+
+    def errors(self, runs: Mapping[str, int]) -> np.ndarray:
+        """Return the true standard errors of the percent differences to `full` after so many runs.
+
+        The difference 1 − θj/θ1 has the variance v1·(θj/θ1²)² + vj/θ1², with v = σ²/n.
+        """
+        v = {name: self.variance[name] / count for name, count in runs.items()}
+        first = self.mean[FULL]
+        others = [name for name in runs if name != FULL]
+        return np.sqrt([v[FULL] * (self.mean[name] / first**2) ** 2 + v[name] / first**2 for name in others])
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What one rule did on one instance: its runs, the share of pairs truly within `se`, the largest true error."""
+
+    instance: str
+    rule: str
+    runs: int
+    within: float
+    worst: float  # in units of se
+    at_budget: bool
+
+
+def truth_experiment(instances: Iterable[am.Instance], *, iterations: int, runs: int = TRUTH_RUNS) -> am.Study:
+    """Return the study that finds the true means and variances: many runs of everything, whatever they say."""
+    return first_experiment(instances, iterations=iterations, seed=TRUTH_SEED, rule=am.Fixed(runs=runs))
+
+
+def true_moments(path: str | PathLike[str]) -> dict[str, Truth]:
+    """Return means and variances on each instance of a finished truth experiment."""
+    values: dict[str, dict[str, list[float]]] = {}
+    with am.read_store(path) as store:
+        for run in store.observations():
+            values.setdefault(run.key.instance, {}).setdefault(run.key.algorithm, []).append(run.value)
+    return {instance: _truth(samples) for instance, samples in values.items()}
+
+
+def reached(rule: str, analysis: am.Analysis, truth: Mapping[str, Truth]) -> tuple[Reached, ...]:
+    """Judge a finished study by the truth, instance by instance."""
+    names = [row.algorithm for row in analysis.algorithms]
+    return tuple(
+        Reached(
+            instance=row.instance,
+            rule=rule,
+            runs=sum(row.runs),
+            within=float((errors <= SE).mean()),
+            worst=float(errors.max() / SE),
+            at_budget=row.at_budget,
+        )
+        for row in analysis.accuracy
+        for errors in [truth[row.instance].errors(dict(zip(names, row.runs, strict=True)))]
+    )
+
+
+def summary(rows: Sequence[Reached]) -> str:
+    """Return a table in Markdown, a row for each rule."""
+    lines = [
+        "| rule | runs | instances at the budget | pairs truly within se | instances with all pairs within"
+        " | largest true error, mean over the instances |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for rule in dict.fromkeys(row.rule for row in rows):
+        own = [row for row in rows if row.rule == rule]
+        free = [row for row in own if not row.at_budget]
+        lines.append(
+            f"| {WORDS[rule]} | {sum(row.runs for row in own)} | {len(own) - len(free)} "
+            f"| {100 * np.mean([row.within for row in own]):.1f} % "
+            f"| {sum(row.within == 1 for row in own)} of {len(own)} "
+            f"| {np.mean([row.worst for row in own]):.2f}·se |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _truth(samples: Mapping[str, Sequence[float]]) -> Truth:
+    return Truth(
+        {name: float(np.mean(sample)) for name, sample in samples.items()},
+        {name: float(np.var(sample, ddof=1)) for name, sample in samples.items()},
+    )

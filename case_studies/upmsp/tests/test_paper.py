@@ -1,0 +1,131 @@
+"""`upmsp-paper` from design to page; killed in the middle, it goes on and gives the same runs."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import ampler as am
+from ampler_upmsp import published
+from ampler_upmsp.instance import generate_instance, write_instance
+from ampler_upmsp.paper import main
+
+
+@pytest.fixture
+def instances(tmp_path):
+    """Four small instances as files: enough to be analysed, quick to solve."""
+    folder = tmp_path / "instances"
+    folder.mkdir()
+    for replicate in range(1, 5):
+        instance = generate_instance(8, 3, 9, seed=replicate)
+        write_instance(instance, folder / f"{instance.name}.txt")
+    return folder
+
+
+def recorded(path):
+    with am.read_store(path) as store:
+        return {run.key: run.value for run in store.observations()}
+
+
+def test_both_experiments_go_from_design_to_a_page_beside_the_paper(instances, tmp_path, capsys):
+    output = tmp_path / "out"
+    arguments = ["--output", str(output), "--instances", str(instances), "--iterations", "200", "--workers", "2"]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "57 are needed" in said
+    assert "of 21 null hypotheses" in said
+    assert "of 7 null hypotheses" in said
+    page = (output / "index.html").read_text(encoding="utf-8")
+    assert "<strong>57 instances</strong>" in page
+    assert all(f"<td>{row.variant}</td>" in page for row in (*published.FIRST, *published.SECOND))
+    shown = [part.partition('"')[0] for part in page.split('src="')[1:]]
+    assert len(shown) == 8
+    assert all((output / name).stat().st_size > 1000 for name in [*shown, "first.html", "second.html"])
+    table = (output / "second-beside-the-paper.md").read_text(encoding="utf-8")
+    assert all(row.variant in table for row in published.SECOND)
+    before = recorded(output / "first.db")
+    assert main(arguments) == 0  # again: nothing is left to run
+    assert recorded(output / "first.db") == before
+
+
+def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_runs(instances, tmp_path):
+    """The driver is killed without a warning three times, each time when it has made further runs."""
+    arguments = ["--instances", str(instances), "--iterations", "20000", "--only", "first", "--workers", "2"]
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    command = [sys.executable, "-m", "ampler_upmsp.paper", *arguments, "--output", str(killed)]
+    for _ in range(3):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as driver:
+            wait_for_runs(killed / "first.db", more=60)
+            driver.send_signal(signal.SIGKILL)
+            driver.wait()
+        wait_for_the_end_of(driver.pid)
+    interrupted = recorded(killed / "first.db")
+    assert len(interrupted) >= 180
+    assert not (killed / "index.html").exists()
+    assert subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
+    assert main([*arguments, "--output", str(whole)]) == 0
+    assert recorded(killed / "first.db") == recorded(whole / "first.db")
+    assert interrupted.items() < recorded(whole / "first.db").items()
+    assert (killed / "index.html").read_text() == (whole / "index.html").read_text()
+
+
+def wait_for_runs(path, *, more):
+    """Return when the study file holds so many runs more than at the beginning."""
+    at_first = count(path)
+    deadline = time.monotonic() + 120
+    while count(path) < at_first + more:
+        assert time.monotonic() < deadline, "no runs are made"
+        time.sleep(0.01)
+
+
+def count(path):
+    if not path.exists():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT count(*) FROM run").fetchone()[0]
+    except sqlite3.OperationalError:  # not made yet
+        return 0
+
+
+def wait_for_the_end_of(session):
+    """Return when no process of the session is left: workers notice that their driver is gone."""
+    deadline = time.monotonic() + 20
+    while processes_of(session):
+        assert time.monotonic() < deadline, f"processes {processes_of(session)} outlived their driver"
+        time.sleep(0.05)
+
+
+def processes_of(session):
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, owner = status.read_text().rpartition(")")[2].split()[:4]
+        except OSError:  # it has just ended
+            continue
+        if int(owner) == session and state != "Z":
+            found.append(int(status.parent.name))
+    return [process for process in found if process != os.getpid()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [(["--instances", "nowhere"], "must hold files"), (["--output", "/dev/null/x"], "Not a directory")],
+)
+def test_what_cannot_be_is_told_in_a_sentence(arguments, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.count("\n") == 1
+
+
+def test_numbers_below_one_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["--iterations", "0"])
+    assert "at least 1" in capsys.readouterr().err

@@ -1,0 +1,66 @@
+"""The rules judged by the truth: true standard errors, and the whole comparison on a small scale."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import ampler as am
+from ampler_upmsp.experiments import Recipe
+from ampler_upmsp.instance import generate_instance, write_instance
+from ampler_upmsp.paper import main
+from ampler_upmsp.rules import Reached, Truth, summary, true_moments, truth_experiment
+
+
+def test_true_errors_are_those_of_many_repeated_experiments():
+    truth = Truth({"full": 100.0, "a": 150.0, "b": 90.0}, {"full": 25.0, "a": 900.0, "b": 4.0})
+    runs = {"full": 12, "a": 40, "b": 5}
+    rng = np.random.default_rng(1)
+    means = {
+        name: rng.normal(truth.mean[name], np.sqrt(truth.variance[name] / count), size=400_000)
+        for name, count in runs.items()
+    }
+    simulated = [np.std(1 - means[name] / means["full"]) for name in ("a", "b")]
+    assert truth.errors(runs) == pytest.approx(simulated, rel=0.01)
+
+
+def test_the_truth_is_made_of_many_runs_on_the_instances_of_the_experiment(tmp_path):
+    instances = [am.Instance(name, data=Recipe(8, 3, 9, replicate)) for replicate, name in enumerate("ab", start=1)]
+    truth_experiment(instances, iterations=200, runs=12).run(tmp_path / "truth.db", workers=2)
+    truth = true_moments(tmp_path / "truth.db")
+    assert truth.keys() == {"a", "b"}
+    with am.read_store(tmp_path / "truth.db") as store:
+        keys = {run.key: run.value for run in store.observations()}
+    values = [value for key, value in keys.items() if (key.instance, key.algorithm) == ("a", "full")]
+    assert len(values) == 12
+    assert truth["a"].mean["full"] == pytest.approx(np.mean(values))
+    assert truth["a"].variance["full"] == pytest.approx(np.var(values, ddof=1))
+
+
+def test_the_summary_has_a_row_for_each_rule():
+    rows = [
+        Reached("x", "paper", 300, 0.5, 1.2, False),
+        Reached("y", "paper", 1100, 1.0, 0.9, True),
+        Reached("x", "pairs", 400, 1.0, 0.8, False),
+    ]
+    lines = summary(rows).splitlines()
+    assert lines[2] == "| the paper's Algorithm 1 | 1400 | 1 | 75.0 % | 1 of 2 | 1.05·se |"
+    assert lines[3] == "| optimal, guard pairs (default) | 400 | 0 | 100.0 % | 1 of 1 | 0.80·se |"
+
+
+def test_the_guarded_rules_run_more_and_hold_more(tmp_path, capsys):
+    for replicate in range(1, 5):
+        write_instance(generate_instance(12, 3, 49, seed=replicate), tmp_path / f"G_12_3_S_1-49_{replicate}.txt")
+    output = tmp_path / "out"
+    arguments = ["--only", "rules", "--instances", tmp_path, "--iterations", 300, "--truth", 100, "--output", output]
+    assert main([str(word) for word in arguments]) == 0
+    with (output / "rules.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 4
+    runs, within = (
+        {rule: [kind(row[column]) for row in rows if row["rule"] == rule] for rule in ("paper", "pairs", "all")}
+        for column, kind in (("runs", int), ("within", float))
+    )
+    assert sum(runs["paper"]) < sum(runs["pairs"]) < sum(runs["all"])
+    assert np.mean(within["paper"]) < np.mean(within["pairs"]) <= np.mean(within["all"])
+    assert "guard all" in capsys.readouterr().out

@@ -5,20 +5,21 @@ from dataclasses import replace
 import pytest
 
 from ampler_upmsp import published
-from ampler_upmsp.beside import Beside, cells, draw_beside, markdown
+from ampler_upmsp.beside import Beside, Ours, beside, cells, draw_beside, markdown
+from ampler_upmsp.sheets import read_sheet, write_sheet
 
 
 def row(published_row, **changes):
-    same = Beside(
-        published=published_row,
-        estimate=published_row.estimate,
-        low=published_row.interval[0],
-        high=published_row.interval[1],
-        effect_size=published_row.effect_size,
-        p_value=published_row.p_value,
-        rejected=published_row.rejected,
+    """A row of which our half is the published one, but for the changes."""
+    same = Ours(
+        published_row.variant,
+        published_row.estimate,
+        *published_row.interval,
+        published_row.effect_size,
+        published_row.p_value,
+        published_row.rejected,
     )
-    return replace(same, **changes)
+    return Beside(replace(same, **changes), published_row)
 
 
 FOUND, NOT_FOUND = published.FIRST[0], published.FIRST[-1]
@@ -54,3 +55,9 @@ def test_variants_without_the_task_move_have_a_panel_of_their_own():
     assert all("TSK" in label for label in labels[0])
     assert upper.get_xlim()[0] < -0.79 < -0.1 < lower.get_xlim()[0] < 0
     assert len(draw_beside([row(each) for each in published.SECOND]).get_figure().axes) == 1
+
+
+def test_rows_come_back_from_their_file_in_the_published_order(tmp_path):
+    rows = [row(each, estimate=each.estimate / 3) for each in published.FIRST]
+    write_sheet([each.ours for each in reversed(rows)], tmp_path / "ours.csv")
+    assert beside(read_sheet(Ours, tmp_path / "ours.csv"), published.FIRST) == tuple(rows)

@@ -36,6 +36,14 @@ def test_it_writes_the_schedule_and_the_incumbents(instance_file, tmp_path, caps
     assert track.read_text().splitlines()[-1].endswith(f",{makespan}")
 
 
+def test_it_draws_the_schedule_and_refuses_other_formats_before_it_searches(instance_file, tmp_path, capsys):
+    assert main([str(instance_file), "--iterations", "2000", "--gantt", str(tmp_path / "gantt.svg")]) == 0
+    assert "<svg" in (tmp_path / "gantt.svg").read_text()
+    with pytest.raises(SystemExit):
+        main([str(instance_file), "--gantt", "gantt.docx"])
+    assert "must end in .svg, .pdf or .png, got 'gantt.docx'" in capsys.readouterr().err
+
+
 def test_both_names_of_a_neighbourhood_mean_the_same(instance_file, capsys):
     makespans = set()
     for name in ("task-move", "TSK"):

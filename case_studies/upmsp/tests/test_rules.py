@@ -9,7 +9,7 @@ import ampler as am
 from ampler_upmsp.experiments import Recipe
 from ampler_upmsp.instance import generate_instance, write_instance
 from ampler_upmsp.paper import main
-from ampler_upmsp.rules import Reached, Truth, summary, true_moments, truth_experiment
+from ampler_upmsp.rules import Reached, Truth, draw_rules, summary, true_moments, truth_experiment
 
 
 def test_true_errors_are_those_of_many_repeated_experiments():
@@ -46,6 +46,12 @@ def test_the_summary_has_a_row_for_each_rule():
     lines = summary(rows).splitlines()
     assert lines[2] == "| the paper's Algorithm 1 | 1400 | 1 | 75.0 % | 1 of 2 | 1.05·se |"
     assert lines[3] == "| optimal, guard pairs (default) | 400 | 0 | 100.0 % | 1 of 1 | 0.80·se |"
+
+
+def test_the_figure_has_a_mark_for_each_instance_and_rule():
+    rows = [Reached(name, rule, 300, 1.0, 0.9, False) for name in "xyz" for rule in ("paper", "pairs", "all")]
+    ax = draw_rules(rows)
+    assert [len(line.get_xdata()) for line in ax.lines[:3]] == [3, 3, 3]
 
 
 def test_the_guarded_rules_run_more_and_hold_more(tmp_path, capsys):

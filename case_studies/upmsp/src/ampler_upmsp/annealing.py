@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler_upmsp.compiled import inlined, kernel
-from ampler_upmsp.generator import below, seeded, unit
+from ampler_upmsp.generator import below, java_below, java_seeded, seeded, unit
 from ampler_upmsp.instance import Instance
 from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, fill_row, propose
 from ampler_upmsp.solution import Schedule, Solution, checked
@@ -75,7 +75,8 @@ def anneal(
     """Search for a schedule with a small makespan, for so many iterations or seconds (default: 15·J·M milliseconds).
 
     With an iteration limit alone the result is a function of instance, seed and settings. `disable` names the
-    neighbourhoods to leave out: SHF, DSW, SWP, SWT, TSK, 2SH. The search begins at a random schedule, or at `start`.
+    neighbourhoods to leave out: SHF, DSW, SWP, SWT, TSK, 2SH. The search begins at a random schedule, the one that the
+    published program has for the seed, or at `start`.
     """
     if iterations is not None and iterations < 0:
         raise ValueError(f"iterations must not be negative, got {iterations!r}")
@@ -121,7 +122,7 @@ class _State:
         rows = np.zeros((instance.machines + 1, instance.jobs + 2), dtype=np.int32)
         lengths = np.zeros(instance.machines, dtype=np.int64)
         if start is None:
-            _scatter(rows, lengths, np.arange(instance.jobs), rng)
+            _scatter(rows, lengths, np.arange(instance.jobs), java_seeded(seed))
         else:
             for k, sequence in enumerate(checked(instance, start).sequences):
                 rows[k, 1 : len(sequence) + 1] = sequence
@@ -175,10 +176,10 @@ def _pool(disable: Iterable[str]) -> np.ndarray:
 @kernel
 def _scatter(rows, lengths, order, rng):
     for last in range(order.shape[0] - 1, 0, -1):
-        other = below(rng, last + 1)
+        other = java_below(rng, last + 1)
         order[last], order[other] = order[other], order[last]
     for job in order:
-        k = below(rng, lengths.shape[0])
+        k = java_below(rng, lengths.shape[0])
         lengths[k] += 1
         rows[k, lengths[k]] = job
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,10 @@ ROW = 0.24  # inches that one variant takes in the figure
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """A variant's comparison with `full`, ours; with the published one. Estimates are shares, not percent."""
+class Ours:
+    """A variant's comparison with `full` as we find it; the estimate and its interval are shares, not percent."""
 
-    published: Published
+    variant: str
     estimate: float
     low: float  # the interval at the Holm level of its rank, as the paper prints it
     high: float
@@ -28,34 +28,33 @@ class Beside:
     p_value: float
     rejected: bool
 
-    @property
-    def variant(self) -> str:
-        """The name of the variant."""
-        return self.published.variant
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A variant's comparison, ours and the published one."""
+
+    ours: Ours
+    published: Published
 
     @property
     def agrees(self) -> bool:
         """Whether both reject with the same sign, or neither rejects."""
-        same_sign = (self.estimate < 0) == (self.published.estimate < 0)
-        return self.rejected == self.published.rejected and (same_sign or not self.rejected)
+        same_sign = (self.ours.estimate < 0) == (self.published.estimate < 0)
+        return self.ours.rejected == self.published.rejected and (same_sign or not self.ours.rejected)
 
 
-def beside(analysis: am.Analysis, published: Sequence[Published]) -> tuple[Beside, ...]:
-    """Return the comparisons of an analysis beside the published ones, in the published order."""
-    ours = {comparison.second: comparison for comparison in analysis.comparisons}
+def found(analysis: am.Analysis) -> tuple[Ours, ...]:
+    """Return the comparisons of an analysis."""
     return tuple(
-        Beside(
-            published=row,
-            estimate=mine.estimate,
-            low=mine.interval[0],
-            high=mine.interval[1],
-            effect_size=mine.effect_size,
-            p_value=mine.p_value,
-            rejected=mine.rejected,
-        )
-        for row in published
-        for mine in [ours[row.variant]]
+        Ours(each.second, each.estimate, *each.interval, each.effect_size, each.p_value, each.rejected)
+        for each in analysis.comparisons
     )
+
+
+def beside(ours: Iterable[Ours], published: Sequence[Published]) -> tuple[Beside, ...]:
+    """Join our comparisons with the published ones, in the published order."""
+    by_variant = {row.variant: row for row in ours}
+    return tuple(Beside(by_variant[row.variant], row) for row in published)
 
 
 def draw_beside(rows: Sequence[Beside]) -> Axes:
@@ -65,7 +64,7 @@ def draw_beside(rows: Sequence[Beside]) -> Axes:
     """
     from matplotlib.figure import Figure
 
-    groups = [[row for row in rows if ("TSK" in row.variant) == lost] for lost in (True, False)]
+    groups = [[row for row in rows if ("TSK" in row.ours.variant) == lost] for lost in (True, False)]
     panels = [group for group in groups if group]
     size = (5.2, 0.9 + 0.25 * len(panels) + ROW * len(rows))
     figure = Figure(figsize=size, layout="constrained")
@@ -96,14 +95,14 @@ LEGEND = (
 
 def cells(row: Beside) -> tuple[str, ...]:
     """Return the texts of a row of the table."""
-    theirs = row.published
+    ours, theirs = row.ours, row.published
     return (
-        row.variant,
-        _percent(row.estimate, (row.high - row.low) / 2, row.rejected),
+        ours.variant,
+        _percent(ours.estimate, (ours.high - ours.low) / 2, ours.rejected),
         _percent(theirs.estimate, theirs.half_width, theirs.rejected),
-        f"{row.effect_size:.2g}",
+        f"{ours.effect_size:.2g}",
         f"{theirs.effect_size:.2g}",
-        f"{row.p_value:.2g}",
+        f"{ours.p_value:.2g}",
         f"{theirs.p_value:.2g}",
         "yes" if row.agrees else "no",
     )
@@ -115,11 +114,11 @@ def _percent(estimate: float, half_width: float, rejected: bool) -> str:
 
 def _draw_panel(rows: Sequence[Beside], ax: Axes) -> None:
     for place, row in enumerate(rows):
-        theirs = row.published
-        _mark(ax, place - 0.16, row.estimate, (row.low, row.high), row.rejected, OURS)
+        ours, theirs = row.ours, row.published
+        _mark(ax, place - 0.16, ours.estimate, (ours.low, ours.high), ours.rejected, OURS)
         _mark(ax, place + 0.16, theirs.estimate, theirs.interval, theirs.rejected, THEIRS)
     ax.axvline(0, color="black", linewidth=0.6)
-    ax.set_yticks(range(len(rows)), [row.variant for row in rows], fontsize=7)
+    ax.set_yticks(range(len(rows)), [row.ours.variant for row in rows], fontsize=7)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     ax.tick_params(axis="x", labelsize=7)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ampler_upmsp.annealing import Parameters, Result, anneal
-from ampler_upmsp.instance import read_instance
+from ampler_upmsp.gantt import draw_gantt, gantt_data
+from ampler_upmsp.instance import Instance, read_instance
 from ampler_upmsp.variants import ORDER
 
 DEFAULTS = Parameters()
@@ -28,11 +29,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Solve one instance and print what came out; a problem is one sentence on stderr and exit code 1."""
     arguments = _parser().parse_args(argv)
     try:
-        result = _solve(arguments)
+        instance = read_instance(arguments.instance)
+        result = _solve(instance, arguments)
         if arguments.solution:
             arguments.solution.write_text(format_solution(result))
         if arguments.track:
             arguments.track.write_text(format_track(result))
+        if arguments.gantt:
+            draw(arguments.gantt, instance, result)
     except (ValueError, OSError) as problem:
         print(f"upmsp-solve: {problem}", file=sys.stderr)
         return 1
@@ -53,14 +57,21 @@ def format_track(result: Result) -> str:
     return "\n".join(["iteration,seconds,makespan", *rows]) + "\n"
 
 
-def _solve(arguments: argparse.Namespace) -> Result:
+def draw(path: Path, instance: Instance, result: Result) -> None:
+    """Draw the schedule; the ending of the file's name says the format."""
+    from ampler.plots import save
+
+    save(draw_gantt(gantt_data(instance, result.solution)), path)
+
+
+def _solve(instance: Instance, arguments: argparse.Namespace) -> Result:
     parameters = Parameters(
         temperature=arguments.temperature,
         cooling=arguments.cooling,
         iterations_per_temperature=arguments.iterations_per_temperature,
     )
     return anneal(
-        read_instance(arguments.instance),
+        instance,
         seed=arguments.seed,
         iterations=arguments.iterations,
         seconds=arguments.seconds,
@@ -81,4 +92,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--iterations-per-temperature", type=int, default=DEFAULTS.iterations_per_temperature)
     parser.add_argument("--solution", type=Path, metavar="FILE", help="write the schedule to a file")
     parser.add_argument("--track", type=Path, metavar="FILE", help="write the incumbents to a CSV file")
+    parser.add_argument("--gantt", type=_figure, metavar="FILE", help="draw the schedule: .svg, .pdf or .png")
     return parser
+
+
+def _figure(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() not in (".svg", ".pdf", ".png"):  # said before the search
+        raise argparse.ArgumentTypeError(f"the name of a figure must end in .svg, .pdf or .png, got {text!r}")
+    return path

@@ -1,4 +1,9 @@
-"""The random numbers of the annealing: SplitMix64 with its state in an array, so that compiled code keeps it inline."""
+"""The random numbers of the annealing, with their state in an array, so that compiled code keeps them inline.
+
+The search uses SplitMix64. The start is drawn from the generator of the Java platform, as the published program does:
+a seed begins at the same schedule there and here, so that the two can be compared run by run. Without the task move,
+which alone changes how many jobs a machine has, most of a makespan hangs on that start.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,8 @@ from ampler_upmsp.compiled import inlined
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # increment and multipliers: Steele, Lea & Flood (2014)
 FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_MIX = np.uint64(0x94D049BB133111EB)
+JAVA_MULTIPLIER, JAVA_INCREMENT = 0x5DEECE66D, 0xB  # a linear congruential generator modulo 2⁴⁸
+JAVA_MASK = (1 << 48) - 1
 TO_UNIT = 1.0 / 9007199254740992.0  # 2⁻⁵³
 
 
@@ -50,3 +57,20 @@ def two_below(state, first, second):
 def unit(state):
     """Return a number uniform on [0, 1)."""
     return np.float64(bits(state) >> uint64(11)) * TO_UNIT
+
+
+def java_seeded(seed: int) -> np.ndarray:
+    """Return the state of the Java platform's generator for a seed."""
+    return np.array([(int(seed) ^ JAVA_MULTIPLIER) & JAVA_MASK], dtype=np.int64)
+
+
+@inlined
+def java_below(state, bound):
+    """Return a whole number uniform on 0..bound-1, as java.util.Random.nextInt does."""
+    while True:
+        state[0] = (state[0] * JAVA_MULTIPLIER + JAVA_INCREMENT) & JAVA_MASK
+        draw = state[0] >> 17
+        if bound & (bound - 1) == 0:
+            return (bound * draw) >> 31
+        if draw - draw % bound + bound - 1 < 1 << 31:
+            return draw % bound

@@ -10,7 +10,7 @@ from pathlib import Path
 import ampler as am
 from ampler import plots
 from ampler_upmsp import published
-from ampler_upmsp.beside import Beside, beside, cells, draw_beside
+from ampler_upmsp.beside import Beside, beside, cells, draw_beside, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def write_page(output: Path, setting: str, needed: int, done: Sequence[tuple[Exp
 
 
 def _part(experiment: Experiment, analysis: am.Analysis, folder: Path) -> dict[str, object]:
-    rows = beside(analysis, experiment.published)
+    rows = beside(found(analysis), experiment.published)
     names = [(f"{experiment.name}-{drawing}", caption) for drawing, caption in experiment.figures]
     for (drawing, _), (name, _) in zip(experiment.figures, names, strict=True):
         plots.save(_drawn(drawing, analysis, rows), folder / f"{name}.svg")
@@ -99,7 +99,7 @@ def _totals(experiment: Experiment, analysis: am.Analysis, rows: Sequence[Beside
         ("instances", analysis.instances, experiment.published_instances),
         ("runs", f"{analysis.runs:,}", experiment.published_runs),
         ("instances at the budget", len(analysis.at_budget), experiment.published_at_budget),
-        ("null hypotheses rejected", sum(row.rejected for row in rows), published_rejected),
+        ("null hypotheses rejected", sum(row.ours.rejected for row in rows), published_rejected),
         ("comparisons that agree", f"{sum(row.agrees for row in rows)} of {len(rows)}", ""),
     ]
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, fields
 from pathlib import Path
 
 import ampler as am
-from ampler_upmsp.beside import beside, markdown
+from ampler_upmsp.beside import beside, found, markdown
 from ampler_upmsp.experiments import RULES, calibration_like, first_experiment, instance_files, second_experiment
 from ampler_upmsp.page import FIRST, SECOND, Experiment, write_page
 from ampler_upmsp.rules import TRUTH_RUNS, Reached, reached, summary, true_moments, truth_experiment
+from ampler_upmsp.sheets import write_sheet
 
 ITERATIONS = 1_000_000
 RULES_ITERATIONS = 100_000  # the truth takes 250 000 runs
@@ -69,7 +68,7 @@ def compare_rules(instances: Sequence[am.Instance], chosen: argparse.Namespace) 
         study = first_experiment(used, iterations=iterations, rule=rule)
         analysis = study.run(chosen.output / f"rule-{name}.db", workers=chosen.workers, report=Teller())
         rows += reached(name, analysis, truth)
-    _write_rows(rows, chosen.output / "rules.csv")
+    write_sheet(rows, chosen.output / "rules.csv")
     (chosen.output / "rules.md").write_text(summary(rows), encoding="utf-8")
     print(summary(rows), end="")
     return tuple(rows)
@@ -98,7 +97,8 @@ def _finished(experiment: Experiment, study: am.Study, chosen: argparse.Namespac
     analysis = study.run(store, workers=chosen.workers, report=Teller())
     am.write_report(store, chosen.output / f"{experiment.name}.html")
     table = chosen.output / f"{experiment.name}-beside-the-paper.md"
-    table.write_text(markdown(beside(analysis, experiment.published)), encoding="utf-8")
+    table.write_text(markdown(beside(found(analysis), experiment.published)), encoding="utf-8")
+    write_sheet(found(analysis), chosen.output / f"{experiment.name}.csv")
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     print(f"==> {analysis.runs} runs; {rejected} of {len(analysis.comparisons)} null hypotheses rejected", flush=True)
     return analysis
@@ -112,13 +112,6 @@ def _setting(iterations: int, chosen: argparse.Namespace) -> str:
         f" {iterations:,} iterations in each run. The instances are {which}. Numbers called published are those of"
         " Campelo & Wanner's tables, made by another program on the calibration set itself."
     )
-
-
-def _write_rows(rows: Sequence[Reached], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Reached)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import ampler as am
 from ampler_upmsp.experiments import SE, first_experiment
 from ampler_upmsp.variants import FULL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TRUTH_SEED = 2021  # another one than the experiment's: the truth must not be made of the runs that it judges
 TRUTH_RUNS = 200  # of each algorithm on each instance: a true standard error is then known to 5 percent
@@ -19,6 +23,7 @@ WORDS = {
     "pairs": "optimal, guard pairs (default)",
     "all": "optimal, guard all",
 }
+MARKS = {"paper": ("#D55E00", "^"), "pairs": ("#0072B2", "o"), "all": ("#009E73", "s")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,26 @@ def summary(rows: Sequence[Reached]) -> str:
             f"| {np.mean([row.worst for row in own]):.2f}·se |"
         )
     return "\n".join(lines) + "\n"
+
+
+def draw_rules(rows: Sequence[Reached]) -> Axes:
+    """Draw what each rule did on each instance: its runs, and the largest true standard error, in units of se."""
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(5.2, 3.2), layout="constrained").subplots()
+    for rule, (colour, marker) in MARKS.items():
+        own = [row for row in rows if row.rule == rule]
+        runs, worst = [row.runs for row in own], [row.worst for row in own]
+        ax.plot(runs, worst, marker, color=colour, markersize=4, alpha=0.75, label=WORDS[rule])
+    ax.axhline(1, color="black", linewidth=0.8, linestyle="--")
+    ax.set_xlabel("runs of all 22 algorithms on the instance", fontsize=8)
+    ax.set_ylabel("largest true standard error / se", fontsize=8)
+    ax.tick_params(labelsize=7)
+    ax.grid(linewidth=0.4, color="#DDDDDD")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(fontsize=7, frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return ax
 
 
 def _truth(samples: Mapping[str, Sequence[float]]) -> Truth:

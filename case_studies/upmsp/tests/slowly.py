@@ -1,7 +1,6 @@
 """The annealing once more, slowly and obviously right: sequences are copied, changed as the words say, timed anew.
 
-It draws its random numbers in the order of the published Java program, from a generator with `below(bound)` and
-`unit()`; with JavaRandom a seed gives the same search as there.
+It draws its random numbers in the order of the published Java program; a seed gives the same search as there.
 """
 
 import math
@@ -29,11 +28,12 @@ MOVES = [Move(number) for number in range(24)]
 
 
 def anneal_slowly(instance, rng, *, iterations, per_temperature, disabled=()):
-    """Return the makespan of the best solution."""
+    """Return the best solution."""
     pool = [move for move in MOVES if move.family not in disabled]
     sequences = scatter(instance, rng)
     times = [machine_time(instance, k, sequence) for k, sequence in enumerate(sequences)]
-    now = best = max(times)
+    now = least = max(times)
+    best = sequences
     temperature, level = 1.0, 0
     for _ in range(iterations):
         longest = times.index(now)
@@ -48,7 +48,8 @@ def anneal_slowly(instance, rng, *, iterations, per_temperature, disabled=()):
         delta = max(after) - now
         if delta <= 0 or rng.unit() < 1 / math.exp(min(delta / temperature, 700)):
             sequences, times, now = changed, after, max(after)
-            best = min(best, now)
+            if now < least:
+                least, best = now, sequences
         level += 1
         if level == per_temperature:
             level = 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler_upmsp.compiled import inlined, kernel
-from ampler_upmsp.generator import below, java_below, java_seeded, seeded, unit
+from ampler_upmsp.generator import below, seeded, unit
 from ampler_upmsp.instance import Instance
 from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, fill_row, propose
 from ampler_upmsp.solution import Schedule, Solution, checked
@@ -122,7 +122,7 @@ class _State:
         rows = np.zeros((instance.machines + 1, instance.jobs + 2), dtype=np.int32)
         lengths = np.zeros(instance.machines, dtype=np.int64)
         if start is None:
-            _scatter(rows, lengths, np.arange(instance.jobs), java_seeded(seed))
+            _scatter(rows, lengths, np.arange(instance.jobs), rng)
         else:
             for k, sequence in enumerate(checked(instance, start).sequences):
                 rows[k, 1 : len(sequence) + 1] = sequence
@@ -176,10 +176,10 @@ def _pool(disable: Iterable[str]) -> np.ndarray:
 @kernel
 def _scatter(rows, lengths, order, rng):
     for last in range(order.shape[0] - 1, 0, -1):
-        other = java_below(rng, last + 1)
+        other = below(rng, last + 1)
         order[last], order[other] = order[other], order[last]
     for job in order:
-        k = java_below(rng, lengths.shape[0])
+        k = below(rng, lengths.shape[0])
         lengths[k] += 1
         rows[k, lengths[k]] = job
 
@@ -281,13 +281,13 @@ def _chance(chances, delta, temperature):
     """Return the probability of accepting an increase; below 1e-19 it is none."""
     if delta < CHANCES:
         return chances[delta]
-    return math.exp(-delta / temperature) if delta < 44.0 * temperature else 0.0
+    return 1.0 / math.exp(delta / temperature) if delta < 44.0 * temperature else 0.0
 
 
 @inlined
 def _set_chances(chances, temperature):
     for delta in range(CHANCES):
-        chances[delta] = math.exp(-delta / temperature)
+        chances[delta] = 1.0 / math.exp(delta / temperature)
 
 
 @inlined

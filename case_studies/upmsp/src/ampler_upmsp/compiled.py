@@ -23,7 +23,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python, and keep the machine code for the next process.
 
     Numba notices a change of the function's own file only, not of the files whose functions it inlines; so the
-    folder of the cache carries a hash of them all.
+    folder of the cache carries a hash of all that have any.
     """
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_cache_folder())
@@ -41,5 +41,7 @@ def _cache_folder() -> Path:
 def _fingerprint() -> str:
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
+        text = source.read_bytes()
+        if b"import inlined" in text or b"import kernel" in text or source.name == "compiled.py":
+            digest.update(text)
     return digest.hexdigest()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ampler_upmsp.compiled import inlined
-from ampler_upmsp.generator import below, two_below
+from ampler_upmsp.generator import below
 
 FAMILIES = ("SHF", "DSW", "SWP", "SWT", "TSK", "2SH")
 SHIFT, DIRECT_SWAP, SWAP, SWITCH, TASK_MOVE, TWO_SHIFT = range(6)
@@ -123,12 +123,12 @@ def _best_insertion_beside(table, k, rows, arcs, row, length, slot, job, back):
 
 @inlined
 def _propose_shift(table, rows, arcs, k, length, smart, rng):
+    a, b = below(rng, length), below(rng, length)  # a smart shift draws its b and does not use it
     if smart:
-        a = below(rng, length)
         b, change = _best_insertion_beside(table, k, rows, arcs, k, length, a + 1, rows[k, a + 1], False)
     else:
-        a, b = two_below(rng, length, length - 1)
-        b += b >= a  # uniform over the ordered pairs a != b
+        while a == b:
+            a, b = below(rng, length), below(rng, length)
         change = _insertion_beside(table, k, rows, arcs, k, a + 1, b, rows[k, a + 1])
     return k, NOBODY, a, b, 0, 0, change + _removal(table, k, rows, arcs, k, a + 1), np.int64(0)
 
@@ -145,12 +145,13 @@ def _propose_two_shift(table, rows, arcs, k, length, time, smart, rng):
         b1, first = _shift_in_scratch(table, k, rows, arcs, length, a1)
         for slot in range(min(a1, b1) + 1, max(a1, b1) + 3):
             arcs[scratch, slot] = table[k, rows[scratch, slot - 1], rows[scratch, slot], 1]
-        a2 = below(rng, length - 1)
-        a2 += a2 >= b1  # another job than the one just shifted
+        a2 = below(rng, length)
+        while a2 == b1:  # another job than the one just shifted
+            a2 = below(rng, length)
         b2, second = _shift_in_scratch(table, k, rows, arcs, length, a2)
         return k, NOBODY, a1, b1, a2, b2, first + second, np.int64(0)
-    a1, a2 = two_below(rng, length, length - 1)
-    b1, b2 = two_below(rng, length - 1, length)
+    a1, a2 = below(rng, length), below(rng, length - 1)
+    b1, b2 = below(rng, length - 1), below(rng, length)
     x = _take(rows, scratch, length, a1)
     y = _take(rows, scratch, length - 1, a2)
     _put(rows, scratch, length - 2, b1, x)
@@ -171,11 +172,8 @@ def _shift_in_scratch(table, k, rows, arcs, length, a):
 
 @inlined
 def _propose_switch(table, rows, arcs, k, length, smart, rng):
-    if smart:
-        a = below(rng, length)
-        b = _best_partner(table, k, rows, arcs, length, a)
-    else:
-        a, b = two_below(rng, length, length)
+    a = below(rng, length)
+    b = _best_partner(table, k, rows, arcs, length, a) if smart else below(rng, length)
     return k, NOBODY, a, b, 0, 0, _exchange(table, k, rows, arcs, a, b), np.int64(0)
 
 
@@ -215,11 +213,8 @@ def _exchange(table, k, rows, arcs, a, b):
 
 @inlined
 def _propose_direct_swap(table, rows, arcs, k1, n1, k2, n2, smart, rng):
-    if smart:
-        a = below(rng, n1)
-        b = _best_counterpart(table, rows, arcs, k1, k2, n2, a)
-    else:
-        a, b = two_below(rng, n1, n2)
+    a = below(rng, n1)
+    b = _best_counterpart(table, rows, arcs, k1, k2, n2, a) if smart else below(rng, n2)
     first = _replacement(table, k1, rows, arcs, k1, a + 1, rows[k2, b + 1])
     second = _replacement(table, k2, rows, arcs, k2, b + 1, rows[k1, a + 1])
     return k1, k2, a, b, 0, 0, first, second
@@ -248,13 +243,13 @@ def _best_counterpart(table, rows, arcs, k1, k2, n2, a):
 
 @inlined
 def _propose_swap(table, rows, arcs, k1, n1, k2, n2, smart, rng):
-    a1, a2 = two_below(rng, n1, n2)
+    a1, a2 = below(rng, n1), below(rng, n2)
     x, y = rows[k1, a1 + 1], rows[k2, a2 + 1]
     if smart:
         b1, first = _best_insertion_beside(table, k1, rows, arcs, k1, n1, a1 + 1, y, True)
         b2, second = _best_insertion_beside(table, k2, rows, arcs, k2, n2, a2 + 1, x, True)
     else:
-        b1, b2 = two_below(rng, n1, n2)
+        b1, b2 = below(rng, n1), below(rng, n2)
         first = _insertion_beside(table, k1, rows, arcs, k1, a1 + 1, b1, y)
         second = _insertion_beside(table, k2, rows, arcs, k2, a2 + 1, b2, x)
     first += _removal(table, k1, rows, arcs, k1, a1 + 1)
@@ -264,11 +259,10 @@ def _propose_swap(table, rows, arcs, k1, n1, k2, n2, smart, rng):
 
 @inlined
 def _propose_task_move(table, rows, arcs, k1, n1, k2, n2, smart, rng):
+    a, b = below(rng, n1), below(rng, n2 + 1)  # a smart task move draws its b and does not use it
     if smart:
-        a = below(rng, n1)
         b, second = _best_insertion(table, k2, rows, arcs, k2, n2, rows[k1, a + 1])
     else:
-        a, b = two_below(rng, n1, n2 + 1)
         second = _insertion(table, k2, rows, arcs, k2, b + 1, rows[k1, a + 1])
     return k1, k2, a, b, 0, 0, _removal(table, k1, rows, arcs, k1, a + 1), second
 
@@ -288,10 +282,8 @@ def _draw_row(lengths, machines, makespan_machine, aimed, rng):
 def _draw_two_rows(lengths, machines, makespan_machine, aimed, may_be_empty, rng):
     """Draw the machines of a two-machine move; only a task move may go to an empty machine."""
     while True:
-        if aimed:
-            k1, k2 = makespan_machine, below(rng, machines)
-        else:
-            k1, k2 = two_below(rng, machines, machines)
+        k1 = makespan_machine if aimed else below(rng, machines)
+        k2 = below(rng, machines)
         if k1 != k2 and lengths[k1] > 0 and (may_be_empty or lengths[k2] > 0):
             return k1, k2
 

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler_upmsp.compiled import inlined, kernel
-from ampler_upmsp.generator import below, seeded, unit
+from ampler_upmsp.generator import GRAINS, below, grains, seeded, skip_grains
 from ampler_upmsp.instance import Instance
 from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, fill_row, propose
 from ampler_upmsp.solution import Schedule, Solution, checked
 
 COLDEST = 1e-6  # below this the temperature goes back to its start
 CHANCES = 64  # how many acceptance probabilities are kept per temperature; larger increases are computed
+HOPELESS = 37.0  # exp(-37) < 2⁻⁵³, the smallest number that is drawn
 CHUNK = 200_000  # iterations between two looks at the clock: some 20 ms
+NO_MOVE = -1
 INCUMBENTS = 4096  # how many improvements one chunk can hold: the makespan of a start falls in fewer steps
 
 
@@ -154,7 +156,7 @@ class _State:
             self.heat,
             self.progress,
             np.array([parameters.temperature, parameters.cooling, parameters.iterations_per_temperature]),
-            np.empty(CHANCES),
+            np.empty(CHANCES, dtype=np.int64),
             found,
         )
         return found[:count], stuck
@@ -213,41 +215,31 @@ def _iterate(
 ):
     """Do so many iterations on the arrays; return how many incumbents were found and whether nothing can move."""
     start, cooling, per_temperature = settings[0], settings[1], np.int64(settings[2])
-    objects, machines = pool.shape[0], lengths.shape[0]
     temperature, iteration, level, best = heat[0], progress[0], progress[1], progress[2]
     _set_chances(chances, temperature)
     first, second, top, next_top, third_top = _tops(times)
     busy, movable = _occupied(lengths)
     count, stuck = 0, False
     for _ in range(steps):
-        move = pool[below(rng, objects)]
-        if not applicable(move, lengths, first, busy, movable, machines):
-            if not _any_applicable(pool, lengths, first, busy, movable, machines):
-                stuck = True
-                break
-            while not applicable(move, lengths, first, busy, movable, machines):
-                move = pool[below(rng, objects)]
+        move = _draw_move(pool, lengths, first, busy, movable, rng)
+        if move == NO_MOVE:
+            stuck = True
+            break
         proposal = propose(move, table, rows, arcs, lengths, times, first, rng)
-        k1, k2, change1, change2 = proposal[0], proposal[1], proposal[6], proposal[7]
-        if first != k1 and first != k2:
-            others = top
-        elif second != k1 and second != k2:
-            others = next_top
-        else:
-            others = third_top
-        time1 = times[k1] + change1
-        time2 = times[k2] + change2 if k2 != NOBODY else np.int64(0)
-        delta = max(others, time1, time2) - top
-        if delta <= 0 or unit(rng) < _chance(chances, delta, temperature):
+        k1, k2 = proposal[0], proposal[1]
+        time1 = times[k1] + proposal[6]
+        time2 = times[k2] + proposal[7] if k2 != NOBODY else np.int64(0)
+        delta = max(_untouched_top(k1, k2, first, second, top, next_top, third_top), time1, time2) - top
+        if delta <= 0 or _accepted(chances, delta, temperature, rng):
             apply(move, proposal, table, rows, arcs, lengths)
-            quiet = time1 < third_top and time2 < third_top and k1 != first and k1 != second and k2 != first
-            quiet = quiet and k2 != second and times[k1] < third_top and (k2 == NOBODY or times[k2] < third_top)
+            old2 = times[k2] if k2 != NOBODY else np.int64(0)
+            low = max(times[k1], time1, old2, time2) < third_top and k1 != first and k2 != first
             times[k1] = time1
             if k2 != NOBODY:
                 times[k2] = time2
             if move >> 2 == TASK_MOVE:
                 busy, movable = _occupied(lengths)
-            if not quiet:
+            if not (low and k1 != second and k2 != second):  # else the three largest times are as they were
                 first, second, top, next_top, third_top = _tops(times)
             if top < best:
                 best = top
@@ -259,13 +251,36 @@ def _iterate(
         level += 1
         if level == per_temperature:
             level = 0
-            temperature *= cooling
-            if temperature < COLDEST:
-                temperature = start
+            temperature = temperature * cooling if temperature * cooling >= COLDEST else start
             _set_chances(chances, temperature)
     heat[0] = temperature
     progress[0], progress[1], progress[2] = iteration, level, best
     return count, stuck
+
+
+@inlined
+def _draw_move(pool, lengths, makespan_machine, busy, movable, rng):
+    """Draw move objects until one is applicable; NO_MOVE when none is."""
+    objects, machines = pool.shape[0], lengths.shape[0]
+    move = pool[below(rng, objects)]
+    if applicable(move, lengths, makespan_machine, busy, movable, machines):
+        return move
+    possible = False
+    for other in pool:
+        possible = possible or applicable(other, lengths, makespan_machine, busy, movable, machines)
+    while possible and not applicable(move, lengths, makespan_machine, busy, movable, machines):
+        move = pool[below(rng, objects)]
+    return move if possible else NO_MOVE
+
+
+@inlined
+def _untouched_top(k1, k2, first, second, top, next_top, third_top):
+    """Return the largest time of the machines that a move leaves alone."""
+    if first != k1 and first != k2:
+        return top
+    if second != k1 and second != k2:
+        return next_top
+    return third_top
 
 
 @inlined
@@ -277,17 +292,26 @@ def _copy(rows, lengths, best_rows, best_lengths):
 
 
 @inlined
-def _chance(chances, delta, temperature):
-    """Return the probability of accepting an increase; below 1e-19 it is none."""
+def _accepted(chances, delta, temperature, rng):
+    """Draw whether an increase is accepted; with a probability below 2⁻⁵³ it is not, and nothing is looked at."""
+    if delta >= HOPELESS * temperature:
+        skip_grains(rng)
+        return False
     if delta < CHANCES:
-        return chances[delta]
-    return 1.0 / math.exp(delta / temperature) if delta < 44.0 * temperature else 0.0
+        return grains(rng) < chances[delta]
+    return grains(rng) < _chance(delta, temperature)
+
+
+@inlined
+def _chance(delta, temperature):
+    """Return the least number of grains that is not below the probability of accepting the increase."""
+    return np.int64(math.ceil(GRAINS / math.exp(delta / temperature)))
 
 
 @inlined
 def _set_chances(chances, temperature):
     for delta in range(CHANCES):
-        chances[delta] = 1.0 / math.exp(delta / temperature)
+        chances[delta] = _chance(delta, temperature) if delta < HOPELESS * temperature else np.int64(0)
 
 
 @inlined
@@ -316,11 +340,3 @@ def _occupied(lengths):
         busy += length >= 1
         movable += length >= 2
     return busy, movable
-
-
-@inlined
-def _any_applicable(pool, lengths, first, busy, movable, machines):
-    for move in pool:
-        if applicable(move, lengths, first, busy, movable, machines):
-            return True
-    return False

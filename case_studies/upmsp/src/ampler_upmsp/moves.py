@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ampler_upmsp.compiled import inlined
-from ampler_upmsp.generator import below
+from ampler_upmsp.generator import below, two_below
 
 FAMILIES = ("SHF", "DSW", "SWP", "SWT", "TSK", "2SH")
 SHIFT, DIRECT_SWAP, SWAP, SWITCH, TASK_MOVE, TWO_SHIFT = range(6)
@@ -32,15 +32,6 @@ def fill_row(table, k, rows, arcs, length):
     rows[k, length + 1] = nobody
     for slot in range(1, length + 2):
         arcs[k, slot] = table[k, rows[k, slot - 1], rows[k, slot], 1]
-
-
-@inlined
-def _row_time(table, k, rows, row, length):
-    """Return the time that the row of jobs would take on machine k."""
-    time = np.int64(0)
-    for slot in range(1, length + 1):
-        time += table[k, rows[row, slot - 1], rows[row, slot], 1]
-    return time
 
 
 # --- changes of one machine's time -------------------------------------------------------------------------------
@@ -123,40 +114,67 @@ def _best_insertion_beside(table, k, rows, arcs, row, length, slot, job, back):
 
 @inlined
 def _propose_shift(table, rows, arcs, k, length, smart, rng):
-    a, b = below(rng, length), below(rng, length)  # a smart shift draws its b and does not use it
+    a, b = two_below(rng, length, length)  # a smart shift draws its b and does not use it
     if smart:
         b, change = _best_insertion_beside(table, k, rows, arcs, k, length, a + 1, rows[k, a + 1], False)
     else:
         while a == b:
-            a, b = below(rng, length), below(rng, length)
+            a, b = two_below(rng, length, length)
         change = _insertion_beside(table, k, rows, arcs, k, a + 1, b, rows[k, a + 1])
     return k, NOBODY, a, b, 0, 0, change + _removal(table, k, rows, arcs, k, a + 1), np.int64(0)
 
 
 @inlined
 def _propose_two_shift(table, rows, arcs, k, length, time, smart, rng):
+    """Build the changed row in the scratch space, from which it is copied if the move is accepted."""
+    if smart:
+        return _propose_smart_two_shift(table, rows, arcs, k, length, rng)
+    a1, a2 = two_below(rng, length, length - 1)
+    b1, b2 = two_below(rng, length - 1, length)
+    return k, NOBODY, a1, b1, a2, b2, _shift_two(table, k, rows, length, a1, b1, a2, b2) - time, np.int64(0)
+
+
+@inlined
+def _shift_two(table, k, rows, length, a1, b1, a2, b2):
+    """Fill the scratch row as if the jobs at a1 and then a2 were taken out and put back at b1 and b2; return its time.
+
+    In one pass without a branch: the second job ends at b2, the first at b1 or one further, and the r-th of the others
+    comes from r, or further when that is at or behind a place from which a job was taken.
+    """
+    scratch, nobody = rows.shape[0] - 1, table.shape[1] - 1
+    second_from = a2 + (a2 >= a1)
+    low, high = min(a1, second_from), max(a1, second_from)
+    first, second = rows[k, a1 + 1], rows[k, second_from + 1]
+    first_to = b1 + (b1 >= b2)
+    before, time = np.int32(nobody), np.int64(0)
+    for place in range(length):
+        source = place - (place > first_to) - (place > b2)
+        source += source >= low
+        source += source >= high
+        job = rows[k, min(source, length - 1) + 1]
+        job = first if place == first_to else job
+        job = second if place == b2 else job
+        rows[scratch, place + 1] = job
+        time += table[k, before, job, 1]
+        before = job
+    return time
+
+
+@inlined
+def _propose_smart_two_shift(table, rows, arcs, k, length, rng):
     scratch = rows.shape[0] - 1
     for slot in range(length + 2):
         rows[scratch, slot] = rows[k, slot]
-    if smart:
-        for slot in range(length + 2):
-            arcs[scratch, slot] = arcs[k, slot]
-        a1 = below(rng, length)
-        b1, first = _shift_in_scratch(table, k, rows, arcs, length, a1)
-        for slot in range(min(a1, b1) + 1, max(a1, b1) + 3):
-            arcs[scratch, slot] = table[k, rows[scratch, slot - 1], rows[scratch, slot], 1]
+        arcs[scratch, slot] = arcs[k, slot]
+    a1 = below(rng, length)
+    b1, first = _shift_in_scratch(table, k, rows, arcs, length, a1)
+    for slot in range(min(a1, b1) + 1, max(a1, b1) + 3):
+        arcs[scratch, slot] = table[k, rows[scratch, slot - 1], rows[scratch, slot], 1]
+    a2 = below(rng, length)
+    while a2 == b1:  # another job than the one just shifted
         a2 = below(rng, length)
-        while a2 == b1:  # another job than the one just shifted
-            a2 = below(rng, length)
-        b2, second = _shift_in_scratch(table, k, rows, arcs, length, a2)
-        return k, NOBODY, a1, b1, a2, b2, first + second, np.int64(0)
-    a1, a2 = below(rng, length), below(rng, length - 1)
-    b1, b2 = below(rng, length - 1), below(rng, length)
-    x = _take(rows, scratch, length, a1)
-    y = _take(rows, scratch, length - 1, a2)
-    _put(rows, scratch, length - 2, b1, x)
-    _put(rows, scratch, length - 1, b2, y)
-    return k, NOBODY, a1, b1, a2, b2, _row_time(table, k, rows, scratch, length) - time, np.int64(0)
+    b2, second = _shift_in_scratch(table, k, rows, arcs, length, a2)
+    return k, NOBODY, a1, b1, a2, b2, first + second, np.int64(0)
 
 
 @inlined
@@ -172,8 +190,11 @@ def _shift_in_scratch(table, k, rows, arcs, length, a):
 
 @inlined
 def _propose_switch(table, rows, arcs, k, length, smart, rng):
-    a = below(rng, length)
-    b = _best_partner(table, k, rows, arcs, length, a) if smart else below(rng, length)
+    if smart:
+        a = below(rng, length)
+        b = _best_partner(table, k, rows, arcs, length, a)
+    else:
+        a, b = two_below(rng, length, length)
     return k, NOBODY, a, b, 0, 0, _exchange(table, k, rows, arcs, a, b), np.int64(0)
 
 
@@ -213,8 +234,11 @@ def _exchange(table, k, rows, arcs, a, b):
 
 @inlined
 def _propose_direct_swap(table, rows, arcs, k1, n1, k2, n2, smart, rng):
-    a = below(rng, n1)
-    b = _best_counterpart(table, rows, arcs, k1, k2, n2, a) if smart else below(rng, n2)
+    if smart:
+        a = below(rng, n1)
+        b = _best_counterpart(table, rows, arcs, k1, k2, n2, a)
+    else:
+        a, b = two_below(rng, n1, n2)
     first = _replacement(table, k1, rows, arcs, k1, a + 1, rows[k2, b + 1])
     second = _replacement(table, k2, rows, arcs, k2, b + 1, rows[k1, a + 1])
     return k1, k2, a, b, 0, 0, first, second
@@ -243,13 +267,13 @@ def _best_counterpart(table, rows, arcs, k1, k2, n2, a):
 
 @inlined
 def _propose_swap(table, rows, arcs, k1, n1, k2, n2, smart, rng):
-    a1, a2 = below(rng, n1), below(rng, n2)
+    a1, a2 = two_below(rng, n1, n2)
     x, y = rows[k1, a1 + 1], rows[k2, a2 + 1]
     if smart:
         b1, first = _best_insertion_beside(table, k1, rows, arcs, k1, n1, a1 + 1, y, True)
         b2, second = _best_insertion_beside(table, k2, rows, arcs, k2, n2, a2 + 1, x, True)
     else:
-        b1, b2 = below(rng, n1), below(rng, n2)
+        b1, b2 = two_below(rng, n1, n2)
         first = _insertion_beside(table, k1, rows, arcs, k1, a1 + 1, b1, y)
         second = _insertion_beside(table, k2, rows, arcs, k2, a2 + 1, b2, x)
     first += _removal(table, k1, rows, arcs, k1, a1 + 1)
@@ -259,7 +283,7 @@ def _propose_swap(table, rows, arcs, k1, n1, k2, n2, smart, rng):
 
 @inlined
 def _propose_task_move(table, rows, arcs, k1, n1, k2, n2, smart, rng):
-    a, b = below(rng, n1), below(rng, n2 + 1)  # a smart task move draws its b and does not use it
+    a, b = two_below(rng, n1, n2 + 1)  # a smart task move draws its b and does not use it
     if smart:
         b, second = _best_insertion(table, k2, rows, arcs, k2, n2, rows[k1, a + 1])
     else:
@@ -282,8 +306,10 @@ def _draw_row(lengths, machines, makespan_machine, aimed, rng):
 def _draw_two_rows(lengths, machines, makespan_machine, aimed, may_be_empty, rng):
     """Draw the machines of a two-machine move; only a task move may go to an empty machine."""
     while True:
-        k1 = makespan_machine if aimed else below(rng, machines)
-        k2 = below(rng, machines)
+        if aimed:
+            k1, k2 = makespan_machine, below(rng, machines)
+        else:
+            k1, k2 = two_below(rng, machines, machines)
         if k1 != k2 and lengths[k1] > 0 and (may_be_empty or lengths[k2] > 0):
             return k1, k2
 

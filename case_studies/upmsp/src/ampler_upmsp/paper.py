@@ -15,8 +15,8 @@ from ampler_upmsp.page import FIRST, SECOND, Experiment, write_page
 from ampler_upmsp.rules import TRUTH_RUNS, Reached, reached, summary, true_moments, truth_experiment
 from ampler_upmsp.sheets import write_sheet
 
-ITERATIONS = 1_000_000
-RULES_ITERATIONS = 100_000  # the truth takes 250 000 runs
+ITERATIONS = 750_000
+RULES_ITERATIONS = 100_000  # the truth takes 150 000 runs
 FOLLOW_UP = 60  # instances of the second experiment, which in the paper has all 200
 EVERY = 5.0  # seconds between two lines of progress
 

@@ -42,7 +42,7 @@ def test_rows_agree_when_both_reject_with_the_same_sign_or_neither_does(mine, ag
 
 def test_the_table_shows_both_with_their_half_widths():
     mine = row(FOUND, estimate=-0.5, low=-0.6, high=-0.4, effect_size=-1.2, p_value=3e-9)
-    shown = ("no-SWP.no-TSK", "-50 ± 10 % *", "-79 ± 15 % *", "-1.2", "-2.2", "3e-09", "3.7e-23", "yes")
+    shown = ("no-SWP.no-TSK", "-50 ± 10 *", "-79 ± 15 *", "-1.2", "-2.2", "3e-09", "3.7e-23", "yes")
     assert cells(mine) == shown
     assert f"| {' | '.join(shown)} |" in markdown([mine])
 

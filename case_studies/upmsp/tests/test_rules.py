@@ -39,17 +39,17 @@ def test_the_truth_is_made_of_many_runs_on_the_instances_of_the_experiment(tmp_p
 
 def test_the_summary_has_a_row_for_each_rule():
     rows = [
-        Reached("x", "paper", 300, 0.5, 1.2, False),
-        Reached("y", "paper", 1100, 1.0, 0.9, True),
-        Reached("x", "pairs", 400, 1.0, 0.8, False),
+        Reached("x", "paper", 300, 20, 10, 10, 2, 1.2, False),
+        Reached("y", "paper", 1100, 20, 20, 10, 10, 0.9, True),
+        Reached("x", "pairs", 400, 20, 20, 10, 10, 0.8, False),
     ]
     lines = summary(rows).splitlines()
-    assert lines[2] == "| the paper's Algorithm 1 | 1400 | 1 | 75.0 % | 1 of 2 | 1.05·se |"
-    assert lines[3] == "| optimal, guard pairs (default) | 400 | 0 | 100.0 % | 1 of 1 | 0.80·se |"
+    assert lines[2] == "| the paper's Algorithm 1 | 1400 | 1 | 75.0 % | 60.0 % | 1 of 2 | 1.05·se |"
+    assert lines[3] == "| optimal, guard pairs (default) | 400 | 0 | 100.0 % | 100.0 % | 1 of 1 | 0.80·se |"
 
 
 def test_the_figure_has_a_mark_for_each_instance_and_rule():
-    rows = [Reached(name, rule, 300, 1.0, 0.9, False) for name in "xyz" for rule in ("paper", "pairs", "all")]
+    rows = [Reached(name, rule, 300, 21, 21, 6, 6, 0.9, False) for name in "xyz" for rule in ("paper", "pairs", "all")]
     ax = draw_rules(rows)
     assert [len(line.get_xdata()) for line in ax.lines[:3]] == [3, 3, 3]
 
@@ -63,10 +63,11 @@ def test_the_guarded_rules_run_more_and_hold_more(tmp_path, capsys):
     with (output / "rules.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 4
-    runs, within = (
-        {rule: [kind(row[column]) for row in rows if row["rule"] == rule] for rule in ("paper", "pairs", "all")}
-        for column, kind in (("runs", int), ("within", float))
+    runs, hard_within = (
+        {rule: sum(int(row[column]) for row in rows if row["rule"] == rule) for rule in ("paper", "pairs", "all")}
+        for column in ("runs", "hard_within")
     )
-    assert sum(runs["paper"]) < sum(runs["pairs"]) < sum(runs["all"])
-    assert np.mean(within["paper"]) < np.mean(within["pairs"]) <= np.mean(within["all"])
+    assert runs["paper"] < runs["pairs"] < runs["all"]
+    assert hard_within["paper"] < hard_within["pairs"] <= hard_within["all"]
+    assert all(0 <= int(row["hard_within"]) <= int(row["within"]) <= int(row["pairs"]) == 21 for row in rows)
     assert "guard all" in capsys.readouterr().out

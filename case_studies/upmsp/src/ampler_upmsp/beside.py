@@ -79,7 +79,7 @@ def draw_beside(rows: Sequence[Beside]) -> Axes:
 def markdown(rows: Sequence[Beside]) -> str:
     """Return the table: each variant's estimate with the half-width of its interval, d and p, ours and published."""
     lines = [
-        "| variant | percent difference | published | d | published | p | published | agrees |",
+        "| variant | difference, % | published | d | published | p | published | agrees |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
         *(f"| {' | '.join(cells(row))} |" for row in rows),
     ]
@@ -109,7 +109,7 @@ def cells(row: Beside) -> tuple[str, ...]:
 
 
 def _percent(estimate: float, half_width: float, rejected: bool) -> str:
-    return f"{100 * estimate:.2g} ± {100 * half_width:.2g} %{' *' if rejected else ''}"
+    return f"{100 * estimate:.2g} ± {100 * half_width:.2g}{' *' if rejected else ''}"
 
 
 def _draw_panel(rows: Sequence[Beside], ax: Axes) -> None:

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ampler as am
 from ampler import plots
 from ampler_upmsp import published
 from ampler_upmsp.beside import Beside, beside, cells, draw_beside, found
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ def _totals(experiment: Experiment, analysis: am.Analysis, rows: Sequence[Beside
     ]
 
 
-def _drawn(drawing: str, analysis: am.Analysis, rows: Sequence[Beside]):
+def _drawn(drawing: str, analysis: am.Analysis, rows: Sequence[Beside]) -> Axes:
     match drawing:
         case "accuracy":
             return plots.draw_accuracy(plots.accuracy_data(analysis))

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import ampler as am
-from ampler.analysis import InstanceAccuracy
 from ampler_upmsp.experiments import SE, START, first_experiment
 from ampler_upmsp.variants import FULL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ampler.analysis import InstanceAccuracy
 
 TRUTH_SEED = 2021  # another one than the experiment's: the truth must not be made of the runs that it judges
 TRUTH_RUNS = 120  # of each algorithm on each instance: a true standard error is then known to 6.5 percent

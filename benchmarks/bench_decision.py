@@ -10,8 +10,8 @@ from time import process_time
 
 import numpy as np
 
-from ampler.samples import Samples
-from ampler.sampling import Accuracy
+from ampler.core.samples import Samples
+from ampler.sampling.rules import Accuracy
 
 LIMITS = {22: 1.0, 50: 5.0}  # milliseconds
 CASES = [("simple", True), ("simple", False), ("log-ratio", False), ("percent", True), ("percent", False)]

@@ -10,9 +10,9 @@ from math import ceil
 import numpy as np
 
 from ampler.design import required_instances
-from ampler.holm import holm_levels
-from ampler.power import paired_power
-from ampler.simulation import simulate_design
+from ampler.design.simulation import simulate_design
+from ampler.stats.holm import holm_levels
+from ampler.stats.power import paired_power
 
 CASE = {"effect": 0.5, "power": 0.8, "alpha": 0.05}
 TARGETS = {1_000: 0.005, 100_000: 0.060}  # seconds per design

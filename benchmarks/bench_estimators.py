@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ampler.comparisons import comparison
-from ampler.estimators import estimate
-from ampler.samples import Samples
-from ampler.sampling import Accuracy
+from ampler.core.samples import Samples
+from ampler.sampling.rules import Accuracy
+from ampler.stats.contrasts import comparison
+from ampler.stats.estimate import estimate
 
 TIMES_LESS = 20.0  # than numpy.var of each algorithm's list
 RESAMPLED = 15.0  # milliseconds of a decision with 999 resamples, ten algorithms, 50 values each

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ampler.model import Question
-from ampler.plan import make_plan
-from ampler.runner import run_plan
-from ampler.sampling import Accuracy, Fixed
-from ampler.store import open_store
+from ampler.core.values import Question
+from ampler.running import run_plan
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.plan import make_plan
+from ampler.study.store import open_store
 
 Algorithm = Callable[[str, int], float]
 

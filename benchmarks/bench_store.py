@@ -12,12 +12,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from ampler.fingerprint import record
-from ampler.model import Finished, Observation, Plan, Question, RunKey
-from ampler.plan import make_plan, run_seed
-from ampler.runner import run_plan
-from ampler.sampling import Fixed
-from ampler.store import environment, open_store
+from ampler.core.values import Finished, Observation, Plan, Question, RunKey
+from ampler.running import run_plan
+from ampler.sampling.rules import Fixed
+from ampler.study.plan import make_plan, run_seed
+from ampler.study.record import record
+from ampler.study.store import environment, open_store
 
 INSTANCES, ALGORITHMS, RUNS = 1000, 10, 100  # a million runs
 UNFINISHED = 10  # instances that a kill left without their last word

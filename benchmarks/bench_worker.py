@@ -12,11 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from ampler.model import Command, Question
-from ampler.plan import make_plan
-from ampler.runner import run_plan
-from ampler.sampling import Fixed
-from ampler.store import open_store
+from ampler.core.values import Command, Question
+from ampler.running import run_plan
+from ampler.sampling.rules import Fixed
+from ampler.study.plan import make_plan
+from ampler.study.store import open_store
 
 START = 0.05  # seconds
 WORKERS = 2

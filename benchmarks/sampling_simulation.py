@@ -1,8 +1,8 @@
 """Sampling rules on simulated instances whose truth is known, many replications at once.
 
-The decisions are those of `ampler.guard` and `ampler.allocation`, which take a batch of instances as they take one.
-Each algorithm has its own stream of values; all rules, sd patterns, loads and kinds of difference of one (number of
-algorithms, distribution) see the same streams.
+The decisions are those of `ampler.stats.guard` and `ampler.sampling.allocation`, which take a batch of instances as
+they take one. Each algorithm has its own stream of values; all rules, sd patterns, loads and kinds of difference of
+one (number of algorithms, distribution) see the same streams.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler import guard as guard_module
-from ampler.allocation import largest_error, next_runs
-from ampler.comparisons import Comparison, comparison
-from ampler.guard import guarded_variances
-from ampler.optimum import optimal_counts
-from ampler.pairs import pairs_of
+from ampler.sampling.allocation import largest_error, next_runs
+from ampler.sampling.optimum import optimal_counts
+from ampler.sampling.pair_errors import pairs_of
+from ampler.stats import guard as guard_module
+from ampler.stats.contrasts import Comparison, comparison
+from ampler.stats.guard import guarded_variances
 
 Floats = NDArray[np.float64]
 

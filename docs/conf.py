@@ -53,7 +53,7 @@ def setup(app) -> None:
 
 def draw_gallery(app) -> None:
     """Run every script of docs/gallery; each leaves `ax`, which is saved under the script's name."""
-    from ampler.plots import save
+    from ampler.report.figures import save
 
     FIGURES.mkdir(parents=True, exist_ok=True)
     for script in sorted((HERE / "gallery").glob("*.py")):
@@ -106,7 +106,7 @@ def _member(name: str) -> str:
 
 def help_pages() -> str:
     """The help page of every command, as the shell prints it."""
-    from ampler.cli.app import app as shell
+    from ampler.app.shell.app import app as shell
 
     names = [command.name or command.callback.__name__.replace("_", "-") for command in shell.registered_commands]
     return "\n\n".join(f"### {name}\n\n```text\n{_help_page(name)}```" for name in names)

@@ -43,7 +43,7 @@ def nasty_names():
 def study_of():
     """`study_of(names)`: an analysis of made-up runs, the later algorithms ever a little worse; the same every time."""
     from ampler.analysis import Analysis, analyse_runs
-    from ampler.runs import Runs
+    from ampler.core.runs import Runs
 
     def make(names, *, instances=12, runs=6, features=None, difference="simple", reference=None, **options) -> Analysis:
         rng = np.random.default_rng(2019)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ampler
-from ampler.cli.app import app
+from ampler.app.shell.app import app
 
 ROOT = Path(__file__).parents[1]
 # The Python of README.md, the first, is collected by pytest itself.

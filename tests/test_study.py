@@ -11,10 +11,10 @@ import pytest
 
 from ampler import Accuracy, Fixed
 from ampler.analysis import Analysis
-from ampler.errors import InvalidPlan, RunFailed
-from ampler.model import Command, Drop, Limits, Penalty
-from ampler.store import read_store
-from ampler.study import Study
+from ampler.core.errors import InvalidPlan, RunFailed
+from ampler.core.values import Command, Drop, Limits, Penalty
+from ampler.front import Study
+from ampler.study.store import read_store
 from ampler.testing import SerialExecutor
 
 STUDY = Study(

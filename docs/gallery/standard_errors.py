@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ampler.comparisons import comparison
-from ampler.plots.style import BLUE, GREEN, GREY, ORANGE, canvas
+from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
+from ampler.stats.contrasts import comparison
 
 RUNS, REPLICATIONS = 400, 40_000
 PHI = np.linspace(-1.0, 1.0, 17)

@@ -8,9 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ampler.advice import Advice as Advice
-    from ampler.advice import suggest_se as suggest_se
     from ampler.analysis import Analysis as Analysis
+    from ampler.analysis.advice import Advice as Advice
+    from ampler.analysis.advice import suggest_se as suggest_se
+    from ampler.core.errors import AmplerError as AmplerError
+    from ampler.core.samples import Samples as Samples
+    from ampler.core.values import Command as Command
+    from ampler.core.values import Drop as Drop
+    from ampler.core.values import Function as Function
+    from ampler.core.values import Instance as Instance
+    from ampler.core.values import Observation as Observation
+    from ampler.core.values import Par as Par
+    from ampler.core.values import Penalty as Penalty
+    from ampler.core.values import Plan as Plan
+    from ampler.core.values import Question as Question
+    from ampler.core.values import Reading as Reading
+    from ampler.core.values import RunKey as RunKey
+    from ampler.core.values import Sample as Sample
+    from ampler.core.values import Stop as Stop
+    from ampler.core.values import StopStudy as StopStudy
     from ampler.design import Design as Design
     from ampler.design import achieved_power as achieved_power
     from ampler.design import detectable_effect as detectable_effect
@@ -18,90 +34,74 @@ if TYPE_CHECKING:
     from ampler.design import n_comparisons as n_comparisons
     from ampler.design import power_curve as power_curve
     from ampler.design import required_instances as required_instances
-    from ampler.errors import AmplerError as AmplerError
-    from ampler.estimators import Estimate as Estimate
-    from ampler.estimators import estimate as estimate
-    from ampler.model import Command as Command
-    from ampler.model import Drop as Drop
-    from ampler.model import Function as Function
-    from ampler.model import Instance as Instance
-    from ampler.model import Observation as Observation
-    from ampler.model import Par as Par
-    from ampler.model import Penalty as Penalty
-    from ampler.model import Plan as Plan
-    from ampler.model import Question as Question
-    from ampler.model import Reading as Reading
-    from ampler.model import RunKey as RunKey
-    from ampler.model import Sample as Sample
-    from ampler.model import Stop as Stop
-    from ampler.model import StopStudy as StopStudy
-    from ampler.plan import make_plan as make_plan
-    from ampler.plan import run_seed as run_seed
+    from ampler.design.simulation import DesignCheck as DesignCheck
+    from ampler.design.simulation import simulate_design as simulate_design
+    from ampler.front import Study as Study
+    from ampler.front import advise as advise
+    from ampler.front import analyse as analyse
     from ampler.report import write_report as write_report
-    from ampler.runner import Progress as Progress
-    from ampler.runner import run_plan as run_plan
-    from ampler.samples import Samples as Samples
-    from ampler.sampling import Accuracy as Accuracy
-    from ampler.sampling import Fixed as Fixed
-    from ampler.sampling import sample as sample
-    from ampler.simulation import DesignCheck as DesignCheck
-    from ampler.simulation import simulate_design as simulate_design
-    from ampler.sources import advise as advise
-    from ampler.sources import analyse as analyse
-    from ampler.store import merge_stores as merge_stores
-    from ampler.store import open_store as open_store
-    from ampler.store import read_store as read_store
-    from ampler.study import Study as Study
-    from ampler.studyfile import read_study_file as read_study_file
+    from ampler.running import Progress as Progress
+    from ampler.running import run_plan as run_plan
+    from ampler.sampling.rules import Accuracy as Accuracy
+    from ampler.sampling.rules import Fixed as Fixed
+    from ampler.sampling.rules import sample as sample
+    from ampler.stats.estimate import Estimate as Estimate
+    from ampler.stats.estimate import estimate as estimate
+    from ampler.study.plan import make_plan as make_plan
+    from ampler.study.plan import run_seed as run_seed
+    from ampler.study.store import merge_stores as merge_stores
+    from ampler.study.store import open_store as open_store
+    from ampler.study.store import read_store as read_store
+    from ampler.study.toml import read_study_file as read_study_file
 
 __version__ = "0.1.0"
 
 # The home of each public name; a test compares it with the imports above and with __all__.
 _HOMES = {
-    "Accuracy": "sampling",
-    "Advice": "advice",
-    "AmplerError": "errors",
+    "Accuracy": "sampling.rules",
+    "Advice": "analysis.advice",
+    "AmplerError": "core.errors",
     "Analysis": "analysis",
-    "Command": "model",
+    "Command": "core.values",
     "Design": "design",
-    "DesignCheck": "simulation",
-    "Drop": "model",
-    "Estimate": "estimators",
-    "Fixed": "sampling",
-    "Function": "model",
-    "Instance": "model",
-    "Observation": "model",
-    "Par": "model",
-    "Penalty": "model",
-    "Plan": "model",
-    "Progress": "runner",
-    "Question": "model",
-    "Reading": "model",
-    "RunKey": "model",
-    "Sample": "model",
-    "Samples": "samples",
-    "Stop": "model",
-    "StopStudy": "model",
-    "Study": "study",
+    "DesignCheck": "design.simulation",
+    "Drop": "core.values",
+    "Estimate": "stats.estimate",
+    "Fixed": "sampling.rules",
+    "Function": "core.values",
+    "Instance": "core.values",
+    "Observation": "core.values",
+    "Par": "core.values",
+    "Penalty": "core.values",
+    "Plan": "core.values",
+    "Progress": "running",
+    "Question": "core.values",
+    "Reading": "core.values",
+    "RunKey": "core.values",
+    "Sample": "core.values",
+    "Samples": "core.samples",
+    "Stop": "core.values",
+    "StopStudy": "core.values",
+    "Study": "front",
     "achieved_power": "design",
-    "advise": "sources",
-    "analyse": "sources",
+    "advise": "front",
+    "analyse": "front",
     "detectable_effect": "design",
     "effect_from": "design",
-    "estimate": "estimators",
-    "make_plan": "plan",
-    "merge_stores": "store",
+    "estimate": "stats.estimate",
+    "make_plan": "study.plan",
+    "merge_stores": "study.store",
     "n_comparisons": "design",
-    "open_store": "store",
+    "open_store": "study.store",
     "power_curve": "design",
-    "read_store": "store",
-    "read_study_file": "studyfile",
+    "read_store": "study.store",
+    "read_study_file": "study.toml",
     "required_instances": "design",
-    "run_plan": "runner",
-    "run_seed": "plan",
-    "sample": "sampling",
-    "simulate_design": "simulation",
-    "suggest_se": "advice",
+    "run_plan": "running",
+    "run_seed": "study.plan",
+    "sample": "sampling.rules",
+    "simulate_design": "design.simulation",
+    "suggest_se": "analysis.advice",
     "write_report": "report",
 }
 

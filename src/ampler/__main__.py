@@ -1,6 +1,6 @@
 """`python -m ampler` is `ampler`."""
 
-from ampler.cli import main
+from ampler.app.shell import main
 
 if __name__ == "__main__":  # test collectors import this module
     main()

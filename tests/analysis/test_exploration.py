@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from ampler.analysis.blocks import gather
 from ampler.analysis.exploration import decisions, other_policies, stability, subgroups
-from ampler.blocks import gather
-from ampler.comparisons import comparison
-from ampler.errors import InvalidData
-from ampler.paired import paired_test
-from ampler.runs import Runs
+from ampler.core.errors import InvalidData
+from ampler.core.runs import Runs
+from ampler.stats.contrasts import comparison
+from ampler.stats.paired import paired_test
 
 PAIRS = [("a", "b")]
 INSTANCES = [f"i{i}" for i in range(12)]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ampler.analysis.compare import Equivalence, Result
 from ampler.analysis.verdicts import Wording, number, verdict
-from ampler.inference import Equivalence, Result
 
 RESULT = Result(
     estimate=-0.0341,

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 import ampler
-from ampler.sampling import Accuracy
+from ampler.sampling.rules import Accuracy
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from ampler.model import Drop
+from ampler.core.values import Drop
 from ampler.report.methods import as_latex, as_text, cited, methods
 from ampler.report.references import reference
 from ampler.report.subject import Subject, subject_of
-from ampler.sampling import Accuracy, Fixed
+from ampler.sampling.rules import Accuracy, Fixed
 
 ASKED = {"difference": "simple", "reference": "full"}
 

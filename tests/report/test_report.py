@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import ampler
-from ampler.errors import InvalidInput
+from ampler.core.errors import InvalidInput
 from ampler.report import render, report_format, subject_of, write_figures
+from ampler.report.csv import harmless
 from ampler.report.markdown import marked
-from ampler.report.sheet import harmless
 from ampler.report.subject import Subject
 
 FRAME = pd.DataFrame({"dataset": list("abcd"), "old": [9.0, 8, 7, 9], "new": [5.0, 4, 4, 6]})

@@ -1,9 +1,9 @@
 """From runs to what may be concluded: comparisons in Holm's order, accuracy, and what a reader must know. Pure."""
 
-from ampler.analysis.cautions import Caution
+from ampler.analysis.analyse import analyse_runs
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
 from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Settings
-from ampler.analysis.steps import analyse_runs
+from ampler.core.values import Caution
 
 __all__ = [
     "AlgorithmRuns",

@@ -9,47 +9,22 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ampler.analysis.blocks import Blocks, Cells
+from ampler.analysis.compare import Result
 from ampler.analysis.exploration import OtherPolicy
-from ampler.analysis.skew import error_inflation, skewness_error
-from ampler.blocks import Blocks, Cells
-from ampler.comparisons import Comparison
-from ampler.guard import pooled_kurtosis
-from ampler.inference import Result
-from ampler.model import Alternative, Difference, Test
-from ampler.paired import is_constant
-from ampler.runs import Runs
+from ampler.core.runs import Runs
+from ampler.core.values import Alternative, Caution, Difference, Test
+from ampler.stats.contrasts import Comparison
+from ampler.stats.guard import pooled_kurtosis
+from ampler.stats.paired import is_constant
+from ampler.stats.shape import error_inflation, skewness_error
 
 Floats = NDArray[np.float64]
 Pair = tuple[str, str]
-Kind = Literal[
-    "failures",
-    "incomplete",
-    "budget",
-    "accuracy",
-    "accuracy-unknown",
-    "heavy-tails",
-    "run-noise",
-    "pseudoreplication",
-    "duplicates",
-    "repeated-runs",
-    "constant",
-    "skewness",
-    "denominator",
-    "power",
-    "level",
-    "table",  # these six are said by the source of the runs
-    "direction",
-    "unfinished",
-    "unused",
-    "part",
-    "plan",
-]
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found (METHOD: words)
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
@@ -67,14 +42,6 @@ RUN_IN_NAME = re.compile(
     r"[\s_\-./:,(\[]*(?:run|rep|repeat|repetition|replicate|replication|seed|trial|fold|execution)[\s_\-.:=#]*\d+\W*$",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """Something a reader of the results must know: its kind (a fixed word) and a sentence."""
-
-    kind: Kind
-    sentence: str
 
 
 def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Caution | None:

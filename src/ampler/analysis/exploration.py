@@ -12,13 +12,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.blocks import Blocks, Cells, summarise
-from ampler.comparisons import Comparison, comparison
-from ampler.errors import InvalidData
-from ampler.holm import step_down
-from ampler.inference import Interval, p_values
-from ampler.model import Alternative, Difference, Test
-from ampler.paired import paired_test
+from ampler.analysis.blocks import Blocks, Cells, summarise
+from ampler.analysis.compare import Interval, p_values
+from ampler.core.errors import InvalidData
+from ampler.core.values import Alternative, Difference, Test
+from ampler.stats.contrasts import Comparison, comparison
+from ampler.stats.holm import step_down
+from ampler.stats.paired import paired_test
 
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.analysis import cautions
+from ampler.analysis.blocks import Blocks, Cells, Worst, complete, gather, summarise
 from ampler.analysis.exploration import Signs, decisions
 from ampler.analysis.results import Pair, Settings
-from ampler.blocks import Blocks, Cells, Worst, complete, gather, summarise
-from ampler.checks import choice, number, share, whole
-from ampler.comparisons import Comparison, goal_of
-from ampler.errors import InvalidData
-from ampler.guard import Guard
-from ampler.model import Alternative, Better, FailurePolicy, Test
-from ampler.protocols import Statistic
-from ampler.runs import Runs
+from ampler.core.checks import choice, number, share, whole
+from ampler.core.contracts import Statistic
+from ampler.core.errors import InvalidData
+from ampler.core.runs import Runs
+from ampler.core.values import Alternative, Better, FailurePolicy, Test
+from ampler.stats.contrasts import Comparison, goal_of
+from ampler.stats.guard import Guard
 
 Floats = NDArray[np.float64]
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.analysis.cautions import Caution
+from ampler.analysis.compare import Equivalence, Interval
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.analysis.rendering import flat, jsonable
-from ampler.comparisons import Formula
-from ampler.guard import Guard
-from ampler.inference import Equivalence, Interval
-from ampler.model import Alternative, Better, Difference, Drop, FailurePolicy, Par, Penalty, Status, Test
-from ampler.omnibus import Omnibus
+from ampler.core.values import Alternative, Better, Caution, Difference, Drop, FailurePolicy, Par, Penalty, Status, Test
+from ampler.stats.contrasts import Formula
+from ampler.stats.guard import Guard
+from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:
     import pandas as pd

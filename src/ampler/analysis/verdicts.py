@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ampler.inference import Equivalence, Interval, Result
-from ampler.model import Alternative, Better, Difference
+from ampler.analysis.compare import Equivalence, Interval, Result
+from ampler.core.values import Alternative, Better, Difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from numbers import Integral
 from reprlib import repr as shown
 from typing import Any, get_args
 
-from ampler.checks import choice, number, share, whole
-from ampler.design.profile import Family, Target, target_power
-from ampler.design.rehearsal import Dependence
-from ampler.errors import InvalidDesign
-from ampler.holm import Correction
-from ampler.model import Alternative, Test
+from ampler.core.checks import choice, number, share, whole
+from ampler.core.errors import InvalidDesign
+from ampler.core.values import Alternative, Test
+from ampler.design.powers import Family, Target, target_power
+from ampler.design.simulate import Dependence
+from ampler.stats.holm import Correction
 
 MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on
 MOST_COMPARISONS = 10**7  # all pairs of 4472 algorithms

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ampler.errors import InvalidInput
+from ampler.core.errors import InvalidInput
 from ampler.report.subject import Subject, subject_of
 
 __all__ = ["FORMATS", "Subject", "render", "report_format", "subject_of", "write_figures", "write_report"]
@@ -50,7 +50,7 @@ def render(subject: Subject, kind: str) -> str:
     """Return the text of a report in one of the formats."""
     match kind:
         case "html":
-            from ampler.report.page import html_report
+            from ampler.report.html import html_report
 
             return html_report(subject)
         case "md":
@@ -61,15 +61,15 @@ def render(subject: Subject, kind: str) -> str:
             from ampler.report.tex import latex_report
 
             return latex_report(subject)
-    from ampler.report.sheet import comparisons_csv
+    from ampler.report.csv import comparisons_csv
 
     return comparisons_csv(subject.analysis)
 
 
 def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = "pdf") -> tuple[Path, ...]:
     """Write every figure of the report into a folder, as pdf, svg, png or pgf; return their paths."""
-    from ampler.plots import save
     from ampler.report.drawings import drawings
+    from ampler.report.figures import save
 
     if kind not in FIGURES:
         raise InvalidInput(f"figures must be one of {', '.join(FIGURES)}, got {kind!r}")

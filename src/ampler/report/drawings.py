@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ampler import plots
 from ampler.analysis import Analysis
+from ampler.core.errors import AmplerError
 from ampler.design import achieved_power
-from ampler.errors import AmplerError
-from ampler.plots.style import COLUMN, STYLE
+from ampler.report import figures as plots
+from ampler.report.figures.style import COLUMN, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

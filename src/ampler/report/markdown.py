@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ampler.findings import headline, sentences, together
+from ampler.analysis.findings import headline, sentences, together
 from ampler.report.methods import as_text, cited, methods
 from ampler.report.subject import Subject
 from ampler.report.tables import (

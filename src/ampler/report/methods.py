@@ -13,8 +13,8 @@ from typing import Any
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.verdicts import number
-from ampler.latex import escaped
-from ampler.model import Drop, Par, Penalty
+from ampler.core.values import Drop, Par, Penalty
+from ampler.report.latex import escaped
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Record, Subject
 

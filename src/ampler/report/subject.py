@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ampler.analysis import Analysis
-from ampler.errors import InvalidInput
-from ampler.model import PlanRecord, Session
-from ampler.sources import analyse, is_study_file
-from ampler.store import read_store
+from ampler.core.errors import InvalidInput
+from ampler.core.values import PlanRecord, Session
+from ampler.front import analyse, is_study_file
+from ampler.study.store import read_store
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from ampler.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

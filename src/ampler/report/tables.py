@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.analysis import Analysis
+from ampler.analysis.compare import Interval
 from ampler.analysis.verdicts import number
-from ampler.inference import Interval
-from ampler.model import Status
+from ampler.core.values import Status
 
 DIGITS = 3
 MOST_CELLS = 30_000  # of the table of all statistics: a few megabytes

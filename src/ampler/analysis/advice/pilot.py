@@ -1,0 +1,189 @@
+"""What a pilot tells: how much the differences vary between instances, and how noisy the runs are on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.analysis.blocks import Blocks
+from ampler.sampling.optimum import optimal_counts
+from ampler.sampling.pair_errors import Pairs, pairs_of
+from ampler.stats.contrasts import Comparison
+from ampler.stats.guard import effective_degrees
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+MOST_PRIOR_DEGREES = 50.0  # instances never share a variance exactly, however alike the estimates look
+FEWEST_PRIOR_DEGREES = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceParts:
+    """Why the estimated differences of a pair vary over the pilot's instances.
+
+    total = between + within: how much the pair really differs from instance to instance, and the noise of the runs.
+    """
+
+    first: str
+    second: str
+    difference: float  # mean over the instances
+    total: float
+    between: float  # total - within, 0 where the noise explains everything
+    within: float  # the mean squared standard error
+    between_interval: Interval  # 90 %, for normal differences
+
+    @property
+    def noise_share(self) -> float:
+        """The share of the runs' noise in the variance, at the pilot's number of runs."""
+        return self.within / self.total if self.total > 0 else 0.0
+
+    def times(self, unit: float) -> VarianceParts:
+        """The same in other units of the differences."""
+        low, high = self.between_interval
+        return replace(
+            self,
+            difference=self.difference * unit,
+            total=self.total * unit * unit,
+            between=self.between * unit * unit,
+            within=self.within * unit * unit,
+            between_interval=(low * unit * unit, high * unit * unit),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """The pilot as the curve needs it; instances in rows, algorithms (or pairs) in columns."""
+
+    goal: Comparison
+    theta: Floats
+    spread: Floats  # the variance of one run, as far as the pilot can tell it on each instance
+    parts: tuple[VarianceParts, ...]
+    start: int
+    costs: Floats  # of one run of each algorithm
+    instance_cost: float = 0.0  # of having an instance at all
+
+    @cached_property
+    def between(self) -> Floats:
+        """The variance between instances of each pair."""
+        return np.array([part.between for part in self.parts])
+
+    @cached_property
+    def top(self) -> float:
+        """The accuracy that `start` runs give everywhere: asking for less changes nothing."""
+        return float(self._pairs.largest_error(self._least).max())
+
+    def counts(self, se: float) -> Floats:
+        """Return the runs of each algorithm on each instance that make every pair exact to `se` at the least cost."""
+        if se >= self.top:
+            return self._least
+        return optimal_counts(self._pairs, se, self._least, self.costs, exact=False)
+
+    def variances(self, counts: Floats) -> Floats:
+        """Return the variance of the estimated differences over instances, with these runs."""
+        noise: Floats = self.goal.squared_errors(self.theta, self.spread / counts).mean(axis=0)
+        return self.between + noise
+
+    def cost(self, counts: Floats) -> float:
+        """Return the cost of one instance, on average."""
+        return self.instance_cost + float((counts @ self.costs).mean())
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return pairs_of(self.goal, self.spread, self.theta)
+
+    @cached_property
+    def _least(self) -> Floats:
+        return np.full(self.theta.shape, float(self.start))
+
+
+def pilot_of(blocks: Blocks, goal: Comparison, *, start: int, costs: Floats, instance_cost: float = 0.0) -> Pilot:
+    """Split the variance of each pair's differences, and keep what tells the cost of an accuracy."""
+    theta, variances = blocks.theta, blocks.variances
+    if goal.difference == "simple":  # the others are ratios, which know no unit
+        exponents = blocks.exponents[:, None]
+        theta, variances = np.ldexp(theta, exponents), np.ldexp(variances, 2 * exponents)
+    unit = np.ones_like(theta) if goal.difference == "simple" else theta**2
+    spread = unit * moderated(variances / unit, blocks.counts, blocks.kurtosis)
+    return Pilot(goal, theta, spread, _parts(blocks, goal), start, costs, instance_cost)
+
+
+def moderated(variances: Floats, counts: NDArray[np.int64], kurtosis: Floats | None) -> Floats:
+    """Return variances that borrow strength from the other instances, algorithm by algorithm (Smyth 2004).
+
+    A variance from few runs is mostly chance. Taken at its word, the noise would seem to differ between instances
+    where it does not, and an allocation that follows these differences would seem to save runs that nobody can save.
+    Their mean is that of the variances that came, which is right on average.
+
+    >>> moderated(np.array([[1.0], [9.0], [5.0]]), np.full((3, 1), 4), None).round(1).tolist()
+    [[3.6], [6.4], [5.0]]
+    """
+    rows = variances.T  # algorithms first: each has a prior of its own
+    degrees = effective_degrees(counts.T.astype(float), rows, None if kurtosis is None else kurtosis.T)
+    shrunk = np.array([_shrunk(own, freedom) for own, freedom in zip(rows, degrees, strict=True)])
+    means = shrunk.mean(axis=1, keepdims=True)
+    factor = np.divide(rows.mean(axis=1, keepdims=True), means, out=np.zeros_like(means), where=means > 0)
+    return np.asarray((factor * shrunk).T)
+
+
+def _shrunk(variances: Floats, degrees: Floats) -> Floats:
+    """Each variance moved towards what all of them together say, by moments of their logarithms."""
+    from scipy.special import polygamma, psi
+
+    used = (variances > 0) & (degrees > 0)
+    if used.sum() < 2:
+        return variances
+    half = degrees[used] / 2
+    logs = np.log(variances[used]) - psi(half) + np.log(half)  # unbiased for the logarithms of the true variances
+    prior = _prior_degrees(float(logs.var(ddof=1) - polygamma(1, half).mean()))
+    typical = np.exp(logs.mean() + psi(prior / 2) - np.log(prior / 2))
+    return np.asarray((degrees * variances + prior * typical) / (degrees + prior))
+
+
+def _prior_degrees(spread: float) -> float:
+    """The d for which ψ′(d/2) is the variance of the logarithms of the true variances, within its limits."""
+    from scipy.optimize import brentq
+    from scipy.special import polygamma
+
+    ends = FEWEST_PRIOR_DEGREES, MOST_PRIOR_DEGREES
+    high, low = (float(polygamma(1, end / 2)) for end in ends)
+    if not low < spread < high:
+        return ends[0] if spread >= high else ends[1]
+    return float(brentq(lambda d: float(polygamma(1, d / 2)) - spread, *ends))
+
+
+def variance_factors(instances: int) -> Interval:
+    """Return what to multiply a variance from so many normal values with for its 90 % interval.
+
+    >>> [round(factor, 2) for factor in variance_factors(10)]
+    [0.53, 2.71]
+    """
+    from scipy.special import chdtri
+
+    freedom = instances - 1
+    return freedom / float(chdtri(freedom, 0.05)), freedom / float(chdtri(freedom, 0.95))
+
+
+def _parts(blocks: Blocks, goal: Comparison) -> tuple[VarianceParts, ...]:
+    phi, squared = blocks.differences(goal), blocks.errors(goal) ** 2
+    columns = zip(goal.first, goal.second, phi.T, squared.T, strict=True)
+    return tuple(_part(blocks.algorithms, int(i), int(j), own, noise) for i, j, own, noise in columns)
+
+
+def _part(algorithms: Sequence[str], first: int, second: int, phi: Floats, squared_errors: Floats) -> VarianceParts:
+    """Method of moments: the noise adds its mean square to the variance of the true differences."""
+    total, within = float(phi.var(ddof=1)), float(squared_errors.mean())
+    low, high = variance_factors(len(phi))
+    return VarianceParts(
+        algorithms[first],
+        algorithms[second],
+        difference=float(phi.mean()),
+        total=total,
+        between=max(0.0, total - within),
+        within=within,
+        between_interval=(max(0.0, low * total - within), max(0.0, high * total - within)),
+    )

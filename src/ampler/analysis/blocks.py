@@ -1,0 +1,340 @@
+"""Instances as blocks: runs gathered by instance and algorithm, then summarised. Pure.
+
+    runs ─► gather (what a failed run counts as) ─► Cells ─► complete ─► summarise (the statistic) ─► Blocks
+
+Arrays have instances in rows and algorithms in columns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.contracts import Statistic
+from ampler.core.errors import InvalidData
+from ampler.core.runs import STATUSES, Runs
+from ampler.core.values import Better, Drop, FailurePolicy, Par, Penalty
+from ampler.stats.contrasts import Comparison
+from ampler.stats.guard import Guard, guarded_variances
+from ampler.stats.summaries import Custom, Mean, Summary, summary_of
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
+ROOM = 400  # others are brought to 2^400: squares fit, and so do those of values 10^280 times smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """A failed run counts as the worst value seen on its instance. Used to ask whether the conclusion depends on it."""
+
+    better: Better
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The values of every algorithm on every instance, one cell after the other, instance by instance."""
+
+    instances: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    values: Floats  # in the order of the runs within a cell
+    counts: Counts  # values in each cell
+    spent: Counts  # runs of each cell, failed ones included
+    starts: Counts = field(init=False)  # where each cell begins
+
+    def __post_init__(self) -> None:
+        ends = np.cumsum(self.counts).reshape(self.counts.shape)
+        object.__setattr__(self, "starts", ends - self.counts)
+
+    def of(self, instance: int, algorithm: int) -> Floats:
+        """Return the values of one cell."""
+        start = self.starts[instance, algorithm]
+        return self.values[start : start + self.counts[instance, algorithm]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """The statistic of each algorithm on each instance, and the variance of one run, in units of 2^exponents.
+
+    A variance is NaN where one value alone says nothing about it.
+    """
+
+    instances: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    counts: Counts
+    theta: Floats
+    variances: Floats
+    kurtosis: Floats | None  # n·M4/M2² for the mean; None for other statistics
+    certain: Mask  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
+    exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
+
+    @property
+    def statistics(self) -> Floats:
+        """The statistics in their own unit."""
+        return self._unscaled(self.theta)
+
+    def differences(self, goal: Comparison) -> Floats:
+        """Return φ of each pair on each instance."""
+        check_positive(self, goal)
+        with np.errstate(all="ignore"):  # what leaves the doubles is refused below
+            phi = goal.differences(self.theta)
+        phi = self._unscaled(phi) if goal.difference == "simple" else phi
+        if not np.isfinite(phi).all():
+            raise InvalidData(
+                "the differences must be finite, but some exceed the largest number; scale the values down"
+            )
+        return phi
+
+    def errors(self, goal: Comparison, *, guard: Guard = "none") -> Floats:
+        """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
+        check_positive(self, goal)
+        with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
+            errors = np.sqrt(goal.squared_errors(self.theta, self._guarded(guard, goal.reference) / self.counts))
+        errors = self._unscaled(errors) if goal.difference == "simple" else errors
+        return np.where(np.isfinite(errors), errors, np.nan)
+
+    def relative_errors(self) -> Floats:
+        """Return the standard error of each statistic as a share of its magnitude."""
+        with np.errstate(all="ignore"):
+            return np.sqrt(self.variances / self.counts) / np.abs(self.theta)
+
+    def _guarded(self, guard: Guard, reference: int | None) -> Floats:
+        counts = self.counts.astype(float)
+        with np.errstate(divide="ignore", invalid="ignore"):  # single values have no degrees of freedom to divide by
+            bounds = guarded_variances(counts, self.variances, self.kurtosis, guard=guard, reference=reference)
+        return np.where(self.certain, 0.0, bounds)
+
+    def _unscaled(self, values: Floats) -> Floats:
+        if not self.exponents.any():
+            return values
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(values, self.exponents[:, None])
+
+
+def gather(runs: Runs, failures: FailurePolicy | Worst | None = None) -> Cells:
+    """Sort the values of the runs into cells; what a failed run counts as must be said.
+
+    >>> runs = Runs.from_columns(["i", "i", "i"], ["a", "b", "a"], [1.0, 5.0, 3.0])
+    >>> gather(runs).of(0, 0).tolist()
+    [1.0, 3.0]
+    """
+    value, counted = _values_under(runs, failures)
+    shape = len(runs.instances), len(runs.algorithms)
+    cell = runs.instance * shape[1] + runs.algorithm
+    kept = cell[counted]
+    counts = np.bincount(kept, minlength=shape[0] * shape[1])
+    return Cells(
+        instances=runs.instances,
+        algorithms=runs.algorithms,
+        values=value[counted][np.argsort(kept, kind="stable")],
+        counts=counts.reshape(shape),
+        spent=np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape),
+    )
+
+
+def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tuple[Cells, dict[str, str]]:
+    """Keep the instances on which every algorithm has enough values; return the others with the reason.
+
+    With `deterministic`, the names of the algorithms whose value never changes, all others need two values. Without
+    it (results people already have) one is enough, unless other runs of the cell failed.
+    """
+    failed = cells.spent - cells.counts
+    if deterministic is None:
+        needed = np.where(failed > 0, 2, 1)
+    else:
+        needed = np.array([[1 if name in deterministic else 2 for name in cells.algorithms]])
+    short = cells.counts < needed
+    usable: Mask = np.asarray(~short.any(axis=1))
+    reasons = {cells.instances[i]: _reason(cells, int(i), short[i]) for i in np.flatnonzero(~usable)}
+    return _rows(cells, usable), reasons
+
+
+def summarise(
+    cells: Cells,
+    statistic: str | Statistic = "mean",
+    *,
+    deterministic: Collection[str] | None = None,
+    accuracy: bool = True,
+) -> Blocks:
+    """Reduce every cell to its statistic and, if accuracy matters, the variance of one run.
+
+    >>> runs = Runs.from_columns(["i", "i", "i", "i"], ["a", "b", "a", "b"], [1.0, 5.0, 3.0, 5.0])
+    >>> blocks = summarise(gather(runs))
+    >>> blocks.theta.tolist(), blocks.variances.tolist()
+    ([[2.0, 5.0]], [[2.0, 0.0]])
+    """
+    summary = summary_of(statistic)
+    exponents = np.zeros(len(cells.instances), np.int64) if isinstance(summary, Custom) else _exponents(cells)
+    scaled = _scaled(cells, exponents)
+    if isinstance(summary, Mean):
+        theta, variances, kurtosis = _moments(scaled)
+    else:
+        theta, variances = _summaries(scaled, summary, accuracy=accuracy)
+        kurtosis = None
+    _check_finite(cells, theta)
+    certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
+    variances = np.where(certain, 0.0, variances)
+    return Blocks(cells.instances, cells.algorithms, cells.counts, theta, variances, kurtosis, certain, exponents)
+
+
+def check_positive(blocks: Blocks, goal: Comparison) -> None:
+    """Percent and log-ratio differences mean something for positive statistics only."""
+    if goal.difference == "simple" or (blocks.theta > 0).all():
+        return
+    i, k = np.argwhere(~(blocks.theta > 0))[0]
+    raise InvalidData(
+        f"{goal.difference} differences need positive values: the statistic of algorithm {blocks.algorithms[k]!r} on"
+        f" instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple'"
+    )
+
+
+def _check_finite(cells: Cells, theta: Floats) -> None:
+    if not np.isfinite(theta).all():
+        i, k = np.argwhere(~np.isfinite(theta))[0]
+        raise InvalidData(
+            f"the statistic must be a finite number, got {theta[i, k]} for algorithm {cells.algorithms[k]!r} on"
+            f" instance {cells.instances[i]!r}; mend the statistic or leave the instance out"
+        )
+
+
+# what a failed run counts as --------------------------------------------------------------------------------------
+
+
+def _values_under(runs: Runs, failures: FailurePolicy | Worst | None) -> tuple[Floats, Mask]:
+    """The value of each run, and which of them count."""
+    ok = runs.ok
+    if ok.all():
+        return runs.value, ok
+    everything = np.ones_like(ok)
+    match failures:
+        case Drop():
+            return runs.value, ok
+        case Penalty(value):
+            return np.where(ok, runs.value, _finite_penalty(value)), everything
+        case Par(factor, cutoff):
+            return np.where(ok, runs.value, _finite_penalty(factor * _cutoff(runs, cutoff))), everything
+        case Worst(better):
+            return np.where(ok, runs.value, _worst_seen(runs, better)[runs.instance]), everything
+    raise InvalidData(_ask_for_policy(runs))
+
+
+def _finite_penalty(value: float) -> float:
+    if not np.isfinite(value):
+        raise InvalidData(f"a penalty for failed runs must be a finite number, got {value!r}")
+    return value
+
+
+def _cutoff(runs: Runs, cutoff: float | None) -> float:
+    if cutoff is not None:
+        return cutoff
+    recorded = runs.value[~runs.ok & np.isfinite(runs.value)]
+    if not len(recorded):
+        raise InvalidData("PAR multiplies the cutoff, but no failed run has a value to take it from; give the cutoff")
+    return float(recorded.max())
+
+
+def _worst_seen(runs: Runs, better: Better) -> Floats:
+    """For each instance the worst value recorded there, or anywhere if there is none."""
+    finite = np.isfinite(runs.value)
+    worse, start = (np.maximum, -np.inf) if better == "lower" else (np.minimum, np.inf)
+    worst = np.full(len(runs.instances), start)
+    worse.at(worst, runs.instance[finite], runs.value[finite])
+    anywhere = float(worse.reduce(runs.value[finite])) if finite.any() else np.nan
+    return np.where(np.isfinite(worst), worst, anywhere)
+
+
+def _ask_for_policy(runs: Runs) -> str:
+    failed = ~runs.ok
+    kinds = Counter(STATUSES[code] for code in runs.status[failed])
+    by_algorithm = Counter(runs.algorithms[code] for code in runs.algorithm[failed])
+    worst, count = by_algorithm.most_common(1)[0]
+    return (
+        f"{int(failed.sum())} of {len(runs)} runs gave no value"
+        f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())}; most of them {worst!r}: {count}),"
+        " and what a failure counts as must be said: drop them, give a penalty, or PAR-k (k times the cutoff):"
+        " --on-failure drop, penalty=VALUE or par=K"
+    )
+
+
+# which instances are complete -------------------------------------------------------------------------------------
+
+
+def _reason(cells: Cells, instance: int, short: Mask) -> str:
+    """Why an instance is left out, by its first incomplete algorithm and the number of others."""
+    algorithm = int(np.argmax(short))
+    name, count = cells.algorithms[algorithm], int(cells.counts[instance, algorithm])
+    spent = int(cells.spent[instance, algorithm])
+    if spent == 0:
+        what = f"no run of {name}"
+    elif count == 0:
+        what = f"no run of {name} gave a value"
+    else:
+        what = f"only one of {spent} runs of {name} gave a value" if spent > 1 else f"only one run of {name}"
+    others = int(short.sum()) - 1
+    return what + (f", and {others} more algorithm{'s' if others > 1 else ''} short" if others else "")
+
+
+def _rows(cells: Cells, rows: Mask) -> Cells:
+    """The cells of some instances."""
+    if rows.all():
+        return cells
+    return Cells(
+        instances=tuple(name for name, kept in zip(cells.instances, rows, strict=True) if kept),
+        algorithms=cells.algorithms,
+        values=cells.values[np.repeat(rows, cells.counts.sum(axis=1))],
+        counts=cells.counts[rows],
+        spent=cells.spent[rows],
+    )
+
+
+# moments at any magnitude -----------------------------------------------------------------------------------------
+
+
+def _exponents(cells: Cells) -> Counts:
+    """The power of two by which each instance is divided: 0, unless squares would leave the doubles."""
+    largest = np.maximum.reduceat(np.abs(cells.values), cells.starts.ravel()).reshape(cells.counts.shape)
+    top = np.frexp(largest)[1].astype(np.int64)
+    ordinary = (np.abs(top) <= ORDINARY) | (largest == 0)
+    return np.where(ordinary.all(axis=1), 0, top.max(axis=1, where=largest > 0, initial=-2000) - ROOM)
+
+
+def _scaled(cells: Cells, exponents: Counts) -> Cells:
+    if not exponents.any():
+        return cells
+    each = np.repeat(exponents, cells.counts.sum(axis=1))
+    return replace(cells, values=np.ldexp(cells.values, -each))
+
+
+def _moments(cells: Cells) -> tuple[Floats, Floats, Floats]:
+    """Mean, variance and kurtosis of each cell: two passes over the values, shifted by the first of the cell."""
+    shape, starts, n = cells.counts.shape, cells.starts.ravel(), cells.counts.ravel()
+    first = cells.values[starts]
+    rest = cells.values - np.repeat(first, n)  # large offsets cancel exactly here
+    mean = np.add.reduceat(rest, starts) / n
+    rest -= np.repeat(mean, n)
+    slip = np.add.reduceat(rest, starts) / n  # what rounding left of the mean
+    rest -= np.repeat(slip, n)
+    squares = np.add.reduceat(rest * rest, starts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = np.where(n > 1, squares / (n - 1), np.nan)
+        rest /= np.repeat(np.sqrt(squares), n)
+    kurtosis = np.where(squares > 0, n * np.add.reduceat(rest**4, starts), 0.0)
+    return (first + (mean + slip)).reshape(shape), variances.reshape(shape), kurtosis.reshape(shape)
+
+
+def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats]:
+    """The statistic of each cell, and the variance of one run."""
+    shape = cells.counts.shape
+    theta, variances = np.empty(shape), np.full(shape, np.nan)
+    for i, k in np.ndindex(*shape):
+        values = cells.of(i, k)
+        theta[i, k] = float(summary(values))
+        if accuracy and len(values) > 1:
+            variances[i, k] = summary.spread(values)
+    return theta, variances

@@ -1,0 +1,211 @@
+"""What a family of comparisons shows: paired tests under Holm, intervals, effect sizes, equivalence. Pure.
+
+Differences come as an array with instances in rows and pairs in columns; results are in the order of the columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.values import Alternative, Test
+from ampler.stats.holm import StepDown, step_down
+from ampler.stats.paired import Bounds, PairedTest, is_constant, location, paired_test, t_statistic
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+EFFECT_LEVEL = 0.95  # of the interval of d; plain, not adjusted for the family
+FAR = 1000.0  # beyond this t the series behind nct.sf does not converge
+EVERYTHING: Interval = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One comparison as a member of its Holm family."""
+
+    estimate: float
+    estimate_of: str  # "mean" (t), "pseudomedian" (Wilcoxon) or "P(φ>0)" (sign)
+    p_value: float
+    p_holm: float
+    alpha: float  # Holm's level of this rank
+    rank: int  # from 1, in Holm's order
+    rejected: bool
+    interval: Interval
+    level: float  # 1 − alpha; below it where so few instances cannot reach it (Wilcoxon)
+    joint_interval: Interval
+    joint_level: float  # 1 − (level of the family)/K
+    effect_size: float
+    effect_interval: Interval
+    skewness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Is the difference within ±margin? Two one-sided tests, in a Holm family of their own.
+
+    For t this speaks of the mean difference, for Wilcoxon of the pseudomedian, for the sign test of the median.
+    """
+
+    margin: float
+    p_value: float  # the larger of the two one-sided ones
+    p_holm: float
+    alpha: float
+    rank: int
+    established: bool
+
+
+def compare(
+    differences: Floats, *, test: Test = "t", alternative: Alternative = "two-sided", alpha: float = 0.05
+) -> tuple[Result, ...]:
+    """Test every column and hold the family-wise error at alpha by Holm's step-down.
+
+    >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])
+    >>> [(r.rank, r.rejected, round(r.p_holm, 4)) for r in compare(differences)]
+    [(1, True, 0.0104), (2, False, 0.6455)]
+    """
+    p = p_values(differences, test=test, alternative=alternative)
+    verdict = step_down(p, alpha)
+    effects = effect_intervals(differences)
+    return tuple(
+        _result(column, float(p[k]), verdict, k, effects[k], paired_test(test), alternative, alpha)
+        for k, column in enumerate(differences.T)
+    )
+
+
+def p_values(differences: Floats, *, test: Test, alternative: Alternative = "two-sided") -> Floats:
+    """Return the p-value of each column, unadjusted."""
+    p_value = paired_test(test).p_value
+    return np.array([p_value(column, alternative) for column in np.ascontiguousarray(differences.T)])
+
+
+def equivalence(
+    differences: Floats, *, margin: float, test: Test = "t", alpha: float = 0.05
+) -> tuple[Equivalence, ...]:
+    """Test for every column whether it certainly lies within ±margin (two one-sided tests), under Holm.
+
+    >>> equivalence(np.array([[0.1], [-0.2], [0.15], [0.0], [-0.05]]), margin=1.0)[0].established
+    True
+    """
+    below = p_values(differences + margin, test=test, alternative="greater")
+    above = p_values(differences - margin, test=test, alternative="less")
+    p = np.maximum(below, above)
+    verdict = step_down(p, alpha)
+    return tuple(
+        Equivalence(
+            margin=margin,
+            p_value=float(p[k]),
+            p_holm=float(verdict.adjusted[k]),
+            alpha=float(verdict.levels[k]),
+            rank=int(verdict.ranks[k]),
+            established=bool(verdict.rejected[k]),
+        )
+        for k in range(len(p))
+    )
+
+
+def effect_size(differences: Floats) -> float:
+    """Return Cohen's d of paired differences, mean/sd: infinite for constant differences, NaN if all are zero.
+
+    >>> effect_size(np.array([1.0, 2.0, 3.0]))
+    2.0
+    """
+    return t_statistic(differences) / math.sqrt(len(differences))
+
+
+def effect_intervals(differences: Floats) -> tuple[Interval, ...]:
+    """Return the plain 95 % interval of each column's d, by inverting the noncentral t distribution."""
+    n = len(differences)
+    t = np.array([t_statistic(column) for column in differences.T])
+    sign = np.where(t < 0, -1.0, 1.0)
+    low, high = (_noncentralities(np.abs(t), n - 1, tail) for tail in _tails())
+    flipped = np.where(sign > 0, [low, high], [-high, -low]) / math.sqrt(n)
+    return tuple((float(lower), float(upper)) for lower, upper in flipped.T)
+
+
+def skewness(differences: Floats) -> float:
+    """Return the adjusted sample skewness G1; NaN with fewer than three differences or constant ones."""
+    n = len(differences)
+    if n < 3 or is_constant(differences):
+        return math.nan
+    mean, sd, exponent = location(differences)
+    z = (np.ldexp(differences, -exponent) - mean) / sd
+    return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
+
+
+def _result(
+    column: Floats,
+    p: float,
+    verdict: StepDown,
+    k: int,
+    effect_interval: Interval,
+    method: PairedTest,
+    alternative: Alternative,
+    alpha: float,
+) -> Result:
+    level = float(verdict.levels[k])
+    bounds = method.interval(column, alternative, level)
+    joint_alpha = alpha / len(verdict.ranks)
+    return Result(
+        estimate=method.estimate(column),
+        estimate_of=method.estimate_of,
+        p_value=p,
+        p_holm=float(verdict.adjusted[k]),
+        alpha=level,
+        rank=int(verdict.ranks[k]),
+        rejected=bool(verdict.rejected[k]),
+        interval=(bounds.lower, bounds.upper),
+        level=bounds.level,
+        joint_interval=_honest(method.interval(column, alternative, joint_alpha), 1 - joint_alpha),
+        joint_level=1 - joint_alpha,
+        effect_size=effect_size(column),
+        effect_interval=effect_interval,
+        skewness=skewness(column),
+    )
+
+
+def _honest(bounds: Bounds, level: float) -> Interval:
+    """An interval that promises a level it cannot reach must be the whole line."""
+    return (bounds.lower, bounds.upper) if bounds.level >= level else EVERYTHING
+
+
+def _tails() -> tuple[float, float]:
+    return (1 - EFFECT_LEVEL) / 2, (1 + EFFECT_LEVEL) / 2
+
+
+def _noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
+    """The noncentrality under which T exceeds t with probability `tail`, for t >= 0."""
+    near = np.isfinite(t) & (t <= FAR)
+    result = np.where(np.isinf(t), math.inf, math.nan)
+    if near.any():
+        result[near] = _inverted(t[near], degrees, tail)
+    far = np.isfinite(t) & ~near
+    if far.any():
+        result[far] = _asymptotic(t[far], degrees, tail)
+    return result
+
+
+def _inverted(t: Floats, degrees: int, tail: float) -> Floats:
+    # Only sf: cdf is NaN where it is tiny. The bracket is five times as wide as any 95 % interval.
+    from scipy.optimize import elementwise
+    from scipy.stats import nct
+
+    def excess(ncp: Any, at: Any) -> Any:
+        return nct.sf(at, degrees, ncp) - tail
+
+    find_root: Any = elementwise.find_root  # its stubs know no extra arguments
+    width = 10 * np.sqrt(1 + t * t / (2 * degrees))
+    roots: Floats = find_root(excess, (t - width, t + width), args=(t,)).x
+    return roots
+
+
+def _asymptotic(t: Floats, degrees: int, tail: float) -> Floats:
+    """For very large t: T > t when ncp + Z > t·S, with Z normal, S² = χ²/degrees; deviations add in squares."""
+    from scipy.special import chdtri, ndtri
+
+    scale = np.sqrt(chdtri(degrees, 1 - tail) / degrees)
+    return np.asarray(t + np.sign(tail - 0.5) * np.hypot(t * (scale - 1), ndtri(tail)))

@@ -1,0 +1,1 @@
+"""The fronts: thin; they read options and lay out words that live below."""

@@ -1,0 +1,213 @@
+"""`ampler check`: reads a study, runs each algorithm once, and says what the whole will take."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ampler.app.shell.options import JsonOption, WholeOption
+from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
+
+if TYPE_CHECKING:
+    from ampler.core.values import Plan
+    from ampler.running.check import Finding, Inspection
+    from ampler.study.forecast import Forecast
+    from ampler.study.toml import StudyFile
+
+INTERRUPTED = 130
+
+
+def check(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study file to check.")],
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
+    ] = None,
+    workers: Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")] = None,
+    write_costs: Annotated[
+        bool, typer.Option("--write-costs", help="Write the run times, as relative costs, into the study file.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Read a study, run each algorithm on one instance, and say what the whole will take.
+
+    Example: ampler check study.toml
+    """
+    from ampler.study.forecast import forecast
+    from ampler.study.store import open_store
+    from ampler.study.toml import read_study_file
+
+    if workers is not None and workers < 1:
+        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    file = read_study_file(study)
+    with open_store(store or file.path.with_suffix(".db")) as opened:
+        found = _inspected(file.plan, opened)
+        kept = opened.path.name
+    told = forecast(file.plan, found.seconds, workers=workers or file.workers or _cores())
+    if json:
+        write_json(_document(file.plan, found, told))
+    else:
+        _show(file, found, told, kept)
+    _refuse_what_does_not_run(file.plan, found)
+    if write_costs:
+        _write_costs(file, found)
+
+
+def _inspected(plan: Plan, store: Any) -> Inspection:
+    from ampler.core.errors import PlanMismatch
+    from ampler.running.check import inspect_plan
+
+    try:
+        return inspect_plan(plan, store, report=_say_where if sys.stderr.isatty() else _say_nothing)
+    except KeyboardInterrupt:
+        note("Interrupted. First runs that have ended are recorded.")
+        raise typer.Exit(INTERRUPTED) from None
+    except PlanMismatch as problem:
+        tally = store.tally()
+        if all(each.runs <= 2 for each in tally) and len({each.instance for each in tally}) == 1:
+            raise PlanMismatch(f"{problem}, or remove it: it holds only the runs of an earlier check") from None
+        raise
+
+
+def _say_where(name: str) -> None:
+    note(f"running {name} …")
+
+
+def _say_nothing(name: str) -> None:
+    """Where nobody looks on."""
+
+
+def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
+    say(_described(file))
+    if file.plan.warnings:
+        say_points(f"Note: {warning}." for warning in file.plan.warnings)
+    print()
+    say(f"Each algorithm on {found.instance}:")
+    rows = [
+        [each.algorithm.name, _number(each.first.value), f"{each.seconds:.3g}", each.remark] for each in found.findings
+    ]
+    say_table(["algorithm", "value", "seconds", "remark"], rows, left=["algorithm", "remark"])
+    say_points(_measures(each) for each in found.findings if each.first.measures)
+    say(_expected(told))
+    recorded = sum(each.recorded for each in found.findings)
+    say(
+        f"{recorded} of {len(found.findings)} first runs are recorded in {kept}, as the study's own."
+        + (f" Next: ampler run {file.path.name}" if recorded == len(found.findings) else "")
+    )
+
+
+def _described(file: StudyFile) -> str:
+    plan = file.plan
+    against = f"all with {plan.question.reference}" if plan.question.reference else "all with all"
+    power = "" if plan.power is None else f", power {plan.power:.2f} at effect {plan.question.effect:g}"
+    further = f" of {len(plan.instances) + len(plan.untouched)}" if plan.untouched else ""
+    return (
+        f"{file.path.name} is in order: {len(plan.algorithms)} algorithms, {against}, {plan.question.difference}"
+        f" differences, on {len(plan.instances)}{further} instances{power}."
+    )
+
+
+def _measures(finding: Finding) -> str:
+    names = ", ".join(finding.first.measures or ())
+    return f"{finding.algorithm.name} reports {names}: all are kept, the value decides."
+
+
+def _expected(told: Forecast) -> str:
+    """What the study will take, in one sentence."""
+    runs = f"{told.least_runs:,}"
+    if told.most_runs is None:
+        return f"The study will take at least {runs} runs."
+    if told.most_runs > told.least_runs:
+        runs += f" to {told.most_runs:,}"
+    if told.least_wall is None or told.most_wall is None or told.least_seconds is None or told.most_seconds is None:
+        return f"The study will take {runs} runs; how long is not known while an algorithm gives no value."
+    span, computing = _span(told.least_wall, told.most_wall), _span(told.least_seconds, told.most_seconds)
+    workers = "1 worker" if told.workers == 1 else f"{told.workers} workers ({computing} of computing)"
+    return f"As far as one instance can tell, the study will take {runs} runs and {span} with {workers}."
+
+
+def _span(least: float, most: float) -> str:
+    """A range of times as people say it."""
+    from ampler.design.cost import duration
+
+    if most < 1:
+        return "less than a second"
+    low = duration(least) if least >= 1 else "less than a second"
+    return duration(most) if duration(most) == low else f"{low} to {duration(most)}"
+
+
+def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from ampler.study.forecast import relative_costs
+
+    return {
+        "name": plan.name,
+        "instances": len(plan.instances),
+        "needed": plan.needed,
+        "power": plan.power,
+        "warnings": plan.warnings,
+        "instance": found.instance,
+        "algorithms": [_entry(each) for each in found.findings],
+        "forecast": {**asdict(told), "least_wall": told.least_wall, "most_wall": told.most_wall},
+        "costs": relative_costs(found.seconds) if found.seconds else {},
+    }
+
+
+def _entry(finding: Finding) -> dict[str, Any]:
+    first = finding.first
+    return {
+        "name": finding.algorithm.name,
+        "value": first.value,
+        "seconds": finding.seconds,
+        "status": first.status,
+        "message": first.message,
+        "measures": first.measures,
+        "seed": first.seed,
+        "is_time": finding.algorithm.reading.is_time,
+        "deterministic": finding.algorithm.deterministic,
+        "kind": finding.kind,
+        "same_seed": None if finding.again is None else finding.again.value,
+        "other_seed": None if finding.second is None else finding.second.value,
+        "recorded": finding.recorded,
+        "remark": finding.remark,
+    }
+
+
+def _refuse_what_does_not_run(plan: Plan, found: Inspection) -> None:
+    """A study stops here when it would stop later; that a run takes too long may be part of the study."""
+    from ampler.core.errors import RunFailed
+    from ampler.core.values import StopStudy
+
+    for each in found.findings:
+        late = each.first.status == "timeout" and not isinstance(plan.policy, StopStudy)
+        if each.first.value is None and not late:
+            raise RunFailed(f"algorithm {each.algorithm.name!r} gave no value on {found.instance!r}: {each.remark}")
+    for each in found.findings:
+        if each.is_a_problem:
+            raise RunFailed(
+                f"algorithm {each.algorithm.name!r} is {each.remark} on {found.instance!r}; leave out deterministic"
+            )
+
+
+def _write_costs(file: StudyFile, found: Inspection) -> None:
+    from ampler.study.forecast import relative_costs
+    from ampler.study.toml.costs import with_costs
+
+    costs = relative_costs(found.seconds)
+    text = with_costs(file.path.read_text(encoding="utf-8"), costs)
+    beside = file.path.with_name(f".{file.path.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(file.path)  # all or nothing
+    note(f"Costs are written into {file.path.name}: {', '.join(f'{name} {cost:g}' for name, cost in costs.items())}.")
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

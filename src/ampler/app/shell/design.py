@@ -1,0 +1,221 @@
+"""`ampler design`: how many instances, which power, or which effect; with advice, costs and the power curve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ampler.app.shell.options import JsonOption, NumberOption, WholeOption
+from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
+from ampler.core.values import Alternative, Test
+
+if TYPE_CHECKING:
+    from ampler.design import Design
+    from ampler.design.cost import Cost
+    from ampler.design.words import Advice, DesignQuestion
+
+Option = typer.Option
+WHOLE_PROFILE = 1000  # comparisons up to which the JSON document lists every level and power
+
+
+def design(
+    algorithms: Annotated[int | None, WholeOption(help="How many algorithms are compared.")] = None,
+    vs_one: Annotated[
+        bool | None, Option("--vs-one/--vs-all", help="All against one reference, or all against all.")
+    ] = None,
+    comparisons: Annotated[int | None, WholeOption(help="The number of pairs, when you choose them yourself.")] = None,
+    instances: Annotated[int | None, WholeOption(help="Problem instances.")] = None,
+    effect: Annotated[float | None, NumberOption(help="Smallest effect of interest: mean/sd over instances.")] = None,
+    power: Annotated[float | None, NumberOption(help="Wanted power. Two of these three give the third.")] = None,
+    difference: Annotated[float | None, NumberOption(help="The effect as a raw difference; goes with --sd.")] = None,
+    sd: Annotated[float | None, NumberOption(help="Standard deviation of the true differences over instances.")] = None,
+    se: Annotated[
+        float | None, NumberOption(help="Standard error of one instance's difference, from its runs.")
+    ] = None,
+    alpha: Annotated[float, NumberOption(help="Family-wise error rate.")] = 0.05,
+    target: Annotated[
+        str, Option(help="What must reach the power: mean, median, worst, best, simulated, or so many tests.")
+    ] = "mean",
+    alternative: Annotated[Alternative, Option(help="One-sided tests need --vs-one.")] = "two-sided",
+    test: Annotated[Test, Option(help="The paired test.")] = "t",
+    correction: Annotated[Literal["holm", "bonferroni"], Option(help="For many comparisons.")] = "holm",
+    available: Annotated[int | None, WholeOption(help="Instances you have: which effect can they detect?")] = None,
+    runs: Annotated[int | None, WholeOption(help="Runs per algorithm and instance, for the cost.")] = None,
+    seconds: Annotated[float | None, NumberOption(help="Seconds per run, for the cost.")] = None,
+    workers: Annotated[int | None, WholeOption(help="Runs at the same time, for the cost.")] = None,
+    plot: Annotated[Path | None, Option(metavar="FILE", help="Draw the power curve: .svg, .pdf or .png.")] = None,
+    seed: Annotated[int, WholeOption(help="For the simulated powers.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """How many instances do I need, or which power or effect do I have?
+
+    Give two of --instances, --effect and --power; the third is the answer.
+
+    Example: ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
+    """
+    from ampler.design.words import DesignQuestion, solve
+
+    question = DesignQuestion(
+        comparisons=_comparisons(algorithms, vs_one, comparisons),
+        instances=instances,
+        effect=_effect(effect, difference, sd, se),
+        power=power,
+        alpha=alpha,
+        target=_target(target),
+        alternative=alternative,
+        test=test,
+        correction=correction,
+        algorithms=algorithms,
+        reference=vs_one,
+        seed=seed,
+    )
+    _check_usage(question, available, runs, seconds, workers)
+    answer = solve(question)
+    cost = _cost(answer, algorithms, runs, seconds, workers)
+    if plot is not None:
+        _draw(answer, plot)
+    if json:
+        write_json(_document(question, answer, available, cost))
+    else:
+        _tell(question, answer, available, cost)
+
+
+def _comparisons(algorithms: int | None, vs_one: bool | None, comparisons: int | None) -> int:
+    """The number of pairs, from what was said of it."""
+    from ampler.design import n_comparisons
+
+    if comparisons is not None and vs_one is None:
+        return comparisons
+    if comparisons is not None:
+        raise WrongUsage("--comparisons counts the pairs itself: leave out --vs-one and --vs-all")
+    if algorithms is None:
+        raise WrongUsage("say what is compared: --algorithms with --vs-one or --vs-all, or --comparisons")
+    if vs_one is None:
+        raise WrongUsage(f"say how the {algorithms} algorithms are compared: --vs-one (all with one) or --vs-all")
+    return n_comparisons(algorithms, reference=vs_one)
+
+
+def _effect(effect: float | None, difference: float | None, sd: float | None, se: float | None) -> float | None:
+    """The standardised effect, given as such or as a raw difference and its spread."""
+    from ampler.design import effect_from
+
+    if difference is None and sd is None and se is None:
+        return effect
+    if effect is not None:
+        raise WrongUsage("give the effect once: --effect, or --difference with --sd")
+    if difference is None or sd is None:
+        raise WrongUsage("a raw effect needs both --difference and --sd (and --se, if the runs' noise is known)")
+    return effect_from(difference, sd, se=0.0 if se is None else se)
+
+
+def _target(word: str) -> Any:
+    """A number of tests is a number; every other word is checked where it is used."""
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _check_usage(
+    question: DesignQuestion, available: int | None, runs: int | None, seconds: float | None, workers: int | None
+) -> None:
+    """Refuse options that do not fit together, and say which would."""
+    three = {"--instances": question.instances, "--effect": question.effect, "--power": question.power}
+    given = [name for name, value in three.items() if value is not None]
+    if len(given) != 2:
+        got = {0: "none of them", 1: f"only {given[0]}" if given else "", 3: "all three"}[len(given)]
+        raise WrongUsage(f"give two of --instances, --effect and --power, the third is the answer; got {got}")
+    if question.reference is False and question.alternative != "two-sided":
+        raise WrongUsage(
+            f"--alternative {question.alternative} needs a reference to be {question.alternative} than: use --vs-one"
+        )
+    if available is not None and question.instances is not None:
+        raise WrongUsage("--available belongs to the question for instances: leave out --instances")
+    if runs is not None and question.algorithms is None:
+        raise WrongUsage("--runs needs --algorithms: the cost is instances × algorithms × runs")
+    if seconds is not None and runs is None:
+        raise WrongUsage("--seconds needs --runs: the cost is instances × algorithms × runs × seconds")
+    if workers is not None and seconds is None:
+        raise WrongUsage("--workers needs --seconds and --runs: they share the time of all runs")
+
+
+def _cost(
+    answer: Design, algorithms: int | None, runs: int | None, seconds: float | None, workers: int | None
+) -> Cost | None:
+    from ampler.design.cost import Cost
+
+    if runs is None or algorithms is None:
+        return None
+    return Cost(answer.instances, algorithms, runs, seconds, workers)
+
+
+def _draw(answer: Design, file: Path) -> None:
+    from ampler.report.figures import draw_power_curve, power_curve_data, save
+    from ampler.report.figures.style import figure_format
+
+    figure_format(file)  # a wrong name is told before anything is drawn
+    save(draw_power_curve(power_curve_data(answer)), file)
+    note(f"The power curve is in {file}")
+
+
+def _document(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> dict[str, Any]:
+    """The fields of the design; its levels and powers by rank unless they are very many; and what else was asked."""
+    from ampler.design.words import detectable_with
+
+    whole = answer.comparisons <= WHOLE_PROFILE
+    document = answer.as_dict(profile=whole) | ({} if whole else {"levels": None, "powers": None})
+    document["solved_for"] = question.wanted
+    if available is not None:
+        document["available"] = detectable_with(question, available).as_dict()
+    if cost is not None:
+        document["cost"] = cost.as_dict()
+    return document
+
+
+def _tell(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> None:
+    """Print the answer first, then the table by rank, then what else helps."""
+    from ampler.design.words import headline
+
+    points = _points(question, answer, available, cost)  # all is worked out before anything is printed
+    say(headline(question, answer), style="bold")
+    _tell_ranks(answer)
+    say_points(points)
+
+
+def _points(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
+    from ampler.design.words import advice, rehearsed, with_available
+
+    points = [_with_options(point) for point in advice(question, answer)]
+    simulated = rehearsed(question, answer)
+    if simulated is not None:
+        points.append(simulated)
+    if available is not None:
+        points.append(with_available(question, available))
+    if cost is not None:
+        points.append(f"{cost}.")
+    return points
+
+
+def _tell_ranks(answer: Design) -> None:
+    from ampler.design.words import rank_rows
+
+    rows = rank_rows(answer)
+    say_table(
+        ("rank of the p-value", "level", "power"),
+        [(f"{row.rank:,}", f"{row.level:.3g}", f"{row.power:.3f}") for row in rows],
+    )
+    if len(rows) < answer.comparisons:
+        say(f"{len(rows)} of the {answer.comparisons:,} ranks are shown.")
+
+
+def _with_options(point: Advice) -> str:
+    """The sentence, with the options that follow it."""
+    options = {"reference": "--vs-one"} | {
+        name: f"--{name} {point.change[name]}"
+        for name in ("alternative", "target", "correction")
+        if name in point.change
+    }
+    chosen = " ".join(option for name, option in options.items() if name in point.change)
+    return f"{point.sentence.removesuffix('.')} ({chosen})."

@@ -1,0 +1,43 @@
+"""`ampler report`: what was found, as a page, a LaTeX document, Markdown or CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ampler.app.shell.analysis_options import AnalysisOptions, ResultsFile, takes_analysis_options
+from ampler.app.shell.output import WrongUsage
+from ampler.core.errors import InvalidInput
+
+Option = typer.Option
+
+
+@takes_analysis_options
+def report(
+    file: ResultsFile,
+    asked: AnalysisOptions,
+    output: Annotated[
+        Path, Option("--output", "-o", metavar="FILE", help="Ends in .html, .tex, .md or .csv, which is the format.")
+    ] = Path("report.html"),
+    title: Annotated[str | None, Option(metavar="TEXT", help="The study's or the file's name if not said.")] = None,
+    figures: Annotated[Path | None, Option(metavar="FOLDER", help="Write every figure into it as well.")] = None,
+    figure_format: Annotated[
+        Literal["pdf", "svg", "png", "pgf"], Option(help="Of those figures; pgf needs LaTeX.")
+    ] = "pdf",
+) -> None:
+    """Write a report: one HTML page that needs nothing else, or tables and a methods paragraph to paste.
+
+    Example: ampler report study.db -o study.html
+    """
+    from ampler.report import report_format, subject_of, write_figures, write_report
+
+    try:
+        report_format(output)  # said before any work is done
+    except InvalidInput as problem:
+        raise WrongUsage(str(problem)) from None
+    subject = subject_of(file, title=title, **asked.for_analysis(file))
+    print(f"Written: {write_report(subject, output)}")  # never wrapped, so that it can be copied
+    if figures is not None:
+        print(f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}")

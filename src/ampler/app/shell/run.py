@@ -1,0 +1,127 @@
+"""`ampler run`: carries out a study; interrupted, it goes on where it was."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ampler.app.shell.options import WholeOption
+from ampler.app.shell.output import WrongUsage, note, say
+
+if TYPE_CHECKING:
+    from ampler.core.values import Plan
+    from ampler.running import Progress
+    from ampler.study.store import SqliteStore
+
+INTERRUPTED = 130
+
+
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study file to carry out.")],
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
+    ] = None,
+    workers: Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try failed runs of earlier sessions again.")
+    ] = False,
+    part: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts of the instances; see ampler merge.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|FILE|local", help="Runs are made by a Dask cluster: its scheduler, or a new one."
+        ),
+    ] = None,
+) -> None:
+    """Carry out a study. Interrupt it at any time: the same command goes on where it was.
+
+    Example: ampler run study.toml --workers 4
+    """
+    from ampler.study.plan import part_of
+    from ampler.study.store import open_store
+    from ampler.study.toml import read_study_file
+
+    if workers is not None and workers < 1:
+        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    cut = None if part is None else part_numbers(part)
+    file = read_study_file(study)
+    plan = file.plan if cut is None else part_of(file.plan, *cut)
+    with open_store(store or default_store(file.path, plan)) as opened:
+        for warning in plan.warnings:
+            note(f"Note: {warning}")
+        with _cluster(dask, workers or file.workers) as client:
+            # A cluster has as many workers as it has; ours has been made with as many as were asked for.
+            _carry_out(plan, opened, client, None if client else workers or file.workers, retry_failed)
+
+
+def part_numbers(text: str) -> tuple[int, int]:
+    """Read which part is meant.
+
+    >>> part_numbers("3/20")
+    (3, 20)
+    """
+    number, slash, parts = text.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise WrongUsage(f"--part must be I/N with I between 1 and N, such as 3/20, got {text!r}")
+    return int(number), int(parts)
+
+
+def default_store(study: Path, plan: Plan) -> Path:
+    """Return where runs are kept unless said otherwise: beside study.toml, each part in a file of its own."""
+    if not plan.part:
+        return study.with_suffix(".db")
+    number, _, parts = plan.part.partition("/")
+    return study.with_name(f"{study.stem}-part-{number.zfill(len(parts))}-of-{parts}.db")
+
+
+def _cluster(where: str | None, workers: int | None) -> AbstractContextManager[Any]:
+    """The Dask cluster that was asked for, if any."""
+    if where is None:
+        return nullcontext()
+    from ampler.running.engines.dask import dask_cluster
+
+    return dask_cluster(where, workers=workers)
+
+
+def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, retry_failed: bool) -> None:
+    from ampler.app.shell.progress import Display
+    from ampler.running import run_plan
+
+    try:
+        with Display() as display:
+            progress = run_plan(
+                plan,
+                store,
+                workers=workers,
+                executor=executor,
+                retry_failed=retry_failed,
+                report=display,
+                announce=lambda change: note(f"The plan has changed. {change}"),
+            )
+    except KeyboardInterrupt:
+        recorded = sum(tally.runs for tally in store.tally())
+        note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
+    say(_summary(plan, store, progress))
+
+
+def _summary(plan: Plan, store: SqliteStore, progress: Progress) -> str:
+    """What was done, and what a reader must know: instances whose budget ran out, runs that failed."""
+    from ampler.study.record import record
+
+    reasons = [done.reason for done in store.finished(record(plan).decisions).values()]
+    short = reasons.count("budget spent")
+    return " ".join(
+        [
+            f"{plan.name}: all {progress.instances} instances are finished; {progress.runs} runs are recorded in"
+            f" {store.path.name}, {progress.new} of them new.",
+            *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
+            *([f"{progress.failures} runs failed and gave no value."] if progress.failures else []),
+            f"Next: ampler analyse {store.path.name}",
+        ]
+    )

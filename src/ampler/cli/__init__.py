@@ -1,5 +1,0 @@
-"""The `ampler` command. Each command lives in the module of its name; this one joins them."""
-
-from ampler.cli.app import main
-
-__all__ = ["main"]

@@ -1,0 +1,1 @@
+"""The words we share: values, errors, contracts; no statistics, no files."""

@@ -1,0 +1,359 @@
+"""The values that cross layers, and nothing else. They know no files and no threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Difference = Literal["simple", "percent", "log-ratio"]
+Alternative = Literal["two-sided", "less", "greater"]
+Test = Literal["t", "wilcoxon", "sign"]
+Status = Literal["ok", "failed", "timeout", "lost"]
+Better = Literal["lower", "higher"]
+Target = Literal["worst", "mean", "median", "best"] | int
+Parameter = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunKey:
+    """The name of a run: which algorithm, on which instance, and the how-manieth (from 0)."""
+
+    instance: str
+    algorithm: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one run gave. `value` is None when the run gave none; `message` then says why.
+
+    A value is a finite number, and there is one exactly when the status is "ok"; measures are finite too.
+    """
+
+    key: RunKey
+    value: float | None
+    seconds: float = 0.0
+    status: Status = "ok"
+    message: str = ""
+    seed: int = 0
+    attempt: int = 0
+    round: int = 0
+    measures: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A rule's wish: run each of these algorithms so many more times."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """The number of runs asked for."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A rule's verdict that the instance is done, and why."""
+
+    reason: StopReason
+
+
+StopReason = Literal["accuracy reached", "budget spent", "all constant", "runs done"]
+Decision = Sample | Stop
+
+
+# What is compared: algorithms and instances
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where the value of a run is found.
+
+    "default" is the last number a command prints, the number a function returns (of a mapping, its first measure);
+    "pattern" the first group of the last match of the regular expression `what`; "json" the field (measure) `what`;
+    "seconds" the wall-clock time; "cpu-seconds" the processor time.
+    """
+
+    kind: Literal["default", "pattern", "json", "seconds", "cpu-seconds"] = "default"
+    what: str = ""
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the value is a time, which no seed reproduces."""
+        return self.kind in ("seconds", "cpu-seconds")
+
+    @property
+    def text(self) -> str:
+        """The reading as study.toml writes it; empty for the default."""
+        return {"default": "", "pattern": self.what, "json": f"json:{self.what}"}.get(self.kind, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An external program as an algorithm; it is started directly, never through a shell.
+
+    `protocol` says how it is spoken to: "arguments" fills `{instance}`, `{seed}` and the parameters into `argv`;
+    "irace" appends what irace gives a target runner; "worker" starts it once and sends it run after run as JSON lines.
+    It runs in `folder` (an absolute path; empty: where we are).
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    reading: Reading = Reading()
+    protocol: Literal["arguments", "irace", "worker"] = "arguments"
+    folder: str = ""
+    cost: float = 1.0
+    deterministic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A Python function as an algorithm: `call(instance, seed, **parameters)` gives a number, or measures by name.
+
+    `origin` ("module:name") is what the study file keeps of it; the function itself is never stored.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    origin: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    reading: Reading = Reading()
+    cost: float = 1.0
+    deterministic: bool = False
+
+
+Algorithm = Command | Function
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One problem to solve: a file (`path`, with the SHA-256 of its content), an object (`data`), or a mere name.
+
+    `features` are the columns of the features table, for subgroups.
+    """
+
+    name: str
+    path: str = ""
+    sha256: str = ""
+    data: Any = None
+    features: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What a command gets for `{instance}`: the absolute path of a file, else the name."""
+        return self.path or self.name
+
+
+# How runs are limited, and what a failed one means
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use: seconds of wall-clock time and bytes of resident memory; None is no limit."""
+
+    timeout: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StopStudy:
+    """A failed run ends the study; it is tried again when the study is run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A failed run counts towards the budget and gives no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """A failed run counts as this value."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Par:
+    """A failed run counts as `factor` times the cutoff (PAR10 is factor 10), for values that are run times.
+
+    In a plan the cutoff is the time limit. None in a table of results: the largest value recorded for a failed run.
+    """
+
+    factor: float
+    cutoff: float | None = None
+
+
+FailurePolicy = StopStudy | Drop | Penalty | Par
+
+
+# The plan
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a study asks: which differences, how small an effect matters, and how sure the answer must be."""
+
+    difference: Difference
+    reference: str | None = None
+    effect: float | None = None
+    power: float = 0.8
+    alpha: float = 0.05
+    target: Target = "mean"
+    test: Test = "t"
+    alternative: Alternative = "two-sided"
+    better: Better = "lower"
+    statistic: str = "mean"
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What gives runs their values: the seed, each algorithm's fields by name, each instance's SHA-256 by name."""
+
+    seed: int
+    algorithms: Mapping[str, Mapping[str, Any]]
+    instances: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything a runner needs, ready to be carried out.
+
+    `instances` are used, in this order; `untouched` are those that were not needed. `needed` instances reach the
+    wanted power (None when no effect is given) and `power` is what the instances used reach. `rule` maps the samples
+    of one instance to a Decision. `warnings` are sentences the user must read. The plan of one job among several has
+    its `part`, such as "3/20", and in `whole` the instances of all parts together.
+    """
+
+    name: str
+    question: Question
+    algorithms: tuple[Algorithm, ...]
+    instances: tuple[Instance, ...]
+    rule: Callable[[Any], Decision]
+    seed: int
+    untouched: tuple[Instance, ...] = ()
+    limits: Limits = Limits()
+    policy: FailurePolicy = StopStudy()
+    retries: int = 0
+    needed: int | None = None
+    power: float | None = None
+    warnings: tuple[str, ...] = ()
+    part: str = ""
+    whole: tuple[Instance, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """A plan as the study file keeps it: data only, so that opening a stranger's file runs no code.
+
+    The names in `fingerprint` are in the plan's order. `decisions` is a digest of all that decisions hang on besides
+    the runs: an instance finished under the same digest needs no replay. `created` is filled in by the store. A part
+    of a study keeps the plan of the whole; the instances of the other parts are `elsewhere`.
+    """
+
+    name: str
+    question: Question
+    fingerprint: Fingerprint
+    untouched: tuple[str, ...]
+    features: Mapping[str, Mapping[str, str]]
+    rule: Mapping[str, Any]
+    limits: Limits
+    policy: FailurePolicy
+    retries: int
+    needed: int | None
+    power: float | None
+    deterministic: tuple[str, ...]
+    timed: tuple[str, ...]
+    decisions: str
+    warnings: tuple[str, ...] = ()
+    created: str = ""
+    part: str = ""
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """The names of the algorithms, in the plan's order."""
+        return tuple(self.fingerprint.algorithms)
+
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """The names of the instances used, in the plan's order."""
+        elsewhere = set(self.elsewhere)
+        return tuple(name for name in self.fingerprint.instances if name not in elsewhere)
+
+
+# Where a study stands
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An instance that is done: why, after how many rounds, and how many runs of each algorithm were asked for.
+
+    Recorded runs with an index at or beyond `counts` are unused. `decisions` is the digest of the plan that stopped;
+    `error` the largest standard error of interest at the stop, None when it is not known.
+    """
+
+    instance: str
+    decisions: str
+    reason: StopReason
+    counts: Mapping[str, int]
+    rounds: int
+    error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many runs of an algorithm on an instance are recorded, how many gave a value, and the seconds they took."""
+
+    instance: str
+    algorithm: str
+    runs: int
+    ok: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One carrying-out of the study: when it started, and the environment it ran in."""
+
+    started: str
+    environment: Mapping[str, str]
+
+
+# what a reader of results must know
+
+CautionKind = Literal[
+    "failures",
+    "incomplete",
+    "budget",
+    "accuracy",
+    "accuracy-unknown",
+    "heavy-tails",
+    "run-noise",
+    "pseudoreplication",
+    "duplicates",
+    "repeated-runs",
+    "constant",
+    "skewness",
+    "denominator",
+    "power",
+    "level",
+    "table",  # these six are said by the source of the runs
+    "direction",
+    "unfinished",
+    "unused",
+    "part",
+    "plan",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something a reader of the results must know: its kind (a fixed word) and a sentence."""
+
+    kind: CautionKind
+    sentence: str

@@ -1,0 +1,1 @@
+"""Runs in and out: every table people have becomes runs, runs become tables."""

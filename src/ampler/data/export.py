@@ -1,0 +1,100 @@
+"""The runs of a study as a table that any program can read: CSV or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ampler.core.errors import InvalidData, MissingDependency
+from ampler.core.values import Observation
+
+COLUMNS = ("instance", "algorithm", "index", "attempt", "round", "seed", "value", "seconds", "status", "message")
+ROWS = 50_000  # rows that are written at a time
+
+
+def write_runs(
+    observations: Iterable[Observation], path: str | os.PathLike[str], *, measures: Sequence[str] = ()
+) -> int:
+    """Write runs as a table, CSV or Parquet by the name's ending; return their number.
+
+    Each of the `measures` gets a column. A file of that name is replaced only when the new one is complete.
+    """
+    table = Path(path)
+    write = writer_for(table)
+    part = table.with_name(f".{table.name}.{os.getpid()}.part")
+    try:
+        number = write((_row(seen, measures) for seen in observations), [column(name) for name in measures], part)
+        part.replace(table)
+    finally:
+        part.unlink(missing_ok=True)
+    return number
+
+
+def measure_names(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """Return the names of all measures that runs reported, in the order in which they first appear."""
+    return tuple(dict.fromkeys(name for seen in observations if seen.measures for name in seen.measures))
+
+
+def column(measure: str) -> str:
+    """Return the name of a measure's column: its own, unless a column is called so already.
+
+    >>> column("gap"), column("value")
+    ('gap', 'measure.value')
+    """
+    taken = {each.casefold() for each in COLUMNS}
+    return f"measure.{measure}" if measure.strip().casefold() in taken else measure
+
+
+def writer_for(path: Path) -> Callable[[Iterator[Row], Sequence[str], Path], int]:
+    """Return what writes a file of this name; InvalidData when nothing does."""
+    match path.suffix.lower():
+        case ".csv":
+            return _write_csv
+        case ".parquet" | ".pq":
+            return _write_parquet
+    raise InvalidData(f"the table must be called something.csv or something.parquet, got {str(path)!r}")
+
+
+Row = tuple[Any, ...]
+
+
+def _row(seen: Observation, measures: Sequence[str]) -> Row:
+    key, reported = seen.key, seen.measures or {}
+    return (
+        key.instance, key.algorithm, key.index, seen.attempt, seen.round, seen.seed,
+        seen.value, seen.seconds, seen.status, seen.message, *map(reported.get, measures),
+    )  # fmt: skip
+
+
+def _write_csv(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
+    number = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow((*COLUMNS, *further))
+        for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the answer
+            writer.writerow(row)
+    return number
+
+
+def _write_parquet(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as problem:
+        raise MissingDependency("Parquet files need pyarrow: pip install 'ampler[parquet]'") from problem
+    text, whole, real = pa.string(), pa.int64(), pa.float64()
+    types = (text, text, *[whole] * 4, real, real, text, text, *[real] * len(further))
+    schema = pa.schema(list(zip((*COLUMNS, *further), types, strict=True)))
+    number = 0
+    with pq.ParquetWriter(path, schema) as writer:
+        while group := list(islice(rows, ROWS)):
+            columns = [
+                pa.array(column, kind) for column, kind in zip(zip(*group, strict=True), schema.types, strict=True)
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+            number += len(group)
+    return number

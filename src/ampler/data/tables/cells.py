@@ -1,0 +1,81 @@
+"""Cells of a table: what is a number, what is missing, what is a mistake, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.errors import InvalidData
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "--", "."})  # cells that mean "no value"
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+LOOKED_AT = 10_000  # so many cells tell whether a column holds numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How to speak of a row in an error: a line of a file, or a row of a data frame."""
+
+    source: str
+    row: str = "line"
+
+    def of(self, number: object) -> str:
+        """The row with this number, in words."""
+        return f"{self.row} {number} of {self.source}"
+
+
+def holds_numbers(column: pd.Series[Any]) -> bool:
+    """Whether most cells of a column are numbers: a stray word is then a mistake to report, not a column of text."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column):
+        return not pd.api.types.is_bool_dtype(column)
+    text = column.head(LOOKED_AT).astype("str").str.strip()
+    text = text[~text.str.lower().isin(MISSING)]
+    if _may_have_decimal_commas(column):
+        text = text.str.replace(",", ".", regex=False)
+    return len(text) > 0 and bool(pd.to_numeric(text, errors="coerce").notna().mean() >= 0.5)
+
+
+def to_numbers(column: pd.Series[Any], place: Place) -> NDArray[np.float64]:
+    """Return a column as numbers; a missing one is NaN, text is an error that names the line."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    text = column.astype("str").str.strip()
+    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
+    strange = text[np.isnan(numbers) & ~column.isna().to_numpy()]
+    strange = strange[~strange.str.lower().isin(MISSING)]
+    if not len(strange):
+        return numbers
+    if _may_have_decimal_commas(column) and all(DECIMAL_COMMA.fullmatch(cell) for cell in strange):
+        return to_numbers(text.str.replace(",", ".", regex=False), place)
+    more = f" (and {len(strange) - 1} more rows)" if len(strange) > 1 else ""
+    raise InvalidData(
+        f"{place.of(strange.index[0])} must hold a number in column {str(column.name)!r}, got {strange.iloc[0]!r}{more}"
+    )
+
+
+def same(cell: str, wanted: str) -> bool:
+    """Whether two cells say the same: as numbers, or as words without regard to case.
+
+    >>> same("30", "30.0"), same("Accuracy", "accuracy"), same("D30", "30")
+    (True, True, False)
+    """
+    try:
+        return float(cell) == float(wanted)
+    except ValueError:
+        return cell.strip().casefold() == wanted.strip().casefold()
+
+
+def _may_have_decimal_commas(column: pd.Series[Any]) -> bool:
+    """Whether 0,95 can mean 0.95: only where the comma does not separate cells."""
+    return bool(column.attrs.get("separator", ",") != ",")

@@ -1,0 +1,238 @@
+"""Which column is what: found by name without regard to case, or said by the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ampler.core.errors import InvalidData
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
+# Names people give their columns, as letters and digits only (`fold`), by what the column holds.
+ALGORITHM = words(
+    "algorithm algorithmname algorithmid alg algname algid algo solver solvername solverid method methodname"
+    " classifier classifiername optimizer optimiser optimizername heuristic metaheuristic variant config"
+    " configuration configurationid configid approach learner estimator"
+)
+INSTANCE = words(
+    "instance instanceid instancename inst problem problemname problemid dataset datasetname datasetid database"
+    " benchmark benchmarkname benchmarkid func funcid funcname function functionid functionname fid"
+)
+INSTANCE_ELSE = words("task taskid taskname testcase case file filename input inputfile graph matrix")
+DIMENSION = words("dim dims dimension dimensions ndim")
+INDEX = words(
+    "index run runid runno runnumber runindex rep repetition repetitionid replicate replication repeat execution"
+    " executionid iteration trial trialid fold foldid"
+)
+STEP = words("iteration")  # numbers the runs, unless another column does: then it counts steps within a run
+METRIC = words("metric metricname measure measurename indicator indicatorname criterion")
+STATUS = words("status runstatus state exitstatus exitcode")
+ATTEMPT = frozenset({"attempt"})
+DIRECTION = words("maximize maximise maximization maximisation")
+SEED = frozenset({"seed"})
+VALUE = words("value observation obs metricvalue result results y finalfv fx finalvalue bestvalue")
+MEASURE = words(
+    # what the value may be called when no column is called value
+    "accuracy acc auc error errorrate loss score fitness objective objectivevalue cost makespan quality gap time"
+    " times runtime runningtime seconds duration cputime walltime usertime rt evaluations fe ert performance"
+    " hypervolume hv igd f1 rmse mse mae profit"
+)
+HIGHER = words("accuracy acc auc f1 precision recall hypervolume hv profit reward score")
+# One of the runs of a table that has them side by side: run.1, run_2, rep3, trial 5, or just 6.
+RUN_COLUMN = re.compile(r"(?:run|rep|repetition|replicate|trial|fold)?[\s._-]*\d+", re.IGNORECASE)
+IOH_LEVEL = frozenset({"target", "runtime"})  # IOHanalyzer's samples hold one value per target, or per budget
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the user says about the columns; what is left out is found by its name.
+
+    Several columns can name an algorithm or an instance together: `instance=("function", "dimension")`.
+    """
+
+    algorithm: tuple[str, ...] = ()
+    instance: tuple[str, ...] = ()
+    value: str | None = None
+    metric: str | None = None  # which of several metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Long:
+    """One row per run, or one per cell with its runs side by side."""
+
+    algorithm: tuple[str, ...]
+    instance: tuple[str, ...]  # said, or all that may name it: those determined by the others are left out later
+    values: tuple[str, ...]
+    index: tuple[str, ...]
+    metric: str | None
+    status: str | None
+    attempt: str | None
+    direction: str | None
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """One row per instance (or per run on it), one column per algorithm; turned around when `transposed`."""
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    transposed: bool
+    index: tuple[str, ...]
+    metric: str | None
+    others: tuple[str, ...]
+
+
+Shape = Long | Wide
+
+
+def fold(name: object) -> str:
+    """Return a column's name as it is compared: lower case, letters and digits only.
+
+    >>> fold("Data set_Name")
+    'datasetname'
+    """
+    return re.sub(r"[^0-9a-z]", "", str(name).lower())
+
+
+def shape_of(header: Sequence[str], numeric: Collection[str], said: Columns) -> Shape:
+    """Decide what each column holds, from the names and from which columns hold numbers."""
+    if (
+        len(said.algorithm) > 1
+        and said.value is None
+        and all(find(header, c, "algorithm") in numeric for c in said.algorithm)
+    ):
+        return _wide(header, numeric, _instance(header, said, ()), said)
+    algorithm = _algorithm(header, said)
+    instance = _instance(header, said, algorithm)
+    algorithm = algorithm or (_named(header, frozenset({"id"})) if instance else ())  # IOHanalyzer's ID
+    if algorithm and instance:
+        return _long(header, numeric, algorithm, instance, said)
+    if not algorithm:
+        return _wide(header, numeric, instance, said)
+    values = _side_by_side(header, numeric, algorithm)
+    if not values:
+        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {listed(header)}")
+    return _as_wide(header, algorithm, values, transposed=True)
+
+
+def find(header: Sequence[str], wanted: str, option: str) -> str:
+    """Return the column called `wanted`, exactly or without regard to case."""
+    alike = [wanted] if wanted in header else [name for name in header if fold(name) == fold(wanted)]
+    if len(alike) != 1:
+        raise InvalidData(f"--{option} must name a column, got {wanted!r}: the columns are {listed(header)}")
+    return alike[0]
+
+
+def listed(names: Iterable[str], most: int = 20) -> str:
+    """Names as a list in a sentence."""
+    shown = [repr(str(name)) for name in names]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
+
+
+def _algorithm(header: Sequence[str], said: Columns) -> tuple[str, ...]:
+    if said.algorithm:
+        return tuple(find(header, name, "algorithm") for name in said.algorithm)
+    found = _named(header, ALGORITHM)
+    if len(found) > 1:
+        raise InvalidData(
+            f"{listed(found)} could each name the algorithm; say which with --algorithm {found[0]},"
+            f" or that they name it together with --algorithm {','.join(found)}"
+        )
+    return found
+
+
+def _instance(header: Sequence[str], said: Columns, algorithm: Collection[str]) -> tuple[str, ...]:
+    if said.instance:
+        return tuple(find(header, name, "instance") for name in said.instance)
+    found = _named(header, INSTANCE, but=algorithm) or _named(header, INSTANCE_ELSE, but=algorithm)[:1]
+    return found + _named(header, DIMENSION) if found else ()
+
+
+def _named(header: Sequence[str], names: frozenset[str], *, but: Collection[str] = ()) -> tuple[str, ...]:
+    return tuple(name for name in header if fold(name) in names and name not in but)
+
+
+def _first(header: Sequence[str], names: frozenset[str], taken: Collection[str]) -> str | None:
+    return next(iter(_named(header, names, but=taken)), None)
+
+
+def _index(header: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """The columns that number the runs of a cell."""
+    found = _named(header, INDEX, but=taken)
+    return tuple(name for name in found if fold(name) not in STEP) or found
+
+
+def _long(
+    header: Sequence[str],
+    numeric: Collection[str],
+    algorithm: tuple[str, ...],
+    instance: tuple[str, ...],
+    said: Columns,
+) -> Long:
+    keys = (*algorithm, *instance)
+    metric = _first(header, METRIC, keys)
+    values = _values(header, numeric, keys, said, metric)
+    taken = (*keys, *values)
+    if metric is None and (len(values) > 1 or fold(values[0]) in {"fx", "rt"}):
+        metric = _first(header, IOH_LEVEL, taken)
+    status, attempt = _first(header, STATUS, taken), _first(header, ATTEMPT, taken)
+    direction, index = _first(header, DIRECTION, taken), _index(header, taken)
+    used = {*taken, *index, metric, status, attempt, direction}
+    others = tuple(name for name in header if name not in used)
+    return Long(algorithm, instance, values, index, metric, status, attempt, direction, others)
+
+
+def _values(
+    header: Sequence[str], numeric: Collection[str], keys: Collection[str], said: Columns, metric: str | None
+) -> tuple[str, ...]:
+    """The column of values: said, called value, side by side, called like a measure, or the only one with numbers."""
+    if said.value is not None:
+        return (find(header, said.value, "value"),)
+    if said.metric is not None and metric is None and fold(said.metric) in map(fold, header):
+        return (find(header, said.metric, "metric"),)
+    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION | SEED
+    free = [name for name in header if name in numeric and name not in keys and fold(name) not in aside]
+    runs = [name for name in header if RUN_COLUMN.fullmatch(name) and name not in keys]
+    for found in (_named(header, VALUE, but=keys), runs, _named(header, MEASURE, but=keys), free):
+        if len(found) == 1 or (found is runs and found):
+            return tuple(found)
+        if found:
+            raise InvalidData(f"{listed(found)} could each be the value; say which to compare: --value {found[0]!r}")
+    raise InvalidData(
+        f"no column holds numbers to compare; say which is the value with --value: the columns are {listed(header)}"
+    )
+
+
+def _wide(header: Sequence[str], numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
+    if not numeric:
+        raise InvalidData(f"a column must hold the numbers to compare, none does: the columns are {listed(header)}")
+    names = instance or tuple(name for name in header if name not in numeric)[:1]
+    values = tuple(find(header, name, "algorithm") for name in said.algorithm) or _side_by_side(header, numeric, names)
+    if said.value is not None or not values:
+        raise InvalidData(
+            f"no column names the algorithm; say which with --algorithm: the columns are {listed(header)}"
+        )
+    if not names:
+        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {listed(header)}")
+    return _as_wide(header, names, values, transposed=False)
+
+
+def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collection[str]) -> tuple[str, ...]:
+    """The columns of numbers of a table that has algorithms (or instances) side by side; () when it has none."""
+    aside = INDEX | SEED | DIMENSION
+    free = tuple(name for name in header if name in numeric and name not in names and fold(name) not in aside)
+    return free if len(free) > 1 else ()
+
+
+def _as_wide(header: Sequence[str], names: tuple[str, ...], values: tuple[str, ...], *, transposed: bool) -> Wide:
+    taken = (*names, *values)
+    index, metric = _index(header, taken), _first(header, METRIC, taken)
+    others = tuple(name for name in header if name not in {*taken, *index, metric})
+    return Wide(names, values, transposed, index, metric, others)

@@ -1,0 +1,57 @@
+"""How a run ended, in the words of many tables. A run without a finite value has failed, whatever they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.runs import STATUSES
+from ampler.core.values import Status
+from ampler.data.tables.codes import coded
+from ampler.data.tables.columns import fold, listed, words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OK = words("ok success successful succeeded solved sat unsat optimal feasible done finished complete completed true")
+TIMEOUT = words("timeout timedout timelimit timelimitexceeded tle outoftime")
+FAILED = words(
+    "failed failure fail memout memoryout outofmemory oom crash crashed error abort aborted killed notapplicable other"
+    " unknown infeasible false"
+)
+
+
+def statuses(
+    frame: pd.DataFrame, column: str | None, value: NDArray[np.float64]
+) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    """Return the status of each run as codes, and what the reader of the results should know about them."""
+    status = np.zeros(len(value), dtype=np.uint8)
+    notes: tuple[str, ...] = ()
+    if column is not None:
+        found = coded(frame[column])
+        meanings = [status_of(word, exit_code="code" in fold(column)) for word in found.names]
+        if any(meanings):
+            known = [STATUSES.index(meaning or "failed") for meaning in meanings]
+            status = np.array([*known, 0], dtype=np.uint8)[found.codes]  # an empty cell (-1) says nothing: ok
+        else:
+            notes = (f"column {column!r} holds no known run status ({listed(found.names, 5)}), so it is not used",)
+    status[(status == 0) & ~np.isfinite(value)] = STATUSES.index("failed")
+    return status, notes
+
+
+def status_of(word: str, *, exit_code: bool = False) -> Status | None:
+    """Return what a word for a run's status means; None when it is not known.
+
+    >>> status_of("Time-out"), status_of("memout"), status_of("0", exit_code=True), status_of("blue")
+    ('timeout', 'failed', 'ok', None)
+    """
+    plain = fold(word)
+    if plain in OK or (exit_code and plain in {"0", "00"}):  # 00 is 0.0 without its point
+        return "ok"
+    if plain in TIMEOUT:
+        return "timeout"
+    if plain == "lost":
+        return "lost"
+    return "failed" if plain in FAILED or exit_code else None

@@ -1,0 +1,245 @@
+"""A data frame whose shape is known → runs, with everything checked on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ampler.core.errors import InvalidData
+from ampler.core.runs import Runs
+from ampler.core.values import Better
+from ampler.data.tables.cells import Place, same, to_numbers
+from ampler.data.tables.codes import Coded, Codes, coded, combination, needed, row_names
+from ampler.data.tables.columns import DIMENSION, HIGHER, SEED, Long, Shape, Wide, fold, listed
+from ampler.data.tables.outcomes import statuses
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_LEVELS = 12  # a column with more values than this names instances, it does not group them
+_NAMES, _VALUE = "\0names", "\0value"  # columns of a melted table; no file has columns of these names
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What a table of results holds: the runs, what groups the instances, and what the reader noticed."""
+
+    runs: Runs
+    features: Mapping[str, Mapping[str, object]]  # feature -> instance -> value
+    better: Better | None  # what the table itself says: maximize = TRUE means higher
+    sounds_higher: bool  # whether its values are called accuracy, or another word for what one wants more of
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The rows of a long table with their names."""
+
+    frame: pd.DataFrame
+    algorithm: Coded
+    instance: Coded
+
+    def at(self, rows: Codes) -> _Rows:
+        return _Rows(self.frame.iloc[rows], self.algorithm.at(rows), self.instance.at(rows))
+
+
+def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Place) -> Table:
+    """Turn a frame into runs; every complaint names the line."""
+    frame = frame.assign(**{name: to_numbers(frame[name], place) for name in shape.values})
+    frame, long = _melted(frame, shape)
+    if not len(frame):
+        raise InvalidData(f"{place.source} holds no run; there must be one row per run below the header")
+    frame = _one_metric(frame, long, metric, place)
+    parts = needed(frame, long.instance)
+    rows = _Rows(frame, row_names(frame, long.algorithm, place), row_names(frame, parts, place))
+    rows = _last_attempts(rows, long, place)
+    _refuse_duplicates(rows, long, place)
+    rows = _in_run_order(rows, long)
+    value = rows.frame[long.values[0]].to_numpy(dtype=float)
+    status, notes = statuses(rows.frame, long.status, value)
+    algorithm, instance = rows.algorithm, rows.instance
+    return Table(
+        Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
+        _features(rows, long),
+        _direction(rows.frame, long.direction),
+        _sounds_higher(rows.frame, long),
+        (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
+    )
+
+
+def _melted(frame: pd.DataFrame, shape: Shape) -> tuple[pd.DataFrame, Long]:
+    """One row per run: what stands side by side comes one below the other; an empty cell there is no run."""
+    if isinstance(shape, Long) and len(shape.values) == 1:
+        return frame, shape
+    kept = [name for name in frame.columns if name not in shape.values]
+    long = frame.melt(kept, list(shape.values), _NAMES, _VALUE, ignore_index=False)
+    long = long[long[_VALUE].notna()]
+    if isinstance(shape, Long):
+        return long, replace(shape, values=(_VALUE,), index=(*shape.index, _NAMES))
+    return long, _as_long(shape)
+
+
+def _as_long(shape: Wide) -> Long:
+    algorithm, instance = (shape.names, (_NAMES,)) if shape.transposed else ((_NAMES,), shape.names)
+    return Long(algorithm, instance, (_VALUE,), shape.index, shape.metric, None, None, None, shape.others)
+
+
+def _one_metric(frame: pd.DataFrame, long: Long, wanted: str | None, place: Place) -> pd.DataFrame:
+    """The rows of the metric to compare; which one must be said when there are several."""
+    if long.metric is None:
+        if wanted is not None and fold(wanted) != fold(long.values[0]):
+            raise InvalidData(f"--metric {wanted} chooses among metrics, but {place.source} has no column of metrics")
+        return frame
+    levels = [str(level) for level in frame[long.metric].unique()]
+    if wanted is None and len(levels) == 1:
+        return frame
+    if wanted is None:
+        raise InvalidData(
+            f"{place.source} holds several metrics ({listed(levels)}); say which to compare: --metric {levels[0]!r}"
+        )
+    chosen = [level for level in levels if level == wanted] or [level for level in levels if same(level, wanted)]
+    if len(chosen) != 1:
+        raise InvalidData(f"--metric must be one of {listed(levels)}, got {wanted!r}")
+    return frame[frame[long.metric].astype("str") == chosen[0]]
+
+
+def _last_attempts(rows: _Rows, long: Long, place: Place) -> _Rows:
+    """Of a run that was tried again the last attempt counts."""
+    if long.attempt is None:
+        return rows
+    attempts = to_numbers(rows.frame[long.attempt], place)
+    keys = _keys(rows, long)
+    order = np.lexsort((attempts, keys))
+    last = np.append(keys[order][1:] != keys[order][:-1], True)
+    return rows.at(np.sort(order[last]))
+
+
+def _keys(rows: _Rows, long: Long) -> Codes:
+    """The key of each run, as a number: algorithm, instance, and the columns that number the runs."""
+    index = (coded(rows.frame[name]).codes for name in long.index)
+    return combination(rows.algorithm.codes, rows.instance.codes, *index)[0]
+
+
+def _refuse_duplicates(rows: _Rows, long: Long, place: Place) -> None:
+    """Where a column numbers the runs, each run may stand there once."""
+    import pandas as pd
+
+    if not long.index:
+        return
+    keys = _keys(rows, long)
+    again = pd.Series(keys).duplicated().to_numpy()
+    if not again.any():
+        return
+    second = int(np.argmax(again))
+    first = int(np.argmax(keys == keys[second]))
+    run = ", ".join(str(rows.frame[name].iloc[second]) for name in long.index)
+    raise InvalidData(
+        f"each run must stand there once, but {place.of(rows.frame.index[first])} and {place.row}"
+        f" {rows.frame.index[second]} both hold run {run} of {rows.algorithm.of(second)!r} on"
+        f" {rows.instance.of(second)!r} ({int(again.sum())} such rows){_way_out(rows, long, keys)}"
+    )
+
+
+def _way_out(rows: _Rows, long: Long, keys: Codes) -> str:
+    """A column that tells the duplicates apart, if there is one: a setting, or the steps within a run."""
+    for name in long.others:
+        column = coded(rows.frame[name])
+        if len(combination(keys, column.codes)[1]) < len(keys):
+            continue
+        if len(column.names) <= MOST_LEVELS:
+            together = ",".join((*long.instance, name))
+            return (
+                f"; column {name!r} tells them apart: choose one with --where {name}={column.names[0]},"
+                f" or make it part of the instance with --instance {together}"
+            )
+        levels = _as_numbers(column.names)
+        if levels is not column.names and len(levels) < len(keys):
+            return f"; if {name!r} counts steps within a run, take the last ones: --where {name}={column.names[-1]}"
+    return "; remove the copies"
+
+
+def _in_run_order(rows: _Rows, long: Long) -> _Rows:
+    """Rows by run number where there is one; names keep the order of the file."""
+    import pandas as pd
+
+    if len(long.index) != 1:
+        return rows
+    numbers = pd.to_numeric(rows.frame[long.index[0]], errors="coerce").to_numpy(dtype=float)
+    if np.isnan(numbers).any():
+        return rows
+    return rows.at(np.argsort(numbers, kind="stable"))
+
+
+def _features(rows: _Rows, long: Long) -> dict[str, dict[str, object]]:
+    """Columns that say something of an instance (the same on all its rows) and put several instances in a group."""
+    columns = (
+        name for name in dict.fromkeys((*long.instance, *long.others)) if name != _NAMES and fold(name) not in SEED
+    )
+    features = {name: _feature(rows, name, names_instances=name in long.instance) for name in columns}
+    return {name: feature for name, feature in features.items() if feature}
+
+
+def _feature(rows: _Rows, name: str, *, names_instances: bool) -> dict[str, object]:
+    column, instances = coded(rows.frame[name]), len(rows.instance.names)
+    values = _as_numbers(column.names)
+    measured = not names_instances and values is not column.names  # a size may have as many values as it likes
+    most = instances if measured else min(MOST_LEVELS, instances // 2)
+    if not 2 <= len(values) <= most or (column.codes < 0).any():
+        return {}
+    _, first = combination(rows.instance.codes, column.codes)
+    if len(first) != instances:
+        return {}
+    return {rows.instance.of(row): values[column.codes[row]] for row in first}
+
+
+def _as_numbers(names: Sequence[str]) -> Sequence[object]:
+    """Levels as numbers when all are, so that dimension 100 comes after 30."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return names
+    return [int(number) if number.is_integer() else number for number in numbers]
+
+
+def _direction(frame: pd.DataFrame, column: str | None) -> Better | None:
+    """What a column "maximize" says, if it says the same everywhere."""
+    words = {str(word).strip().lower() for word in frame[column].unique()} if column is not None else set()
+    if words and words <= {"true", "1", "t", "yes"}:
+        return "higher"
+    return "lower" if words and words <= {"false", "0", "f", "no", "-1"} else None
+
+
+def _sounds_higher(frame: pd.DataFrame, long: Long) -> bool:
+    metric = frame[long.metric].iloc[0] if long.metric is not None else ""
+    return fold(long.values[0]) in HIGHER or fold(metric) in HIGHER
+
+
+def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:
+    if len(parts) < 2:
+        return ()
+    note = f"an instance is one combination of {' and '.join(parts)} ({len(rows.instance.names)} of them)"
+    dimension = next((name for name in parts[1:] if fold(name) in DIMENSION), None)
+    if dimension is None:
+        return (note,)
+    level = rows.frame[dimension].iloc[0]
+    return (
+        f"{note}; the same {parts[0]} in another {dimension} is not an independent instance,"
+        f" so look at one at a time with --where {dimension}={level}",
+    )
+
+
+def _case_notes(*families: Coded) -> tuple[str, ...]:
+    """Names that differ by case alone are mostly one name, mistyped."""
+    return tuple(note for family in families for note in _case_note(family.names))
+
+
+def _case_note(names: Sequence[str]) -> tuple[str, ...]:
+    seen: dict[str, str] = {}
+    for name in names:
+        twin = seen.setdefault(name.casefold(), name)
+        if twin != name:
+            return (f"{twin!r} and {name!r} are taken as two names, though they differ by case alone",)
+    return ()

@@ -1,0 +1,380 @@
+"""The Python door: Study, and analyse and advise for results wherever they are (a file, a data frame, a study file)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ampler.analysis import Analysis, Caution, analyse_runs
+from ampler.analysis.advice import Advice, Target, advise_runs
+from ampler.core.contracts import Executor, Rule, Statistic, Store
+from ampler.core.errors import InvalidData, InvalidPlan
+from ampler.core.runs import Runs
+from ampler.core.values import (
+    Algorithm,
+    Alternative,
+    Better,
+    Difference,
+    Drop,
+    FailurePolicy,
+    Instance,
+    Limits,
+    Par,
+    Penalty,
+    Plan,
+    Question,
+    StopStudy,
+    Test,
+)
+from ampler.core.values import (
+    Target as DesignTarget,
+)
+from ampler.data.tables import Columns, Table, read_table
+from ampler.running import Progress, run_plan
+from ampler.sampling.rules import Accuracy
+from ampler.stats.contrasts import Formula
+from ampler.stats.guard import Guard
+from ampler.study.changes import Growth
+from ampler.study.evidence import Evidence, evidence_of_study
+from ampler.study.plan import Count, as_algorithms, make_plan
+from ampler.study.store import open_store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Names = str | Collection[str] | None
+
+SQLITE = b"SQLite format 3\0"  # how a study file begins
+
+
+def analyse(
+    source: str | PathLike[str] | pd.DataFrame | Store | Runs,
+    *,
+    difference: Difference | None = None,
+    reference: str | None = None,
+    better: Better | None = None,
+    test: Test | None = None,
+    alternative: Alternative | None = None,
+    alpha: float | None = None,
+    statistic: str | Statistic | None = None,
+    formula: Formula | None = None,
+    guard: Guard | None = None,
+    se: float | None = None,
+    budget: int | None = None,
+    margin: float | None = None,
+    effect: float | None = None,
+    power: float | None = None,
+    on_failure: FailurePolicy | str | None = None,
+    algorithm: Names = None,
+    instance: Names = None,
+    value: str | None = None,
+    metric: str | None = None,
+    where: Mapping[str, object] | None = None,
+    encoding: str | None = None,
+) -> Analysis:
+    """Say what results you already have allow to conclude: a path, a data frame, a study file.
+
+    `difference` must be chosen: "simple", "percent" or "log-ratio". What a study file's plan says (difference,
+    reference, se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
+    `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows. `on_failure` says
+    what a failed run counts as: "drop", "penalty=1000", "par=10".
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
+    >>> analyse(frame, difference="simple").comparisons[0].verdict
+    'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
+    """
+    columns = Columns(_names(algorithm), _names(instance), value, metric)
+    evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
+    said = {
+        "difference": difference,
+        "reference": reference,
+        "better": better,
+        "test": test,
+        "alternative": alternative,
+        "alpha": alpha,
+        "statistic": statistic,
+        "formula": formula,
+        "guard": guard,
+        "se": se,
+        "budget": budget,
+        "margin": margin,
+        "effect": effect,
+        "power": power,
+        "failures": _policy(on_failure),
+    }
+    settings = _settings(evidence, said)
+    analysis = analyse_runs(evidence.runs, features=evidence.features, **settings)
+    notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
+    return replace(analysis, warnings=(*notes, *analysis.warnings))
+
+
+def advise(
+    source: str | PathLike[str] | pd.DataFrame | Store | Runs,
+    *,
+    detect: float,
+    difference: Difference | None = None,
+    reference: str | None = None,
+    power: float | None = None,
+    alpha: float | None = None,
+    target: Target | None = None,
+    alternative: Alternative | None = None,
+    test: Test | None = None,
+    statistic: str | Statistic | None = None,
+    formula: Formula | None = None,
+    start: int | None = None,
+    costs: Mapping[str, float] | None = None,
+    instance_cost: float | None = None,
+    available: int | None = None,
+    on_failure: FailurePolicy | str | None = None,
+    algorithm: Names = None,
+    instance: Names = None,
+    value: str | None = None,
+    metric: str | None = None,
+    where: Mapping[str, object] | None = None,
+    encoding: str | None = None,
+) -> Advice:
+    """More instances or more runs? Learn it from a pilot or from old results: a path, a data frame, a study file.
+
+    Returns the accuracy se and the number of instances that find a raw difference of `detect` at the least cost. The
+    other words are those of `analyse` and `advise_runs`.
+    """
+    columns = Columns(_names(algorithm), _names(instance), value, metric)
+    evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
+    said = {
+        "difference": difference,
+        "reference": reference,
+        "power": power,
+        "alpha": alpha,
+        "target": target,
+        "alternative": alternative,
+        "test": test,
+        "statistic": statistic,
+        "formula": formula,
+        "start": start,
+        "costs": costs,
+        "instance_cost": instance_cost,
+        "available": available,
+        "failures": _policy(on_failure),
+    }
+    unused = {"better", "guard", "se", "budget", "margin", "effect"}
+    settings = {name: given for name, given in _settings(evidence, said).items() if name not in unused}
+    settings["deterministic"] = settings.get("deterministic") or ()
+    return advise_runs(evidence.runs, detect=detect, **settings)
+
+
+def evidence_of(
+    source: Any,
+    *,
+    columns: Columns | None = None,
+    where: Mapping[str, object] | None = None,
+    encoding: str | None = None,
+) -> Evidence:
+    """Read runs from wherever they are."""
+    columns = columns or Columns()
+    if isinstance(source, Runs):
+        return Evidence(source, {}, {}, ())
+    if is_study_file(source) or hasattr(source, "plans"):
+        if columns != Columns() or where:
+            raise InvalidData("a study file has no columns to choose: leave out the options that name columns or rows")
+        return evidence_of_study(source)
+    chosen = {name: str(level) for name, level in (where or {}).items()}
+    return _of_table(read_table(source, columns=columns, where=chosen, encoding=encoding))
+
+
+def is_study_file(source: Any) -> bool:
+    """Whether this is the path of a study file."""
+    if not isinstance(source, str | PathLike) or not Path(source).is_file():
+        return False
+    with Path(source).open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def failure_policy(text: str) -> FailurePolicy:
+    """Return what a failed run counts as, from the words "drop", "penalty=1000", "par=10", "par=10,cutoff=3600".
+
+    >>> failure_policy("par=10")
+    Par(factor=10.0, cutoff=None)
+    """
+    words = [part.partition("=") for part in text.replace(" ", "").split(",")]
+    kind = tuple(name for name, _, _ in words)
+    try:
+        if text == "drop":
+            return Drop()
+        if kind == ("penalty",):
+            return Penalty(float(words[0][2]))
+        if kind in {("par",), ("par", "cutoff")}:
+            return Par(*(float(number) for _, _, number in words))
+    except ValueError:
+        pass
+    raise InvalidData(
+        f'what a failed run counts as must be "drop", "penalty=VALUE", "par=K" or "par=K,cutoff=SECONDS", got {text!r}'
+    )
+
+
+def _names(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def _policy(said: FailurePolicy | str | None) -> FailurePolicy | None:
+    return failure_policy(said) if isinstance(said, str) else said
+
+
+def _settings(evidence: Evidence, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the source says, overruled by what the user says; the kind of difference must be chosen by one of them."""
+    settings = {**evidence.settings, **{name: value for name, value in said.items() if value is not None}}
+    if "difference" not in settings:
+        raise InvalidData(
+            'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
+            ' mean) or "log-ratio" (log a/b, the same whichever comes first)'
+        )
+    return settings
+
+
+# tables -----------------------------------------------------------------------------------------------------------
+
+
+def _of_table(table: Table) -> Evidence:
+    settings = {"better": table.better} if table.better else {}
+    notes = [Caution("table", f"{note[:1].upper()}{note[1:]}.") for note in table.notes]
+    if table.sounds_higher and table.better is None:
+        notes.append(
+            Caution(
+                "direction",
+                'The values sound as if higher were better, but "lower" was assumed: say better = "higher" if so'
+                " (--better higher).",
+            )
+        )
+    return Evidence(table.runs, table.features, settings, tuple(notes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A comparison of algorithms on instances: what study.toml says, said in Python.
+
+    `algorithms` are functions by name, `call(instance, seed)` giving a number or a mapping of measures, or Commands;
+    `instances` any objects by name, or names. `se` is the accuracy wanted on each instance; for other ways to decide
+    on runs give a `rule`. `use` says how many instances are used: as many as the power needs ("needed"), "all", or a
+    number. `on_failure` says what a failed run means, `timeout` (seconds) and `memory` (bytes) limit each run.
+
+    >>> import random
+    >>> study = Study(
+    ...     algorithms={
+    ...         "plain": lambda instance, seed: instance + random.Random(seed).random(),
+    ...         "worse": lambda instance, seed: instance + 1 + random.Random(seed).random(),
+    ...     },
+    ...     instances={"small": 10, "large": 20, "huge": 30},
+    ...     difference="simple", se=0.1, use="all", seed=1,
+    ... )
+    >>> [instance.name for instance in study.plan.instances]
+    ['huge', 'large', 'small']
+    """
+
+    algorithms: Mapping[str, Callable[..., Any] | Algorithm]
+    instances: Mapping[str, Any] | Iterable[str | Instance]
+    difference: Difference
+    reference: str | None = None
+    effect: float | None = None
+    power: float = 0.8
+    se: float | None = None
+    seed: int = 0
+    use: Count = "needed"
+    rule: Rule | None = None
+    start: int = 10
+    budget: int | None = None
+    statistic: str = "mean"
+    alpha: float = 0.05
+    target: DesignTarget = "mean"
+    test: Test = "t"
+    alternative: Alternative = "two-sided"
+    better: Better = "lower"
+    margin: float | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    on_failure: FailurePolicy = field(default_factory=StopStudy)
+    retries: int = 0
+    name: str = "study"
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the study, checked."""
+        return make_plan(
+            question=self._question(),
+            algorithms=self.algorithms,
+            instances=self.instances,
+            rule=self._rule(),
+            seed=self.seed,
+            count=self.use,
+            name=self.name,
+            limits=Limits(self.timeout, self.memory),
+            policy=self.on_failure,
+            retries=self.retries,
+        )
+
+    def run(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        retry_failed: bool = False,
+        report: Callable[[Progress], object] | None = None,
+        announce: Callable[[Growth], object] | None = None,
+    ) -> Analysis:
+        """Make the runs that the study file lacks, and say what they allow to conclude.
+
+        Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
+        executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
+        before anything starts, how the plan differs from the one of the recorded runs.
+        """
+        plan = self.plan  # what is wrong with it is told before a file is made
+        with open_store(path) as store:
+            run_plan(
+                plan,
+                store,
+                workers=workers,
+                executor=executor,
+                retry_failed=retry_failed,
+                report=report,
+                announce=announce,
+            )
+            return analyse(store)
+
+    def _question(self) -> Question:
+        return Question(
+            difference=self.difference,
+            reference=self.reference,
+            effect=self.effect,
+            power=self.power,
+            alpha=self.alpha,
+            target=self.target,
+            test=self.test,
+            alternative=self.alternative,
+            better=self.better,
+            statistic=self.statistic,
+            margin=self.margin,
+        )
+
+    def _rule(self) -> Rule:
+        if (self.se is None) == (self.rule is None):
+            raise InvalidPlan(
+                "a study needs either se, the accuracy wanted on each instance, or a rule such as Fixed(runs=30), "
+                f"got {'both' if self.rule else 'neither'}"
+            )
+        if self.rule is not None:
+            return self.rule
+        assert self.se is not None
+        costs = {algorithm.name: algorithm.cost for algorithm in as_algorithms(self.algorithms)}
+        return Accuracy(
+            se=self.se,
+            difference=self.difference,
+            reference=self.reference,
+            statistic=self.statistic,
+            start=self.start,
+            budget=self.budget,
+            costs=costs if set(costs.values()) != {1.0} else None,
+        )

@@ -1,0 +1,77 @@
+"""Figures, first the data, then the drawing: `*_data(…)` gives a value, `draw_*(data, ax)` draws it on axes."""
+
+from ampler.report.figures.accuracy import AccuracyData, accuracy_data, draw_accuracy
+from ampler.report.figures.design import (
+    PowerCurve,
+    PowerProfiles,
+    SampleSizes,
+    draw_power_curve,
+    draw_power_profiles,
+    draw_sample_sizes,
+    power_curve_data,
+    power_profiles_data,
+    sample_sizes_data,
+)
+from ampler.report.figures.diagnostics import (
+    BootstrapData,
+    QuantileData,
+    bootstrap_data,
+    draw_bootstrap,
+    draw_quantiles,
+    quantiles_data,
+)
+from ampler.report.figures.intervals import IntervalRow, Intervals, draw_intervals, intervals_data
+from ampler.report.figures.pairs import (
+    InstanceDifferences,
+    PairDifferences,
+    draw_instance_differences,
+    draw_pair_differences,
+    instance_differences_data,
+    pair_differences_data,
+)
+from ampler.report.figures.ranks import Ranks, draw_ranks, ranks_data
+from ampler.report.figures.runs import RunsData, draw_runs, runs_data
+from ampler.report.figures.style import save
+from ampler.report.figures.subgroups import GroupMark, Subgroups, draw_subgroups, subgroups_data
+
+__all__ = [
+    "AccuracyData",
+    "BootstrapData",
+    "GroupMark",
+    "InstanceDifferences",
+    "IntervalRow",
+    "Intervals",
+    "PairDifferences",
+    "PowerCurve",
+    "PowerProfiles",
+    "QuantileData",
+    "Ranks",
+    "RunsData",
+    "SampleSizes",
+    "Subgroups",
+    "accuracy_data",
+    "bootstrap_data",
+    "draw_accuracy",
+    "draw_bootstrap",
+    "draw_instance_differences",
+    "draw_intervals",
+    "draw_pair_differences",
+    "draw_power_curve",
+    "draw_power_profiles",
+    "draw_quantiles",
+    "draw_ranks",
+    "draw_runs",
+    "draw_sample_sizes",
+    "draw_subgroups",
+    "instance_differences_data",
+    "intervals_data",
+    "pair_differences_data",
+    "power_curve_data",
+    "power_profiles_data",
+    "quantiles_data",
+    "ranks_data",
+    "runs_data",
+    "sample_sizes_data",
+    "save",
+    "subgroups_data",
+]

@@ -1,0 +1,216 @@
+"""Figures of designs: instances over comparisons, the powers behind Holm's procedure, the power curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ampler.core.values import Alternative, Test
+from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
+from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PROFILE_LINES = (
+    ("best_power", GREEN, "--", "Best"),
+    ("mean_power", BLUE, "-", "Mean, with N"),
+    ("worst_power", ORANGE, ":", "Worst"),
+)
+CURVE_POINTS = 61
+LABEL_WIDTH = 0.24  # inches that one label of a number of instances takes
+CURVE_END = 0.995  # the power at which a curve has nothing more to show
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSizes:
+    """Instances needed under Bonferroni's and Holm's correction, for each number of comparisons."""
+
+    comparisons: tuple[int, ...]
+    bonferroni: tuple[int, ...]
+    holm: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PowerProfiles:
+    """Designs for a mean power, one for each number of comparisons, with the power of every single test."""
+
+    designs: tuple[Design, ...]
+    powers: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PowerCurve:
+    """The power that a number of instances has for effects of every size, and the design to point at."""
+
+    designs: tuple[Design, ...]
+    marked: Design
+
+
+def sample_sizes_data(
+    *,
+    effect: float = 0.5,
+    power: float = 0.9,
+    comparisons: Iterable[int] = range(1, 31),
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+    test: Test = "t",
+) -> SampleSizes:
+    """Return how many instances each number of comparisons needs (Campelo & Wanner 2019, Figure 1).
+
+    >>> data = sample_sizes_data(comparisons=[1, 15])
+    >>> data.bonferroni, data.holm
+    ((44, 76), (44, 67))
+    """
+    counts = tuple(comparisons)
+
+    def needed(count: int, *, worst: bool) -> int:
+        return required_instances(
+            comparisons=count,
+            effect=effect,
+            power=power,
+            alpha=alpha,
+            alternative=alternative,
+            test=test,
+            target="worst" if worst else "mean",
+            correction="bonferroni" if worst else "holm",
+        ).instances
+
+    return SampleSizes(
+        comparisons=counts,
+        bonferroni=tuple(needed(count, worst=True) for count in counts),
+        holm=tuple(needed(count, worst=False) for count in counts),
+    )
+
+
+def draw_sample_sizes(data: SampleSizes, ax: Axes | None = None) -> Axes:
+    """Draw the instances needed over the number of comparisons, Bonferroni against Holm."""
+    with canvas(ax) as ax:
+        ax.plot(data.comparisons, data.bonferroni, color=ORANGE, marker="s", linestyle="--", label="Bonferroni")
+        ax.plot(data.comparisons, data.holm, color=BLUE, marker="o", label="Holm, mean power")
+        ax.set_xlabel("Comparisons, K")
+        ax.set_ylabel("Instances needed, N")
+        _count_in_whole_numbers(ax)
+        ax.legend(loc="lower right")
+    return ax
+
+
+def power_profiles_data(
+    *,
+    effect: float = 0.5,
+    power: float = 0.9,
+    comparisons: Iterable[int] = range(1, 31),
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+    test: Test = "t",
+) -> PowerProfiles:
+    """Return the powers of all tests in designs for a mean power (Campelo & Wanner 2019, Figure 2).
+
+    >>> [round(power, 3) for power in power_profiles_data(comparisons=[3]).powers[0]]
+    [0.866, 0.899, 0.943]
+    """
+    designs = tuple(
+        required_instances(
+            comparisons=count, effect=effect, power=power, alpha=alpha, alternative=alternative, test=test
+        )
+        for count in comparisons
+    )
+    return PowerProfiles(designs=designs, powers=tuple(tuple(design.powers.tolist()) for design in designs))
+
+
+def draw_power_profiles(data: PowerProfiles, ax: Axes | None = None) -> Axes:
+    """Draw the power of every test, with the best, mean and worst of each design and its number of instances."""
+    counts = [design.comparisons for design in data.designs]
+    with canvas(ax) as ax:
+        for count, powers in zip(counts, data.powers, strict=True):
+            ax.plot([count] * len(powers), powers, ".", color=GREY, alpha=0.6, markersize=2.5, markeredgewidth=0)
+        for name, color, style, label in PROFILE_LINES:
+            heights = [getattr(design, name) for design in data.designs]
+            ax.plot(counts, heights, color=color, linestyle=style, label=label)
+        _label_instances(ax, data)
+        ax.set_xlabel("Comparisons, K")
+        ax.set_ylabel("Power")
+        _count_in_whole_numbers(ax)
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, columnspacing=1.2)
+    return ax
+
+
+def power_curve_data(design: Design, *, effects: Iterable[float] | None = None) -> PowerCurve:
+    """Return the power of a design's instances for other effects (Campelo & Wanner 2019, Figure 6).
+
+    Without `effects`, the curve runs from nothing to where every test is all but certain to find the effect.
+    """
+    settings = _settings(design)
+    if effects is None:
+        effects = _effects_to_certainty(design, settings)
+    return PowerCurve(
+        designs=power_curve(effects=effects, **settings), marked=achieved_power(effect=design.effect, **settings)
+    )
+
+
+def draw_power_curve(data: PowerCurve, ax: Axes | None = None) -> Axes:
+    """Draw the mean power over the effect, between the worst and the best of the tests."""
+    effects = [design.effect for design in data.designs]
+    with canvas(ax) as ax:
+        if data.marked.comparisons > 1:
+            worst, best = ([getattr(design, name) for design in data.designs] for name in ("worst_power", "best_power"))
+            ax.fill_between(effects, worst, best, color=BLUE, alpha=0.15, linewidth=0, label="Worst to best test")
+        ax.plot(effects, [design.mean_power for design in data.designs], color=BLUE, label="Mean power")
+        _point_at(ax, data.marked)
+        ax.set_xlabel("Effect, d")
+        ax.set_ylabel("Power")
+        ax.set_xlim(0, max(effects))
+        ax.set_ylim(0, 1.02)
+        ax.legend(loc="lower right")
+    return ax
+
+
+def _settings(design: Design) -> dict[str, Any]:
+    """What stays the same along a power curve."""
+    return {
+        "instances": design.instances,
+        "comparisons": design.comparisons,
+        "alpha": design.alpha,
+        "target": "mean" if design.target == "simulated" else design.target,  # a curve is drawn, not simulated
+        "alternative": design.alternative,
+        "test": design.test,
+        "correction": design.correction,
+    }
+
+
+def _effects_to_certainty(design: Design, settings: dict[str, Any]) -> list[float]:
+    certain = detectable_effect(power=CURVE_END, **settings | {"target": "worst"}).effect
+    end = max(certain, 1.1 * design.effect)
+    return [end / 1000, *np.linspace(0, end, CURVE_POINTS)[1:].tolist()]
+
+
+def _count_in_whole_numbers(ax: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+
+
+def _label_instances(ax: Axes, data: PowerProfiles) -> None:
+    """Write N above the line of the mean power, as often as there is room for it."""
+    from matplotlib.patheffects import withStroke
+
+    room = ax.get_window_extent().width / ax.figure.dpi / LABEL_WIDTH
+    every = ceil(len(data.designs) / room)
+    for design in data.designs[::-every]:
+        at = (design.comparisons, design.mean_power)
+        words = ax.annotate(
+            str(design.instances), at, (0, 4), textcoords="offset points", ha="center", fontsize="small"
+        )
+        words.set(color=BLUE, path_effects=[withStroke(linewidth=2, foreground="white")])
+
+
+def _point_at(ax: Axes, design: Design) -> None:
+    """Mark a design by lines to both axes, and write above what it is."""
+    ax.plot([0, design.effect, design.effect], [design.power, design.power, 0], ":", color=GREY, linewidth=0.8)
+    ax.plot([design.effect], [design.power], "o", color=ORANGE, markersize=4, zorder=3)
+    words = f"N = {design.instances}, K = {design.comparisons}: power {design.power:.3f} for d = {design.effect:.3g}"
+    ax.set_title(words, loc="left")

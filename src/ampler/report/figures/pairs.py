@@ -1,0 +1,211 @@
+"""Figures of single differences: every pair on one instance, and one pair on every instance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.analysis import Analysis, Comparison
+from ampler.analysis.compare import Interval
+from ampler.core.checks import choice, share
+from ampler.core.errors import InvalidInput
+from ampler.report.figures.names import WIDEST, labels, pair_labels
+from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas, row_height
+from ampler.report.figures.units import difference_name, write_in_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+PairOrder = Literal["given", "estimate", "error"]
+InstanceOrder = Literal["difference", "given", "name"]
+
+LEVEL = 0.95  # of an interval on one instance
+MOST = 60  # pairs that can still be told apart on one page
+NAMED = 90  # instances whose names still fit below a page
+NARROW = 24  # instances that fit a column
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InstanceDifferences:
+    """The difference of every pair on one instance, with its standard error and interval (normal, unadjusted)."""
+
+    instance: str
+    pairs: tuple[str, ...]  # labels
+    left_out: int
+    estimates: Floats
+    errors: Floats  # NaN: not known
+    lower: Floats
+    upper: Floats
+    level: float
+    wanted: float | None  # se
+    name: str
+    difference: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairDifferences:
+    """The difference of one pair on every instance with its standard error, and what the family says of it."""
+
+    pair: str
+    instances: tuple[str, ...]  # labels
+    differences: Floats
+    errors: Floats  # NaN: not known
+    estimate: float
+    estimate_of: str
+    joint: Interval
+    alpha: float
+    name: str
+    difference: str
+
+
+def instance_differences_data(
+    analysis: Analysis,
+    instance: str,
+    *,
+    order: PairOrder = "given",
+    level: float = LEVEL,
+    most: int | None = MOST,
+    widest: int = WIDEST,
+) -> InstanceDifferences:
+    """Return what is known of every pair on one instance; the intervals are estimate ± z·SE, unadjusted.
+
+    `order` is that of the pairs ("given"), by "estimate", or by "error", largest first.
+    """
+    from scipy.special import ndtri
+
+    choice("order", order, ("given", "estimate", "error"), "it says how the rows follow each other")
+    share("level", level, "0.95 is usual")
+    row = _row_of(analysis, instance)
+    phi, errors = analysis.differences[row], analysis.errors[row]
+    keys = {"given": np.arange(len(phi)), "estimate": phi, "error": -errors}
+    places = np.argsort(keys[order], kind="stable")[:most]
+    reach = float(ndtri((1 + level) / 2)) * errors[places]
+    return InstanceDifferences(
+        instance=labels([instance])[0],
+        pairs=pair_labels(analysis, [analysis.pairs[place] for place in places], widest),
+        left_out=len(phi) - len(places),
+        estimates=phi[places],
+        errors=errors[places],
+        lower=phi[places] - reach,
+        upper=phi[places] + reach,
+        level=level,
+        wanted=analysis.settings.se,
+        name=difference_name(analysis),
+        difference=analysis.settings.difference,
+    )
+
+
+def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None) -> Axes:
+    """Draw the difference of every pair on one instance: ± one standard error thick, the interval thin."""
+    with canvas(ax, height=row_height(len(data.pairs), top=0.5, labels=data.pairs)) as ax:
+        places = np.arange(len(data.pairs))
+        over = np.nan_to_num(data.errors) > (math.inf if data.wanted is None else data.wanted)
+        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        for chosen, color, marker in ((~over, BLUE, "o"), (over, ORANGE, "^")):
+            known = chosen & np.isfinite(data.errors)
+            low, high = data.estimates - data.errors, data.estimates + data.errors
+            ax.hlines(places[known], data.lower[known], data.upper[known], color=color, linewidth=0.7)
+            ax.hlines(places[known], low[known], high[known], color=color, linewidth=2.4)
+            _dots(ax, data.estimates[chosen], places[chosen], color=color, marker=marker)
+        ax.set_yticks(places.tolist(), data.pairs)
+        ax.set_ylim(len(places) - 0.4, -0.6)
+        ax.grid(axis="y", visible=False)
+        write_in_unit(ax.xaxis, data.difference)
+        words = [data.name, f"±SE and {100 * data.level:g} % interval, unadjusted"]
+        words += [f"Triangles: SE above {data.wanted:g}"] if over.any() else []
+        words += [f"{data.left_out} more pairs are not shown"] if data.left_out else []
+        ax.set_xlabel("\n".join(words), loc="right")
+        ax.set_title(data.instance, loc="left", fontsize="medium")
+    return ax
+
+
+def pair_differences_data(
+    analysis: Analysis, first: str, second: str, *, order: InstanceOrder = "difference", widest: int = WIDEST
+) -> PairDifferences:
+    """Return the difference of one pair on every instance, by "difference" (smallest first), "given" or by "name"."""
+    choice("order", order, ("difference", "given", "name"), "it says how the rows follow each other")
+    column, found = column_of(analysis, first, second), comparison_of(analysis, first, second)
+    names = [row.instance for row in analysis.accuracy]
+    phi = analysis.differences[:, column]
+    keys = {
+        "difference": lambda place: phi[place],
+        "given": lambda place: place,
+        "name": lambda place: names[place].casefold(),
+    }
+    places = sorted(range(len(names)), key=keys[order])
+    return PairDifferences(
+        pair=" − ".join(labels([first, second], 20)),
+        instances=labels([names[place] for place in places], widest),
+        differences=phi[places],
+        errors=analysis.errors[places, column],
+        estimate=found.estimate,
+        estimate_of=found.estimate_of,
+        joint=found.joint_interval,
+        alpha=analysis.settings.family_alpha,
+        name=difference_name(analysis),
+        difference=analysis.settings.difference,
+    )
+
+
+def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes:
+    """Draw the difference of one pair on every instance ± one standard error, and the estimate over all of them."""
+    with canvas(ax, width=PAGE if len(data.instances) > NARROW else COLUMN) as ax:
+        places = np.arange(len(data.instances))
+        ax.axhline(0.0, color=GREY, linewidth=0.8)
+        known = np.isfinite(data.errors)
+        low, high = data.differences - data.errors, data.differences + data.errors
+        ax.vlines(places[known], low[known], high[known], color=BLUE, linewidth=0.8)
+        _dots(ax, places, data.differences, color=BLUE, marker="o")
+        if data.estimate_of != "P(φ>0)":
+            _draw_estimate(ax, data)
+        ax.set_xlim(-0.7, len(places) - 0.3)
+        ax.set_ylabel(data.name.partition(",")[0])
+        write_in_unit(ax.yaxis, data.difference)
+        ax.grid(axis="x", visible=False)
+        if len(places) <= NAMED:
+            ax.set_xticks(places.tolist(), data.instances, rotation=90, fontsize=6 if len(places) <= 60 else 4.5)
+        else:
+            ax.set_xlabel("Instances in this order")
+        ax.set_title(f"{data.pair}, ±SE", loc="left", fontsize="medium")
+    return ax
+
+
+def column_of(analysis: Analysis, first: str, second: str) -> int:
+    """Return the place of a pair; InvalidInput names the pairs there are."""
+    if (first, second) not in analysis.pairs:
+        known = ", ".join(f"({one!r}, {other!r})" for one, other in analysis.pairs[:3])
+        raise InvalidInput(
+            f"the pair must be one of the analysis, such as {known}, got ({first!r}, {second!r}); pairs are"
+            " (reference, other), or (earlier, later) in the order of the algorithms"
+        )
+    return analysis.pairs.index((first, second))
+
+
+def comparison_of(analysis: Analysis, first: str, second: str) -> Comparison:
+    """Return the comparison of a pair."""
+    return next(each for each in analysis.comparisons if (each.first, each.second) == (first, second))
+
+
+def _row_of(analysis: Analysis, instance: str) -> int:
+    names = [row.instance for row in analysis.accuracy]
+    if instance not in names:
+        raise InvalidInput(f"the instance must be one that is used, such as {names[0]!r}, got {instance!r}")
+    return names.index(instance)
+
+
+def _dots(ax: Axes, x: Floats | NDArray[np.intp], y: Floats | NDArray[np.intp], *, color: str, marker: str) -> None:
+    ax.plot(x, y, marker, color=color, markersize=3.2, markeredgecolor="white", markeredgewidth=0.3)
+
+
+def _draw_estimate(ax: Axes, data: PairDifferences) -> None:
+    low, high = data.joint
+    ax.axhline(data.estimate, color=ORANGE, linestyle="--", linewidth=0.9, label=f"{data.estimate_of.capitalize()}")
+    if math.isfinite(low) and math.isfinite(high):
+        words = f"Joint {100 * (1 - data.alpha):g} % interval"
+        ax.axhspan(low, high, color=ORANGE, alpha=0.15, linewidth=0, label=words)
+    ax.legend(loc="best")

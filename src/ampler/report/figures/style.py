@@ -1,0 +1,102 @@
+"""How our figures look: the width of a journal's column, colours everyone can tell apart, files a journal takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ampler.core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMN = 3.5  # inches: one column of the common two-column journals (89 mm)
+PAGE = 7.2  # inches: both columns (183 mm)
+
+# Okabe & Ito's palette, told apart with every kind of colour vision; line styles tell them apart in print.
+BLUE, ORANGE, GREEN, SKY, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "#CC79A7", "#767676"
+
+FORMATS = ("svg", "pdf", "png", "pgf")
+ROW = 0.155  # inches that one row with a label takes
+TALLEST = 60.0  # inches: beyond this no file of any format is of use
+
+STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "#DDDDDD",
+    "figure.dpi": 150,
+}
+
+_FILES: dict[Any, Any] = {
+    "pdf.fonttype": 42,  # TrueType: many journals refuse matplotlib's default Type 3 fonts
+    "svg.hashsalt": "ampler",  # the same figure gives the same file
+}
+
+
+@contextmanager
+def canvas(ax: Axes | None, *, width: float = COLUMN, height: float = 2.4) -> Iterator[Axes]:
+    """Give the axes to draw on: the caller's as they are, or new ones in our style."""
+    if ax is not None:
+        yield ax
+        return
+    import matplotlib
+    from matplotlib.figure import Figure  # without pyplot: no window system, and safe in threads
+
+    with matplotlib.rc_context(STYLE):
+        yield Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def row_height(rows: float, *, top: float = 0.0, labels: Iterable[str] = ()) -> float:
+    """Return the inches that so many labelled rows take, with the axis below and `top` for what stands above.
+
+    Labels of two lines need more room.
+    """
+    lines = 1.7 if any("\n" in label for label in labels) else 1.0
+    return min(TALLEST, 0.55 + top + ROW * max(lines * rows, 3.0))
+
+
+def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:
+    """Write the figure that holds `ax`; the ending of the file's name says the format: svg, pdf, png or pgf.
+
+    A pgf file is for `\\input` in LaTeX: it takes the fonts of the document. LaTeX must be installed to write one.
+    """
+    import matplotlib
+
+    kind = figure_format(file)
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    if kind == "pgf":
+        from ampler.report.figures.pgf import save_pgf
+
+        save_pgf(figure, file)
+        return
+    without_date: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    with matplotlib.rc_context(_FILES):
+        figure.savefig(file, format=kind, dpi=dpi, metadata=without_date)
+
+
+def figure_format(file: str | os.PathLike[str]) -> str:
+    """Return the format that a file's name asks for.
+
+    >>> figure_format("power.SVG")
+    'svg'
+    """
+    ending = os.path.splitext(os.fspath(file))[1].lstrip(".").lower()
+    if ending not in FORMATS:
+        raise InvalidInput(f"a figure's file must end in .svg, .pdf, .png or .pgf, got {os.fspath(file)!r}")
+    return ending

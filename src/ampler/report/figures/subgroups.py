@@ -1,0 +1,113 @@
+"""The panel of subgroups: the same comparison on groups of instances. Exploratory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ampler.analysis import Analysis, Subgroup
+from ampler.analysis.compare import Interval
+from ampler.core.errors import InvalidInput
+from ampler.report.figures.names import WIDEST, labels, pair_labels
+from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY, canvas, row_height
+from ampler.report.figures.units import difference_name, write_in_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 12  # comparisons in one panel
+LEGEND = 60  # characters that fit above a column
+LOOKS = [(color, marker) for marker, color in product("osDv", (BLUE, ORANGE, GREEN, PURPLE, SKY, GREY))]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMark:
+    """The estimate of one comparison on one group of instances, with its unadjusted interval."""
+
+    estimate: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Subgroups:
+    """The groups of one feature, and for each comparison (row) a mark per group."""
+
+    feature: str
+    groups: tuple[str, ...]  # labels with the number of instances
+    pairs: tuple[str, ...]  # labels
+    marks: tuple[tuple[GroupMark, ...], ...]
+    left_out: int
+    alpha: float
+    neutral: float
+    name: str
+    difference: str
+
+
+def subgroups_data(
+    analysis: Analysis, feature: str | None = None, *, most: int | None = MOST, widest: int = WIDEST
+) -> Subgroups:
+    """Return the first comparisons, in Holm's order, on every group of a feature (the first feature if none is named).
+
+    Exploratory: the intervals are not adjusted for the number of comparisons or groups.
+    """
+    feature = _feature(analysis, feature)
+    cells = {(each.value, each.first, each.second): each for each in analysis.subgroups if each.feature == feature}
+    sizes = {each.value: each.instances for each in cells.values()}
+    found = analysis.comparisons[:most]
+    is_share = found[0].estimate_of == "P(φ>0)"
+    return Subgroups(
+        feature=labels([feature])[0],
+        groups=tuple(f"{text} ({sizes[value]})" for value, text in zip(sizes, labels(list(sizes), 16), strict=True)),
+        pairs=pair_labels(analysis, [(each.first, each.second) for each in found], widest),
+        marks=tuple(tuple(_mark(cells[value, each.first, each.second]) for value in sizes) for each in found),
+        left_out=len(analysis.comparisons) - len(found),
+        alpha=analysis.settings.alpha,
+        neutral=0.5 if is_share else 0.0,
+        name="Share of instances where φ > 0" if is_share else difference_name(analysis),
+        difference="share" if is_share else analysis.settings.difference,
+    )
+
+
+def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
+    """Draw each comparison with a mark per group; colours and markers tell the groups apart."""
+    size = len(data.groups)
+    with canvas(
+        ax, width=COLUMN, height=row_height(len(data.pairs) * max(1.4, 0.7 * size), top=0.3 + 0.07 * size)
+    ) as ax:
+        ax.axvline(data.neutral, color=GREY, linewidth=0.8)
+        for group, (text, (color, marker)) in enumerate(zip(data.groups, LOOKS, strict=False)):
+            offset = 0.7 * ((group + 0.5) / size - 0.5)
+            places = [row + offset for row in range(len(data.pairs))]
+            _draw_group(ax, [row[group] for row in data.marks], places, text, color, marker)
+        ax.set_yticks(range(len(data.pairs)), data.pairs)
+        ax.set_ylim(len(data.pairs) - 0.4, -0.6)
+        ax.grid(axis="y", visible=False)
+        write_in_unit(ax.xaxis, data.difference)
+        more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
+        words = f"{100 * (1 - data.alpha):g} % intervals, unadjusted{more}"
+        ax.set_xlabel(f"{data.name}\n{words}", loc="right")
+        across = max(1, min(3, LEGEND // (3 + max(map(len, data.groups)))))
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, title=data.feature, borderpad=0)
+    return ax
+
+
+def _feature(analysis: Analysis, wanted: str | None) -> str:
+    known = list(dict.fromkeys(each.feature for each in analysis.subgroups))
+    if not known:
+        raise InvalidInput("the analysis must have subgroups to draw, got none; give features of the instances")
+    if wanted is not None and wanted not in known:
+        raise InvalidInput(f"the feature must be one of {', '.join(map(repr, known))}, got {wanted!r}")
+    return wanted if wanted is not None else known[0]
+
+
+def _mark(group: Subgroup) -> GroupMark:
+    return GroupMark(group.estimate, group.interval)
+
+
+def _draw_group(ax: Axes, marks: list[GroupMark], places: list[float], text: str, color: str, marker: str) -> None:
+    lows = [mark.interval[0] if math.isfinite(mark.interval[0]) else mark.estimate for mark in marks]
+    highs = [mark.interval[1] if math.isfinite(mark.interval[1]) else mark.estimate for mark in marks]
+    ax.hlines(places, lows, highs, color=color, linewidth=0.9)
+    ax.plot([mark.estimate for mark in marks], places, marker, color=color, markersize=3, label=text)

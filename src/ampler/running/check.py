@@ -1,0 +1,178 @@
+"""A look at a study before it is carried out: each algorithm is run on one instance, and what it gives is judged.
+
+The runs are the first of the study, and recorded as such: nothing is wasted, and nothing changes for the study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ampler.core.contracts import Store
+from ampler.core.values import Algorithm, Observation, Plan, RunKey, StopStudy
+from ampler.running.driver import sigterm_as_interrupt
+from ampler.running.engines.engine import Done, Engine, Lost
+from ampler.running.engines.local import LocalPool
+from ampler.running.one_run import check_limits
+from ampler.running.work import Task, Work
+from ampler.study.forecast import first_runs
+from ampler.study.plan import begun_first, run_seed
+from ampler.study.record import record
+from ampler.study.store import environment
+
+CHEAP = 5.0  # seconds a run may take to be made again just for the sake of knowing
+LEAST = 1e-4  # seconds a run counts at least: what is done around it
+
+Kind = Literal["no value", "time", "deterministic", "not deterministic", "reproducible", "constant", "not reproducible"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an algorithm gave: its first run, the same again, and the second run, where they were made.
+
+    `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the study file.
+    """
+
+    algorithm: Algorithm
+    first: Observation
+    again: Observation | None = None
+    second: Observation | None = None
+    recorded: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The mean time of the runs that gave a value."""
+        made = [each for each in (self.first, self.again, self.second) if each is not None and each.value is not None]
+        return max(LEAST, sum(each.seconds for each in made) / len(made)) if made else self.first.seconds
+
+    @property
+    def kind(self) -> Kind | None:
+        """What can be said of its values; None when it was not tried."""
+        if self.first.value is None:
+            return "no value"
+        if self.algorithm.reading.is_time:
+            return "time"
+        alike, same = _agree(self.first, self.again), _agree(self.first, self.second)
+        if self.algorithm.deterministic:
+            return None if same is None else "deterministic" if same else "not deterministic"
+        if alike is None:
+            return None
+        return "not reproducible" if not alike else "constant" if same else "reproducible"
+
+    @property
+    def is_a_problem(self) -> bool:
+        """Whether the study would be wrong: the one value of an algorithm would be taken for all that it can give."""
+        return self.kind == "not deterministic"
+
+    @property
+    def remark(self) -> str:
+        """What a user must know of it, in a few words."""
+        other = self.again if self.kind == "not reproducible" else self.second
+        two = "" if other is None else f"{_shown(self.first)}, then {_shown(other)}"
+        return {
+            "no value": self.first.message,
+            "time": "a time: no seed reproduces it",
+            "deterministic": "deterministic, as declared",
+            "not deterministic": f"declared deterministic, but two seeds gave {two}",
+            "reproducible": "the seed reproduces it",
+            "constant": "the same with two seeds: if it always is, deterministic = true saves runs",
+            "not reproducible": f"one seed gave {two}: its runs cannot be repeated",
+            None: f"not tried twice: a run takes {self.first.seconds:.3g} s",
+        }[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found on one instance, algorithm by algorithm."""
+
+    instance: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """How long a run of each algorithm takes; those without a value are not there."""
+        return {each.algorithm.name: each.seconds for each in self.findings if each.first.value is not None}
+
+
+def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = lambda name: None) -> Inspection:
+    """Run each algorithm of a plan on its first instance, and record what belongs to the study.
+
+    A run that takes a few seconds at most is made twice with its seed, and once with another. Runs that are recorded
+    already are not made again for the record. `report` is told the name of each algorithm before it is run.
+    """
+    check_limits(plan.limits)
+    plan = begun_first(plan, store.begun())
+    store.begin(record(plan), environment())
+    look = Look(plan, store)
+    with sigterm_as_interrupt():
+        pool = LocalPool(Work.of(plan), 1)
+        try:
+            findings = []
+            for algorithm in plan.algorithms:
+                report(algorithm.name)
+                findings.append(look.at(algorithm, pool))
+        except BaseException:
+            pool.close(at_once=True)
+            raise
+        pool.close(at_once=False)
+    return Inspection(look.instance, tuple(findings))
+
+
+class Look:
+    """Makes the runs on the first instance of a plan, and records those that the rule will ask for."""
+
+    def __init__(self, plan: Plan, store: Store) -> None:
+        self.instance = plan.instances[0].name
+        self._plan, self._store = plan, store
+        self._wanted = first_runs(plan)
+        self._known = {each.key: each for each in store.observations(self.instance)}
+
+    def at(self, algorithm: Algorithm, pool: Engine) -> Finding:
+        """Return what an algorithm gives."""
+        first = self._run(algorithm, 0, pool)
+        again = second = None
+        if first.value is not None and not algorithm.reading.is_time and first.seconds <= CHEAP:
+            second = self._run(algorithm, 1, pool)
+            if not algorithm.deterministic:
+                again = self._made(Task(first.key), pool)
+        return Finding(algorithm, first, again, second, recorded=self._known.get(first.key) is first)
+
+    def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
+        """A run from the record, or made now and recorded if it has a value and the rule will ask for it.
+
+        A failure is not recorded: it is mostly a mistake that is about to be mended.
+        """
+        key = RunKey(self.instance, algorithm.name, index)
+        known = self._known.get(key)
+        if known is not None and known.status == "ok":
+            return known
+        made = self._made(Task(key, attempt=0 if known is None else known.attempt + 1), pool)
+        open_ = known is None or isinstance(self._plan.policy, StopStudy)  # else its failure is final
+        if made.status == "ok" and open_ and index < self._wanted.get(algorithm.name, 0):
+            self._store.add([made])
+            self._known[key] = made
+        return made
+
+    def _made(self, task: Task, pool: Engine) -> Observation:
+        pool.submit([task])
+        while True:
+            for fate in pool.collect(None):
+                match fate:
+                    case Done(observations):
+                        return observations[0]
+                    case Lost(_, how):
+                        return self._lost(task.key, how)
+
+    def _lost(self, key: RunKey, how: str) -> Observation:
+        seed = run_seed(self._plan.seed, key.instance, key.algorithm, key.index)
+        return Observation(key, None, status="lost", message=f"it took its worker with it: {how}", seed=seed)
+
+
+def _agree(first: Observation, other: Observation | None) -> bool | None:
+    """Whether two runs gave the same, to the last bit; None when there is no other."""
+    return None if other is None else first.value == other.value
+
+
+def _shown(observation: Observation) -> str:
+    return "no value" if observation.value is None else repr(observation.value)

@@ -1,0 +1,180 @@
+"""Worker processes on this machine: each can die without harm to the others, and all die with the driver.
+
+Every worker has a pipe of its own, so there is no lock that a killed one could take along, and the kernel tells the
+driver of its death, whatever its exit code. There are no threads: workers are forked from the thread that uses the
+pool, which is also the one whose end ends them.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from ctypes import c_long
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+
+from ampler.core.errors import AmplerError
+from ampler.running.engines.engine import Fate, Lost, Returned, done
+from ampler.running.one_run import guardian
+from ampler.running.work import Batch, Name, Task, Work, names_of
+
+START = "fork" if sys.platform.startswith("linux") else "spawn"  # forked workers know lambdas and notebooks
+PATIENCE = 2.0  # seconds an idle worker has to leave by itself
+
+
+class LocalPool:
+    """Worker processes as an engine. A worker that dies costs the run it was making, and is replaced."""
+
+    def __init__(self, work: Work, workers: int) -> None:
+        self.workers = workers
+        guardian.ensure()  # before any fork, so that all workers share it
+        self._work = work
+        self._context = multiprocessing.get_context(START)
+        self._seats: list[_Seat] = []
+        try:
+            for _ in range(workers):
+                self._seats.append(_Seat.taken(self._context, work))
+        except BaseException:  # Ctrl-C, or no more processes: those that live would be waited for at the end
+            self.close(at_once=True)
+            raise
+
+    @property
+    def busy(self) -> int:
+        """The number of chunks under way."""
+        return sum(len(seat.waiting) for seat in self._seats)
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        """Have a chunk of runs made by the least busy worker."""
+        min(self._seats, key=lambda seat: len(seat.waiting)).send(tasks)
+
+    def collect(self, timeout: float | None) -> list[Fate]:
+        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
+        by_sign = {sign: seat for seat in self._seats for sign in (seat.connection, seat.death)}
+        ready = {id(by_sign[sign]): by_sign[sign] for sign in wait(list(by_sign), timeout)}  # type: ignore[index]
+        return [fate for seat in ready.values() for fate in self._heard(seat)]
+
+    def close(self, *, at_once: bool) -> None:
+        """Let the workers go; `at_once` whatever they are doing."""
+        for seat in self._seats:
+            seat.dismiss(at_once=at_once)
+        for seat in self._seats:
+            seat.clear()
+        self._seats = []
+
+    def _heard(self, seat: _Seat) -> list[Fate]:
+        """What a worker has sent, and, if it died, what went down with it; its seat is then taken by a new one."""
+        fates = seat.received()
+        if seat.has_died():
+            fates += seat.wreckage()
+            seat.clear()
+            self._seats[self._seats.index(seat)] = _Seat.taken(self._context, self._work)
+        return fates
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A worker, what it was asked for in that order, and at which run of the first it is."""
+
+    process: BaseProcess
+    connection: Connection
+    at: c_long
+    death: int  # readable when the process has ended
+    waiting: list[Sequence[Task]] = field(default_factory=list)
+
+    @classmethod
+    def taken(cls, context: BaseContext, work: Work) -> _Seat:
+        """Start a worker."""
+        ours, theirs = context.Pipe()
+        at: c_long = context.RawValue(c_long, 0)
+        process = context.Process(target=_live, args=(theirs, at, work, os.getpid()))  # type: ignore[attr-defined]
+        process.start()
+        theirs.close()  # at once: a worker that is forked later must not hold it open
+        return cls(process, ours, at, _death_of(process))
+
+    def send(self, tasks: Sequence[Task]) -> None:
+        self.waiting.append(tasks)
+        with suppress(OSError):  # it has died: `collect` will find out
+            self.connection.send(names_of(tasks))
+
+    def received(self) -> list[Fate]:
+        fates: list[Fate] = []
+        with suppress(EOFError, OSError):
+            while self.connection.poll():
+                answer = self.connection.recv()
+                if isinstance(answer, BaseException):
+                    raise answer
+                fates.append(done(self.waiting.pop(0), answer))
+        return fates
+
+    def has_died(self) -> bool:
+        return bool(wait([self.death], 0))
+
+    def wreckage(self) -> list[Fate]:
+        """The run the worker was making is lost; all others were not begun, or are made again."""
+        if not self.waiting:
+            return []
+        self.process.join()
+        first, *rest = self.waiting
+        guilty = min(self.at.value, len(first) - 1)
+        others = [*first[:guilty], *first[guilty + 1 :], *(task for tasks in rest for task in tasks)]
+        return [Lost([first[guilty]], _how(self.process.exitcode)), Returned(others)]
+
+    def dismiss(self, *, at_once: bool) -> None:
+        """Ask the worker to leave, or end it with all that it started."""
+        if at_once:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+        else:
+            with suppress(OSError):
+                self.connection.send(None)
+
+    def clear(self) -> None:
+        """Wait for the worker's end, and hasten it if need be."""
+        self.process.join(PATIENCE)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.connection.close()
+        if self.death != self.process.sentinel:
+            os.close(self.death)
+        self.process.close()
+
+
+def _death_of(process: BaseProcess) -> int:
+    """A file descriptor that tells of a process's death; multiprocessing's own can be held open by grandchildren."""
+    assert process.pid is not None
+    return os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else process.sentinel
+
+
+def _how(code: int | None) -> str:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        return f"it was ended by {name}{', perhaps for want of memory' if name == 'SIGKILL' else ''}"
+    return f"it left with exit code {code}"
+
+
+# In the worker
+
+
+def _live(connection: Connection, at: c_long, work: Work, driver: int) -> None:
+    """A worker's life: bound to the driver, it makes the runs of one chunk after the other."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # it ends at once, even in the middle of C code
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the driver only; commands inherit what is set here
+    guardian.bind_worker(driver)
+    os.register_at_fork(after_in_child=connection.close)  # what a run forks must not answer for us
+    with suppress(EOFError):
+        while (names := connection.recv()) is not None:
+            connection.send(_answer(work, names, at))
+
+
+def _answer(work: Work, names: Sequence[Name], at: c_long) -> Batch | AmplerError:
+    try:
+        return work.run(names, at)
+    except AmplerError as problem:
+        return problem

@@ -1,0 +1,201 @@
+"""One instance on its way: rounds of decisions, the runs they ask for, and the end. Pure.
+
+Resuming is replaying: decisions are taken again from the first round on, recorded runs are used wherever a decision
+asks for them, and only what is missing becomes a task. Values are added in the order of the round, never in the order
+in which runs happened to end, so the decisions are the same with any number of workers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ampler.core.errors import InvalidInput, InvalidRule, RunFailed
+from ampler.core.samples import Samples
+from ampler.core.values import Decision, Finished, Observation, Plan, RunKey, Sample, Stop, StopStudy
+from ampler.running.work import Task
+from ampler.study.plan import run_seed, value_of
+
+TRIES = 3  # so often a run may kill its worker before it counts as failed
+
+
+class Course:
+    """An instance on its way: `begin` and `take` return the runs that are wanted, `done` says when there are no more.
+
+    `recorded` are all attempts at runs of the instance. With `again`, runs that failed in earlier sessions are tried
+    again; under the policy to stop they always are.
+    """
+
+    def __init__(
+        self, plan: Plan, instance: str, decisions: str, recorded: Iterable[Observation] = (), *, again: bool = False
+    ) -> None:
+        names = [algorithm.name for algorithm in plan.algorithms]
+        deterministic = [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]
+        self.instance = instance
+        self.samples = Samples(names, deterministic=deterministic)
+        self.done: Finished | None = None
+        self._plan, self._decisions = plan, decisions
+        self._known = _known_from(recorded, plan, again=again or isinstance(plan.policy, StopStudy))
+        self.asked = dict.fromkeys(names, 0)
+        self._round: dict[RunKey, Trial | Settled] = {}
+        self.rounds = 0
+        self._open = 0
+
+    def begin(self) -> list[Task]:
+        """Take decisions until runs are missing, and return those."""
+        while not self._open and self.done is None:
+            self._add_round()
+            self._decide()
+        return [self._task(key, trial) for key, trial in self._round.items() if isinstance(trial, Trial)]
+
+    def take(self, observation: Observation) -> list[Task]:
+        """Note what a run gave; return the runs that are wanted now: itself again, those of the next round, or none.
+
+        RunFailed when it failed for good and the policy is to stop.
+        """
+        trial = self._round[observation.key]
+        assert isinstance(trial, Trial), f"{observation.key} was not asked for"
+        verdict = trial.verdict(observation, self._plan)
+        self._round[observation.key] = verdict
+        if isinstance(verdict, Trial):
+            return [self._task(observation.key, verdict)]
+        if verdict.value is None and isinstance(self._plan.policy, StopStudy):
+            raise RunFailed(_failure(observation))
+        self._open -= 1
+        return [] if self._open else self.begin()
+
+    def lost(self, task: Task, how: str) -> Observation:
+        """Return what is recorded of a run whose worker died: lost, or, when that was its last try, failed."""
+        trial, key = self._round[task.key], task.key
+        assert isinstance(trial, Trial)
+        last = trial.losses + 1 >= TRIES
+        return Observation(
+            key=key,
+            value=None,
+            status="failed" if last else "lost",
+            message=f"the worker was lost while making this run{f' {TRIES} times' if last else ''}: {how}",
+            seed=run_seed(self._plan.seed, key.instance, key.algorithm, key.index),
+            attempt=task.attempt,
+            round=task.round,
+        )
+
+    def expected(self) -> Mapping[str, int]:
+        """Return the runs of each algorithm that are still to come, as far as the rule can say."""
+        waiting = Counter(key.algorithm for key, trial in self._round.items() if isinstance(trial, Trial))
+        predict = getattr(self._plan.rule, "predict", None)
+        if predict is None:
+            return waiting
+        predicted: dict[str, int] = predict(self.samples)
+        return {name: max(runs, waiting[name]) for name, runs in predicted.items()}
+
+    def error(self) -> float | None:
+        """Return the largest standard error of interest, as the rule's guard sees it; None when it is not known."""
+        errors = getattr(self._plan.rule, "errors", None)
+        if errors is None or self.samples.counts.min() < 1:
+            return None
+        largest = float(errors(self.samples).guarded.max())
+        return largest if math.isfinite(largest) else None
+
+    def _add_round(self) -> None:
+        """Add what a complete round gave, in the order in which it was asked for."""
+        with _named(self.instance):
+            for key, settled in self._round.items():
+                assert isinstance(settled, Settled)
+                if settled.value is None:
+                    self.samples.drop(key.algorithm)
+                else:
+                    self.samples.add(key.algorithm, settled.value)
+        self._round = {}
+
+    def _decide(self) -> None:
+        with _named(self.instance):
+            decision: Decision = self._plan.rule(self.samples)
+        if isinstance(decision, Stop):
+            counts = dict(self.asked)
+            self.done = Finished(
+                self.instance, self._decisions, decision.reason, counts, self.rounds, error=self.error()
+            )
+        else:
+            self._ask(decision)
+            self.rounds += 1
+
+    def _ask(self, sample: Sample) -> None:
+        """Name the runs a decision wants, and look up which of them are known."""
+        if sample.total < 1 or not sample.counts.keys() <= self.asked.keys():
+            raise InvalidRule(f"a rule must ask for runs of {', '.join(self.asked)}, or stop, got {sample!r}")
+        for algorithm, count in sample.counts.items():
+            first = self.asked[algorithm]
+            self.asked[algorithm] += count
+            for index in range(first, first + count):
+                key = RunKey(self.instance, algorithm, index)
+                self._round[key] = self._known.pop(key, _FRESH)
+        self._open = sum(isinstance(each, Trial) for each in self._round.values())
+
+    def _task(self, key: RunKey, trial: Trial) -> Task:
+        return Task(key, trial.attempt, self.rounds - 1, alone=trial.losses > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a run counts as for good: a value, or None when it gives none."""
+
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Where a run stands that does not count yet: its next attempt, and how often it failed or was lost in a row."""
+
+    attempt: int = 0
+    failures: int = 0
+    losses: int = 0
+
+    def after(self, observation: Observation) -> Trial:
+        """Return where the run stands after one more attempt without a value."""
+        if observation.status == "lost":
+            return Trial(observation.attempt + 1, self.failures, self.losses + 1)
+        return Trial(observation.attempt + 1, self.failures + 1, 0)
+
+    def verdict(self, observation: Observation, plan: Plan) -> Trial | Settled:
+        """Return what an attempt means: the run counts, or it is tried again."""
+        if observation.status == "ok":
+            return Settled(observation.value)
+        now = self.after(observation)
+        if observation.status == "lost" or now.failures <= plan.retries:
+            return now
+        return Settled(value_of(observation, plan.policy))
+
+
+_FRESH = Trial()
+
+
+def _known_from(recorded: Iterable[Observation], plan: Plan, *, again: bool) -> dict[RunKey, Trial | Settled]:
+    """What is known of runs from earlier sessions, each from its attempts in their order."""
+    known: dict[RunKey, Trial | Settled] = {}
+    for observation in recorded:
+        before = known.get(observation.key, _FRESH)
+        trial = before if isinstance(before, Trial) else _FRESH
+        known[observation.key] = trial.verdict(observation, plan)
+        if again and observation.status != "ok":
+            known[observation.key] = Trial(observation.attempt + 1)
+    return known
+
+
+@contextmanager
+def _named(instance: str) -> Iterator[None]:
+    """Problems of a rule with its samples name the instance."""
+    try:
+        yield
+    except InvalidInput as problem:
+        raise type(problem)(f"on instance {instance!r}: {problem}") from problem
+
+
+def _failure(observation: Observation) -> str:
+    key = observation.key
+    return (
+        f"run {key.index} of {key.algorithm!r} on {key.instance!r} (seed {observation.seed}) failed: "
+        f"{observation.message}; mend it and run again, or say what failed runs mean (on-failure)"
+    )

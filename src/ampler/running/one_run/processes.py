@@ -1,0 +1,225 @@
+"""A process group under limits: started bound to us, watched, and ended as a whole."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from ampler.core.values import Limits
+from ampler.running.one_run import guardian
+
+GRACE = 5.0  # seconds between the request to end (SIGTERM) and the end (SIGKILL)
+MEMORY_LOOK = 0.1  # seconds between looks at the memory of a group, more when a look itself takes long
+BLIND_LOOK = 0.02  # seconds between looks for the end of a process where the kernel cannot tell of it
+PIECE = 64 * 1024
+MOST_IN_A_PIPE = 1024 * 1024  # bytes Linux lets a program ask for; 64 kB unless it does
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+Cause = Literal["ended", "answered", "timeout", "memory"]
+Sink = Callable[[bytes], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a process group ended: why, after how many seconds, and what its leader left behind."""
+
+    cause: Cause
+    seconds: float
+    code: int = 0  # as in subprocess: negative for a signal
+    cpu_seconds: float = 0.0
+    memory: int = 0
+
+
+def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, err: Sink) -> Ending:
+    """Run a command as a process group of its own until it ends or a limit ends it; OSError when it cannot start.
+
+    Whatever it leaves running is ended with it. What it prints goes to `out` and `err` as it comes.
+    """
+    began = time.perf_counter()
+    process = started(argv, folder)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
+        group = Group(process.pid)
+        try:
+            sinks = {process.stdout.fileno(): out, process.stderr.fileno(): err}
+            watched = group.watch(sinks, limits, began=began)
+            if watched.cause == "timeout":
+                group.signal(signal.SIGTERM)
+                group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
+        finally:
+            code, cpu_seconds = group.end()
+            process.returncode = code  # or subprocess would wait for a process that is gone
+        drain(sinks)
+    return Ending(watched.cause, watched.seconds, code, cpu_seconds, watched.memory)
+
+
+def started(argv: Sequence[str], folder: str, *, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start a command that leads its own group and dies with us.
+
+    With other threads around nothing may run between fork and exec; the guardian then knows the command by a mark.
+    """
+    bound = guardian.binding() if alone() else None
+    return subprocess.Popen(
+        argv,
+        cwd=folder or None,
+        env=None if bound else guardian.marked(os.environ),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+        preexec_fn=bound,  # noqa: PLW1509 — no other threads, no danger
+        bufsize=0,
+    )
+
+
+def drain(sinks: Mapping[int, Sink]) -> None:
+    """Pass on what is still in the pipes, without waiting for others who may hold them open and go on writing."""
+    for fd, sink in sinks.items():
+        os.set_blocking(fd, False)
+        with suppress(BlockingIOError):
+            for _ in range(MOST_IN_A_PIPE // PIECE + 1):
+                if not _passed_on(fd, sink):
+                    break
+
+
+def alone() -> bool:
+    """Say whether this process has one thread only, so that it may fork: a lock held by another would stay held."""
+    return threading.active_count() == 1
+
+
+class Group:
+    """A process group of ours, known by its leader, which is a child of this process and not yet waited for."""
+
+    def __init__(self, leader: int) -> None:
+        self.leader = leader
+        guardian.watch(leader)  # what was forked bound has said so already; twice does no harm
+        self._death = os.pidfd_open(leader) if hasattr(os, "pidfd_open") else None
+
+    def watch(
+        self,
+        sinks: Mapping[int, Sink],
+        limits: Limits,
+        *,
+        began: float,
+        answered: Callable[[], bool] = lambda: False,
+    ) -> Ending:
+        """Pass on what comes from the group until its leader ends, `answered` is true, or a limit is exceeded."""
+        poll = _poll([*sinks, *([] if self._death is None else [self._death])])
+        memory = MemoryWatch(self.leader, limits.memory)
+        while not answered():
+            passed = time.perf_counter() - began
+            left = None if limits.timeout is None else limits.timeout - passed
+            for fd, _ in poll.poll(_milliseconds(left, memory.pause, None if self._death else BLIND_LOOK)):
+                if fd != self._death and not _passed_on(fd, sinks[fd]):
+                    poll.unregister(fd)
+            passed = time.perf_counter() - began
+            if self.has_ended() and not answered():
+                return Ending("ended", passed)
+            if limits.timeout is not None and passed >= limits.timeout:
+                return Ending("timeout", passed)
+            if memory.exceeded():
+                return Ending("memory", passed, memory=memory.used)
+        return Ending("answered", time.perf_counter() - began)
+
+    def has_ended(self) -> bool:
+        """Say whether the leader has ended; it stays a zombie, so that its number cannot become another's."""
+        return os.waitid(os.P_PID, self.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all processes of the group."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.leader, number)
+
+    def end(self) -> tuple[int, float]:
+        """Kill what is left of the group; return the leader's exit code and the processor time it used."""
+        self.signal(signal.SIGKILL)
+        guardian.release(self.leader)
+        if self._death is not None:
+            os.close(self._death)
+        _, status, usage = os.wait4(self.leader, 0)
+        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+
+
+class MemoryWatch:
+    """The resident memory of a process group against its limit, looked at now and then."""
+
+    def __init__(self, group: int, limit: int | None) -> None:
+        self.used = 0
+        self.pause = None if limit is None else 0.01  # the first look comes early
+        self._group = group
+        self._limit = limit
+        self._next = 0.0
+
+    def exceeded(self) -> bool:
+        """Say whether the group uses more than it may, looking only when it is time to."""
+        now = time.perf_counter()
+        if self._limit is None or now < self._next:
+            return False
+        self.used = resident_memory(self._group)
+        self.pause = max(MEMORY_LOOK, 20 * (time.perf_counter() - now))  # at most a twentieth of a core
+        self._next = now + self.pause
+        return self.used > self._limit
+
+
+def can_see_memory() -> bool:
+    """Say whether this system tells what memory other processes use."""
+    return os.path.exists("/proc/self/stat")
+
+
+def resident_memory(group: int) -> int:
+    """Return the bytes of resident memory of a process group, from /proc."""
+    return PAGE * sum(int(fields[21]) for _, fields in _members(group))
+
+
+def processor_time(group: int) -> float:
+    """Return the seconds of processor time its processes, and the children they have waited for, used so far."""
+    return sum(_own_time(pid, fields) + (int(fields[13]) + int(fields[14])) / TICKS for pid, fields in _members(group))
+
+
+def _members(group: int) -> Iterator[tuple[int, list[bytes]]]:
+    """The processes of a group with the fields of /proc/PID/stat from the state on, which is number 0 here."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        if int(fields[2]) == group:
+            yield int(pid), fields
+
+
+def _own_time(pid: int, fields: Sequence[bytes]) -> float:
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) gives on Linux: to the nanosecond
+    except OSError:
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _poll(fds: Sequence[int]) -> select.poll:
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    return poll
+
+
+def _passed_on(fd: int, sink: Sink) -> bool:
+    """Pass on what can be read; False at the end of the stream."""
+    data = os.read(fd, PIECE)
+    if data:
+        sink(data)
+    return bool(data)
+
+
+def _milliseconds(*seconds: float | None) -> int | None:
+    known = [each for each in seconds if each is not None]
+    return max(0, int(min(known) * 1000) + 1) if known else None

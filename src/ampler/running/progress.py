@@ -1,0 +1,126 @@
+"""Where a study stands while it runs, as values; showing them is somebody else's business."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from ampler.core.values import Finished, Observation, Plan, RunKey, Tally
+from ampler.running.instance import Course
+from ampler.running.pace import Pace
+
+WINDOW = 20.0  # seconds over which the rate is measured
+WARM = 5.0  # seconds after which it is worth something
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a study stands.
+
+    `runs` are on record, `new` of them since this session began; `failures` is the number of runs without a value.
+    `error` is the largest standard error of interest on the instances under way, to be compared with `target`, and
+    `left` the seconds still to go. What is not known is None.
+    """
+
+    instances: int
+    finished: int
+    runs: int = 0
+    new: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+    rate: float = 0.0
+    error: float | None = None
+    target: float | None = None
+    left: float | None = None
+
+
+class Meter:
+    """Counts what is recorded and finished, and tells how far the study is."""
+
+    def __init__(self, plan: Plan, tally: Iterable[Tally], failed: Iterable[RunKey]) -> None:
+        self._instances = len(plan.instances)
+        self._target: float | None = getattr(plan.rule, "se", None)
+        self._runs = sum(each.runs for each in tally)
+        self._failed = set(failed)
+        self._new = self._finished = 0
+        self._spent: Counter[str] = Counter()  # runs of each algorithm on the finished instances together
+        self._expected: dict[str, tuple[int, Counter[str], float | None]] = {}
+        self._rate = Rate()
+        self._began = time.monotonic()
+
+    def add(self, durable: Iterable[Observation]) -> None:
+        """Count runs that are recorded."""
+        for observation in durable:
+            self._new += 1
+            self._runs += observation.attempt == 0
+            if observation.status == "ok":
+                self._failed.discard(observation.key)
+            else:
+                self._failed.add(observation.key)
+
+    def finish(self, done: Finished) -> None:
+        """Count an instance that is finished."""
+        self._finished += 1
+        self._spent.update(done.counts)
+        self._expected.pop(done.instance, None)
+
+    def reading(self, courses: Collection[Course], waiting: int, pace: Pace, workers: int) -> Progress:
+        """Return where the study stands; what the rule says of an instance is asked once for each of its rounds."""
+        seconds = time.monotonic() - self._began
+        looks = [self._look(course) for course in courses]
+        errors = [error for _, _, error in looks if error is not None]
+        return Progress(
+            instances=self._instances,
+            finished=self._finished,
+            runs=self._runs,
+            new=self._new,
+            failures=len(self._failed),
+            seconds=seconds,
+            rate=self._rate.at(seconds, self._new),
+            error=max(errors, default=None),
+            target=self._target,
+            left=self._left([expected for _, expected, _ in looks], courses, waiting, pace, workers),
+        )
+
+    def _look(self, course: Course) -> tuple[int, Counter[str], float | None]:
+        look = self._expected.get(course.instance)
+        if look is None or look[0] != course.rounds:
+            look = self._expected[course.instance] = (course.rounds, Counter(course.expected()), course.error())
+        return look
+
+    def _left(
+        self, expected: list[Counter[str]], courses: Collection[Course], waiting: int, pace: Pace, workers: int
+    ) -> float | None:
+        """The seconds to go: the rest of the instances under way, and for those that wait what an instance takes.
+
+        Runs so short that the driver is the slower part are told by the rate at which they were recorded.
+        """
+        seen = self._finished + len(courses)
+        if waiting and not seen:
+            return None
+        rest: Counter[str] = sum(expected, Counter())
+        whole = self._spent + rest + sum((Counter(course.asked) for course in courses), Counter())
+        share = waiting / seen if waiting else 0.0
+        by_pace = (pace.total(rest) + share * pace.total(whole)) / workers
+        by_rate = (rest.total() + share * whole.total()) / self._rate.last if self._rate.last else 0.0
+        return max(by_pace, by_rate)
+
+
+class Rate:
+    """Runs per second over the last seconds; `last` is 0 until it means something."""
+
+    def __init__(self) -> None:
+        self.last = 0.0
+        self._marks: deque[tuple[float, int]] = deque([(0.0, 0)])
+
+    def at(self, seconds: float, runs: int) -> float:
+        """Note how many runs there are after so many seconds; return the rate."""
+        self._marks.append((seconds, runs))
+        while len(self._marks) > 2 and self._marks[0][0] < seconds - WINDOW:
+            self._marks.popleft()
+        begun, before = self._marks[0]
+        rate = (runs - before) / (seconds - begun) if seconds > begun else 0.0
+        self.last = rate if seconds > WARM else 0.0
+        return rate

@@ -1,0 +1,159 @@
+"""What travels to a worker and back: the work is sent once, then only the names of runs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+import re
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import c_long
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey, Status
+from ampler.running.one_run import run_once
+from ampler.study.plan import run_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A run to be made: its key, the how-manieth attempt, and the round of decisions that asked for it.
+
+    `alone` keeps it out of the company of others: it was lost once and may be the one that kills workers.
+    """
+
+    key: RunKey
+    attempt: int = 0
+    round: int = 0
+    alone: bool = False
+
+
+Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
+Given = tuple[float | None, float, Status, str, int, Mapping[str, float] | None]  # of an Observation, key left out
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a chunk of runs gave, in its order, and the seconds it took with everything around the runs."""
+
+    given: Sequence[Given]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """All a worker has to know of a plan to make its runs."""
+
+    algorithms: Mapping[str, Algorithm]
+    instances: Mapping[str, Instance]
+    seed: int
+    limits: Limits
+
+    @classmethod
+    def of(cls, plan: Plan) -> Work:
+        """Return the work of a plan."""
+        return cls(
+            {algorithm.name: algorithm for algorithm in plan.algorithms},
+            {instance.name: instance for instance in plan.instances},
+            plan.seed,
+            plan.limits,
+        )
+
+    def run(self, names: Sequence[Name], at: c_long | None = None) -> Batch:
+        """Make runs, one after the other; `at` is told at which of them we are."""
+        began = time.perf_counter()
+        at = c_long() if at is None else at
+        given = []
+        for place, name in enumerate(names):
+            at.value = place
+            given.append(self._run(*name))
+        return Batch(given, time.perf_counter() - began)
+
+    def _run(self, instance: str, algorithm: str, index: int) -> Given:
+        seed = run_seed(self.seed, instance, algorithm, index)
+        outcome = run_once(self.algorithms[algorithm], self.instances[instance], seed, self.limits)
+        return outcome.value, outcome.seconds, outcome.status, outcome.message, seed, outcome.measures
+
+
+def names_of(tasks: Sequence[Task]) -> list[Name]:
+    """Return what a worker has to know of tasks."""
+    return [(task.key.instance, task.key.algorithm, task.key.index) for task in tasks]
+
+
+def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
+    """Return what a worker gave for tasks as observations."""
+    return [
+        Observation(task.key, value, seconds, status, message, seed, task.attempt, task.round, measures)
+        for task, (value, seconds, status, message, seed, measures) in zip(tasks, batch.given, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Work for executors of any kind: threads share it, other processes unpack it once and remember it.
+
+    It is pickled the first time it leaves this process, functions by value where cloudpickle is installed.
+    """
+
+    work: Work
+    _pickled: list[bytes] = field(default_factory=list, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if not self._pickled:
+            self._pickled.append(_dumps()(self.work))
+        data = self._pickled[0]
+        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), _Bytes(data), folders_of(self.work))
+
+
+def folders_of(work: Work) -> tuple[str, ...]:
+    """Return the folders from which the modules of a study were imported, but for those of installed packages.
+
+    Other processes need them on their import path: functions of a module travel as its name.
+    """
+    origins = [algorithm.origin for algorithm in work.algorithms.values() if isinstance(algorithm, Function)]
+    modules = [*origins, *(type(instance.data).__module__ for instance in work.instances.values())]
+    installed = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders = dict.fromkeys(_home(re.split(r"[.:]", module)[0]) for module in modules)
+    return tuple(folder for folder in folders if folder and folder not in installed and folder in sys.path)
+
+
+def _home(module: str) -> str:
+    """The folder a top-level module was imported from; empty when there is none."""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    package = hasattr(sys.modules.get(module), "__path__")
+    return str(Path(file).parent.parent if package else Path(file).parent) if file and module != "__main__" else ""
+
+
+def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
+    """Make runs of a parcel: what is submitted to an executor."""
+    return parcel.work.run(names)
+
+
+class _Bytes(bytes):
+    """Bytes that are not compared when a cache looks for their digest."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Bytes)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    return Parcel(pickle.loads(data))
+
+
+def _dumps() -> Callable[[Any], bytes]:
+    try:
+        from cloudpickle import dumps
+    except ImportError:
+        return pickle.dumps
+    result: Callable[[Any], bytes] = dumps
+    return result

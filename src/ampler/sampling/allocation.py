@@ -1,0 +1,144 @@
+"""How many runs each algorithm should get next: greedy, optimal, balanced. Pure.
+
+Every function takes arrays with the algorithms on their last axis; leading axes are independent instances.
+`variances` are those of one run, guarded or not (see `guard`); `statistics` are the means, or whatever is compared.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.sampling.optimum import optimal_counts
+from ampler.sampling.pair_errors import Floats, Pairs, pairs_of
+from ampler.stats.contrasts import Comparison
+
+Allocation = Literal["optimal", "greedy", "balanced"]
+Counts = NDArray[np.int64]
+
+
+def largest_error(comparison: Comparison, counts: Floats, variances: Floats, statistics: Floats) -> Floats:
+    """Return the largest standard error among the compared pairs; a rule stops when it is at most `se`."""
+    return pairs_of(comparison, variances, statistics).largest_error(np.asarray(counts, dtype=float))
+
+
+def next_runs(
+    comparison: Comparison,
+    counts: Floats,
+    variances: Floats,
+    statistics: Floats,
+    *,
+    se: float,
+    allocation: Allocation = "optimal",
+    size: int = 1,
+    costs: Floats | None = None,
+) -> Counts:
+    """Return how many more runs each algorithm gets in a round of at most `size`.
+
+    The round ends early when, by the variances given, every pair is then known to within `se`.
+
+    >>> from ampler.stats.contrasts import comparison
+    >>> goal = comparison(3, difference="simple", reference=0)
+    >>> next_runs(goal, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.9, size=16).tolist()
+    [3, 0, 0]
+    """
+    counts = np.asarray(counts, dtype=float)
+    pairs = pairs_of(comparison, variances, statistics)
+    if allocation == "greedy":
+        return _greedy_runs(pairs, counts, se, size)
+    targets = _targets(pairs, counts, se, allocation, costs)
+    return _towards(pairs, counts, targets, se, size)
+
+
+def predicted_runs(
+    comparison: Comparison,
+    counts: Floats,
+    variances: Floats,
+    statistics: Floats,
+    *,
+    se: float,
+    allocation: Allocation = "optimal",
+    costs: Floats | None = None,
+    most: int = 1_000_000,
+) -> Counts:
+    """Return how many more runs each algorithm needs, if the variances are right: whole numbers.
+
+    A need beyond `most` is given as a number beyond `most` in all, not as the need itself.
+
+    >>> from ampler.stats.contrasts import comparison
+    >>> goal = comparison(3, difference="simple", reference=0)
+    >>> predicted_runs(goal, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.5).tolist()
+    [42, 3, 3]
+    """
+    counts = np.asarray(counts, dtype=float)
+    pairs = pairs_of(comparison, variances, statistics)
+    if pairs.largest_error(counts) <= se:
+        return np.zeros(counts.shape, dtype=np.int64)
+    if allocation == "greedy":
+        return _greedy_runs(pairs, counts, se, most)
+    if allocation == "balanced":
+        targets = np.maximum(counts, pairs.largest_error(np.ones_like(counts)) ** 2 / se**2)
+    else:
+        targets = optimal_counts(pairs, se, counts, costs)
+    return _rounded(pairs, counts, np.minimum(targets, counts + most), se)
+
+
+def _targets(pairs: Pairs, counts: Floats, se: float, allocation: Allocation, costs: Floats | None) -> Floats:
+    """Where the counts should go; what has been run is paid for, so the optimum starts from there."""
+    if allocation == "balanced":
+        return np.ones_like(counts)
+    return optimal_counts(pairs, se, counts, costs, exact=False)
+
+
+def _greedy_runs(pairs: Pairs, counts: Floats, se: float, size: int) -> Counts:
+    """Campelo & Wanner (2019), Algorithm 1: one more run for the worst pair, as long as it is not known to `se`."""
+    now = counts.copy()
+    for _ in range(size):
+        worst = pairs.worst(now)
+        wanting = worst.error > se
+        if not wanting.any():
+            break
+        _add(now, worst.choice, wanting)
+    return (now - counts).astype(np.int64)
+
+
+def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int) -> Counts:
+    """Give each run to the largest relative deficit, target/count; cut where every pair is known to `se`.
+
+    The absolute deficit would starve the small ones when the budget ends early.
+    """
+    steps = np.empty((size + 1, *counts.shape))
+    steps[0] = counts
+    for step in range(size):
+        steps[step + 1] = steps[step]
+        _add(steps[step + 1], (targets / steps[step]).argmax(axis=-1))
+    few, enough = np.zeros(counts.shape[:-1], dtype=np.intp), np.full(counts.shape[:-1], size)
+    if (pairs.largest_error(steps[size]) <= se).any():
+        for _ in range(size.bit_length()):  # errors only fall along the steps: halve
+            middle = (few + enough) // 2
+            reached = pairs.largest_error(_at_step(steps, middle)) <= se
+            few, enough = np.where(reached, few, np.minimum(middle + 1, enough)), np.where(reached, middle, enough)
+    return (_at_step(steps, enough) - counts).astype(np.int64)
+
+
+def _rounded(pairs: Pairs, counts: Floats, targets: Floats, se: float) -> Counts:
+    """Whole numbers: down, then up one by one, largest relative deficit first, until every pair is known to `se`."""
+    down = np.maximum(counts, np.floor(targets))
+    return _towards(pairs, down, np.maximum(targets, down), se, counts.shape[-1]) + (down - counts).astype(np.int64)
+
+
+def _add(counts: Floats, algorithm: NDArray[np.intp], amount: NDArray[np.bool_] | int = 1) -> None:
+    """Add a run to one algorithm of each instance, in place."""
+    if counts.ndim == 1:
+        counts[algorithm] += amount
+        return
+    flat = counts.reshape(-1, counts.shape[-1])
+    flat[np.arange(len(flat)), np.ravel(algorithm)] += np.ravel(amount)
+
+
+def _at_step(steps: Floats, step: NDArray[np.intp]) -> Floats:
+    if steps.ndim == 2:
+        return np.asarray(steps[step])
+    return np.asarray(np.take_along_axis(steps, step[None, ..., None], axis=0)[0])

@@ -1,0 +1,322 @@
+"""The rule: what to run next on an instance, and when to stop. Pure: decisions come from samples alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.contracts import Rule, Statistic
+from ampler.core.errors import InvalidRule
+from ampler.core.samples import Samples
+from ampler.core.values import Decision, Difference, Sample, Stop
+from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
+from ampler.stats.contrasts import Comparison, Formula, goal_of
+from ampler.stats.estimate import Standing, short_of_values, standing
+from ampler.stats.guard import Guard, guarded_variances
+from ampler.stats.summaries import Mean, summary_of
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Table = Samples | Mapping[str, Iterable[float]]
+
+RUNS_PER_ALGORITHM = 50  # the default budget of an instance
+CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Run until every difference of interest is known to within `se`, or the budget is spent.
+
+    `start` is the first number of runs of each algorithm, `budget` the most runs of all algorithms together on one
+    instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
+    promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
+    `costs` what a run of each algorithm costs (1 for those not named).
+
+    >>> rule = Accuracy(se=0.5, difference="simple", start=3)
+    >>> rule({"a": [], "b": []})
+    Sample(counts={'a': 3, 'b': 3})
+    >>> rule({"a": [5.0, 6.0, 9.0], "b": [1.0, 1.5, 2.0]}).total
+    16
+    >>> rule({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.1, 1.2]})
+    Stop(reason='accuracy reached')
+    """
+
+    se: float
+    difference: Difference
+    reference: str | None = None
+    statistic: str | Statistic = "mean"
+    start: int = 10
+    budget: int | None = None
+    allocation: Allocation = "optimal"
+    guard: Guard = "pairs"
+    formula: Formula = "delta"
+    batch: int = 16
+    costs: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not (_is_number(self.se) and 0.0 < self.se < math.inf):
+            raise InvalidRule(
+                f"se must be a positive number, got {self.se!r}; it is the accuracy wanted of a difference"
+            )
+        _check_whole("start", self.start, least=2, why="a variance needs two values")
+        _check_whole("batch", self.batch, least=1, why="a round holds at least one run")
+        if self.budget is not None:
+            _check_whole("budget", self.budget, least=1, why="leave it out for 50 runs per algorithm")
+        for name, word, known in (
+            ("difference", self.difference, get_args(Difference)),
+            ("allocation", self.allocation, get_args(Allocation)),
+            ("guard", self.guard, get_args(Guard)),
+            ("formula", self.formula, get_args(Formula)),
+        ):
+            if word not in known:
+                raise InvalidRule(f"{name} must be one of {', '.join(map(repr, known))}, got {word!r}")
+        summary_of(self.statistic)
+        for name, cost in (self.costs or {}).items():
+            if not (_is_number(cost) and 0.0 < cost < math.inf):
+                raise InvalidRule(f"a cost must be a positive number, got {cost!r} for algorithm {name!r}")
+
+    @classmethod
+    def as_in_paper(
+        cls,
+        *,
+        se: float,
+        difference: Difference,
+        reference: str | None = None,
+        statistic: str | Statistic = "mean",
+        start: int = 10,
+        budget: int | None = None,
+    ) -> Accuracy:
+        """Return the rule of Campelo & Wanner (2019), Algorithm 1, to the run: greedy, unguarded, one run at a time.
+
+        >>> Accuracy.as_in_paper(se=0.5, difference="simple", start=3)({"a": [5.0, 6.0, 9.0], "b": [1.0, 1.5, 2.0]})
+        Sample(counts={'a': 1})
+        """
+        return cls(
+            se=se, difference=difference, reference=reference, statistic=statistic, start=start, budget=budget,
+            allocation="greedy", guard="none", formula="paper", batch=1,
+        )  # fmt: skip
+
+    def __call__(self, samples: Table, /) -> Decision:
+        """Return the next round of runs, or that the instance is done and why."""
+        samples = Samples.of(samples)
+        goal = self.check(samples.algorithms, deterministic=samples.deterministic)
+        left = self._left(samples)
+        missing = self._missing(samples)
+        if missing.any():
+            return _wish(samples, _first(missing, left)) if left > 0 else Stop("budget spent")
+        now = standing(samples, goal, summary_of(self.statistic))
+        if not now.spread.any():
+            return Stop("all constant")
+        case = self._case(samples, goal, now)
+        se = now.own_unit(goal, self.se)
+        if left <= 0:
+            return Stop("accuracy reached" if largest_error(*case) <= se else "budget spent")
+        size = min(self.batch, left)
+        runs = next_runs(*case, se=se, allocation=self.allocation, size=size, costs=self._costs(samples))
+        return _wish(samples, runs) if runs.any() else Stop("accuracy reached")
+
+    def predict(self, samples: Table) -> dict[str, int]:
+        """Return the runs of each algorithm that are still to come, as far as can be known now.
+
+        Before every algorithm has its first runs these are the first runs; later the whole way to the accuracy
+        wanted, or to the end of the budget.
+
+        >>> rule = Accuracy(se=0.5, difference="simple", start=3, guard="none")
+        >>> rule.predict({"a": [4.0, 6.0, 8.0], "b": [1.0, 2.0, 3.0]})
+        {'a': 21, 'b': 9}
+        """
+        samples = Samples.of(samples)
+        goal = self.check(samples.algorithms, deterministic=samples.deterministic)
+        left = max(self._left(samples), 0)
+        runs = _first(self._missing(samples), left)
+        if not self._missing(samples).any():
+            now = standing(samples, goal, summary_of(self.statistic))
+            runs = self._rest(samples, goal, now, left) if now.spread.any() else np.zeros_like(runs)
+        return dict(zip(samples.algorithms, runs.tolist(), strict=True))
+
+    def errors(self, samples: Table) -> PairErrors:
+        """Return the standard error of every pair of interest, plain and as the guard sees it.
+
+        They are NaN, not known, as long as an algorithm has too few values.
+        """
+        samples = Samples.of(samples)
+        goal = self.check(samples.algorithms, deterministic=samples.deterministic)
+        names = samples.algorithms
+        pairs = tuple((names[i], names[j]) for i, j in zip(goal.first, goal.second, strict=True))
+        if short_of_values(samples):
+            return PairErrors(pairs, np.full(len(pairs), np.nan), np.full(len(pairs), np.nan))
+        now = standing(samples, goal, summary_of(self.statistic))
+        plain, guarded = (
+            now.errors_in_plain_units(goal, np.sqrt(goal.squared_errors(now.theta, spread / samples.counts)))
+            for spread in (now.spread, self._guarded(samples, now, goal))
+        )
+        return PairErrors(pairs, plain, guarded)
+
+    def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Comparison:
+        """Return the comparison of these algorithms; InvalidRule if the settings do not fit them."""
+        names = tuple(algorithms)
+        goal = goal_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
+        if self.budget is not None and self.budget < self.start * len(names):
+            least = sum(1 if name in deterministic else self.start for name in names)
+            if self.budget < least:
+                raise InvalidRule(
+                    f"budget must allow the first runs of every algorithm, {least} in all, got {self.budget}; "
+                    "raise budget or lower start"
+                )
+        strangers = [name for name in self.costs or () if name not in names]
+        if strangers:
+            raise InvalidRule(f"costs must name algorithms among {', '.join(map(repr, names))}, got {strangers[0]!r}")
+        return goal
+
+    def _left(self, samples: Samples) -> int:
+        budget = RUNS_PER_ALGORITHM * len(samples.algorithms) if self.budget is None else self.budget
+        return budget - int(np.add.reduce(samples.spent))
+
+    def _missing(self, samples: Samples) -> Counts:
+        """What each algorithm lacks of its first runs."""
+        wanted = np.full(len(samples.algorithms), self.start)
+        wanted[_certain(samples)] = 1
+        return np.maximum(wanted - samples.counts, 0)
+
+    def _case(self, samples: Samples, goal: Comparison, now: Standing) -> tuple[Comparison, Floats, Floats, Floats]:
+        """What allocation works on: pairs, runs, variances of one run, statistics."""
+        counts = samples.counts.astype(float)
+        counts[_certain(samples)] = CERTAIN
+        return goal, counts, self._guarded(samples, now, goal), now.theta
+
+    def _guarded(self, samples: Samples, now: Standing, goal: Comparison) -> Floats:
+        if self.guard == "none":
+            return now.spread
+        counts = samples.counts.astype(float)
+        counts[_certain(samples)] = 1.0  # no degrees of freedom: its variance is 0 by declaration
+        kurtosis = _kurtosis(samples) if isinstance(summary_of(self.statistic), Mean) else None
+        return guarded_variances(counts, now.spread, kurtosis, guard=self.guard, reference=goal.reference)
+
+    def _rest(self, samples: Samples, goal: Comparison, now: Standing, left: int) -> Counts:
+        how: dict[str, Any] = {
+            "se": now.own_unit(goal, self.se), "allocation": self.allocation, "costs": self._costs(samples)
+        }  # fmt: skip
+        case = self._case(samples, goal, now)
+        runs = predicted_runs(*case, most=left, **how)
+        return runs if runs.sum() <= left else next_runs(*case, size=left, **how)
+
+    def _costs(self, samples: Samples) -> Floats | None:
+        if self.costs is None:
+            return None
+        return np.array([float(self.costs.get(name, 1.0)) for name in samples.algorithms])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """Run every algorithm the same number of times, whatever comes out: the habit.
+
+    >>> Fixed(runs=30)({"a": [1.0, 2.0], "b": []})
+    Sample(counts={'a': 28, 'b': 30})
+    """
+
+    runs: int = 30
+
+    def __post_init__(self) -> None:
+        _check_whole("runs", self.runs, least=1, why="each algorithm runs at least once")
+
+    def __call__(self, samples: Table, /) -> Decision:
+        """Return the runs that are missing, all at once; a failed run is not repeated."""
+        samples = Samples.of(samples)
+        missing = self._missing(samples)
+        return _wish(samples, missing) if missing.any() else Stop("runs done")
+
+    def predict(self, samples: Table) -> dict[str, int]:
+        """Return the runs of each algorithm that are still to come."""
+        samples = Samples.of(samples)
+        return dict(zip(samples.algorithms, self._missing(samples).tolist(), strict=True))
+
+    def _missing(self, samples: Samples) -> Counts:
+        wanted = np.full(len(samples.algorithms), self.runs)
+        wanted[_certain(samples)] = 1
+        return np.maximum(wanted - samples.spent, 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairErrors:
+    """The standard error of each pair's difference: plain, and with the guard's variances."""
+
+    pairs: tuple[tuple[str, str], ...]
+    plain: Floats
+    guarded: Floats
+
+
+class Outcome(NamedTuple):
+    """What sampling an instance gave, and why it ended."""
+
+    samples: Samples
+    stop: Stop
+
+
+def sample(
+    rule: Rule,
+    draw: Callable[[str, int], float | None],
+    algorithms: Sequence[str],
+    *,
+    deterministic: Collection[str] = (),
+) -> Outcome:
+    """Sample one instance: ask the rule, draw what it wishes, until it stops.
+
+    `draw(algorithm, index)` carries out a run, counted from 0 for each algorithm, and returns its value; None for a
+    run that failed and gave none.
+
+    >>> values = {"a": [1.0, 1.1, 0.9, 1.0], "b": [2.0, 2.2, 1.8, 2.0]}
+    >>> outcome = sample(Fixed(runs=4), lambda algorithm, index: values[algorithm][index], ["a", "b"])
+    >>> outcome.samples, outcome.stop.reason
+    (Samples(a: 4, b: 4), 'runs done')
+    """
+    samples = Samples(algorithms, deterministic=deterministic)
+    while isinstance(decision := rule(samples), Sample):
+        if decision.total < 1:
+            raise InvalidRule(f"a rule must ask for runs or stop, got {decision!r}; mend the rule")
+        for algorithm, count in decision.counts.items():
+            for _ in range(count):
+                value = draw(algorithm, int(samples.spent[samples.place(algorithm)]))
+                if value is None:
+                    samples.drop(algorithm)
+                else:
+                    samples.add(algorithm, value)
+    return Outcome(samples, decision)
+
+
+def _certain(samples: Samples) -> list[int]:
+    return [samples.place(name) for name in samples.deterministic]
+
+
+def _first(missing: Counts, left: int) -> Counts:
+    """As many of the missing runs as the budget allows, those first that lack most."""
+    if missing.sum() <= left:
+        return missing
+    runs = np.zeros_like(missing)
+    for _ in range(left):
+        runs[(missing - runs).argmax()] += 1
+    return runs
+
+
+def _kurtosis(samples: Samples) -> Floats:
+    """n·M4/M2² of each algorithm; 0 for those that do not vary."""
+    second, fourth = samples.scaled_second, samples.scaled_fourth
+    varies = second > 0.0
+    return np.asarray(samples.counts * np.divide(fourth, second * second, out=np.zeros_like(second), where=varies))
+
+
+def _wish(samples: Samples, runs: Counts) -> Sample:
+    return Sample({name: count for name, count in zip(samples.algorithms, runs.tolist(), strict=True) if count > 0})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _check_whole(name: str, value: Any, *, least: int, why: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidRule(f"{name} must be a whole number of at least {least}, got {value!r}: {why}")

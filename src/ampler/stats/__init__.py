@@ -1,0 +1,1 @@
+"""The mathematics: arrays in, numbers out; knows no study and no instance names."""

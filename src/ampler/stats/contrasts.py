@@ -1,0 +1,137 @@
+"""Which pairs of algorithms are compared, how their difference is measured, and how exactly it is known. Pure.
+
+Arrays have the algorithms on their last axis; leading axes are independent instances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.errors import InvalidRule
+from ampler.core.values import Difference
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+Formula = Literal["delta", "paper"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Which pairs of algorithms are compared, and how their difference is measured.
+
+    With `theta` the statistic of each algorithm, `v` the squared standard error of each and `spread` the variance of
+    one run (v = spread/n), every squared standard error is linear in v. Make one with `comparison`.
+    """
+
+    size: int
+    difference: Difference
+    reference: int | None
+    formula: Formula
+    first: Places
+    second: Places
+
+    def differences(self, theta: Floats) -> Floats:
+        """Return φ of each pair (Campelo & Wanner 2019, eqs. sdme, pdme-1, pdme-4; log-ratio is ours)."""
+        one, other = self._pairs(theta)
+        if self.difference == "simple":
+            return one - other
+        if self.difference == "log-ratio":
+            return np.log(one) - np.log(other)
+        if self.reference is not None:
+            return (one - other) / one
+        return (one - other) * (self.size / _total(theta))
+
+    def squared_errors(self, theta: Floats, v: Floats) -> Floats:
+        """Return the squared standard error of each pair's difference."""
+        if self.difference == "simple":
+            one, other = self._pairs(v)  # eq. sdme_dist2
+            return one + other
+        if self.difference == "log-ratio":
+            one, other = self._pairs(v / (theta * theta))
+            return one + other
+        if self.reference is not None:
+            one, other = self._pairs(v)  # eq. pdme_se1
+            reference, rival = self._pairs(theta)
+            ratio = rival / reference
+            return (one * (ratio * ratio) + other) / (reference * reference)
+        return self._to_grand_mean(theta, v)
+
+    def best_ratios(self, theta: Floats, spread: Floats) -> Floats:
+        """Return the ratio of runs n_i/n_j that serves each pair best; 0/0 is NaN, as nothing is to be gained."""
+        weight = np.sqrt(spread)  # eqs. optratioe-sdm and pdm-ropt2
+        if self.difference == "log-ratio" or (self.difference == "percent" and self.reference is not None):
+            weight = weight / theta  # eq. pdm-ropt
+        one, other = self._pairs(weight)
+        if self.difference == "percent" and self.reference is None and self.formula == "delta":
+            share = self.differences(theta) / self.size
+            one, other = one * np.abs(1.0 - share), other * np.abs(1.0 + share)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return one / other
+
+    def _to_grand_mean(self, theta: Floats, v: Floats) -> Floats:
+        """Percent of the grand mean: share = φ/A is the weight of every algorithm in the normaliser.
+
+        delta: (1−share)²·v_i + (1+share)²·v_j + share²·Σ_{k≠i,j} v_k, all over m², written with one sum over all k.
+        paper: v_i + v_j + share²·Σ_k v_k, all over m² (eq. pdme_se2), which leaves out a covariance.
+        """
+        total = _total(theta)
+        twice, other = self._pairs(theta * (2.0 / total))
+        twice -= other  # 2·share: the factor 2 of the mixed term costs nothing here
+        scaled = v * (self.size / total) ** 2
+        quarter = 0.25 * _total(scaled)
+        one, other = self._pairs(scaled)
+        squares = one + other
+        if self.formula == "paper":
+            return squares + twice * twice * quarter
+        one -= other
+        squares += twice * (twice * quarter - one)
+        return np.abs(squares, out=squares)  # as share nears ±1 the terms cancel: rounding must not leave a negative
+
+    def _pairs(self, values: Floats) -> tuple[Floats, Floats]:
+        """The values of the first and of the second algorithm of each pair."""
+        if values.ndim == 1:  # by far the most frequent case, and plain indexing is the quickest
+            return values[self.first], values[self.second]
+        return values.take(self.first, axis=-1), values.take(self.second, axis=-1)
+
+
+@lru_cache(maxsize=256)
+def comparison(
+    size: int, *, difference: Difference, reference: int | None = None, formula: Formula = "delta"
+) -> Comparison:
+    """Return the comparison of `size` algorithms: all with the reference (a place), or all with all.
+
+    >>> comparison(3, difference="simple").differences(np.array([5.0, 3.0, 4.0])).tolist()
+    [2.0, 1.0, -1.0]
+    """
+    if reference is None:
+        first, second = np.triu_indices(size, 1)
+    else:
+        second = np.delete(np.arange(size), reference)
+        first = np.full_like(second, reference)
+    return Comparison(size, difference, reference, formula, first, second)
+
+
+def goal_of(
+    algorithms: tuple[str, ...], *, difference: Difference, reference: str | None, formula: Formula
+) -> Comparison:
+    """Return the comparison these words ask for, or say which word is wrong."""
+    if difference not in get_args(Difference):
+        raise InvalidRule(f'difference must be "simple", "percent" or "log-ratio", got {difference!r}')
+    if formula not in get_args(Formula):
+        raise InvalidRule(f'formula must be "delta" or "paper", got {formula!r}')
+    if reference is not None and reference not in algorithms:
+        raise InvalidRule(
+            f"the reference must be one of the algorithms {', '.join(map(repr, algorithms))}, got {reference!r}"
+        )
+    place = None if reference is None else algorithms.index(reference)
+    return comparison(len(algorithms), difference=difference, reference=place, formula=formula)
+
+
+def _total(values: Floats) -> Floats | float:
+    """The sum over the algorithms, shaped to divide by; a plain number is the quicker divisor."""
+    return float(np.add.reduce(values)) if values.ndim == 1 else np.add.reduce(values, axis=-1, keepdims=True)

@@ -1,0 +1,232 @@
+"""Differences between algorithms on one instance, with their standard errors. Pure.
+
+`estimate` is the public door, `standing` the way from samples to the arrays that `comparisons` and allocation work on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.contracts import Statistic
+from ampler.core.errors import InvalidRule, InvalidSamples
+from ampler.core.samples import Samples
+from ampler.core.values import Difference
+from ampler.stats.contrasts import Comparison, Formula, comparison, goal_of
+from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Formula",
+    "Standing",
+    "comparison",
+    "estimate",
+    "goal_of",
+    "short_of_values",
+    "standing",
+]
+
+Floats = NDArray[np.float64]
+Method = Literal["formula", "bootstrap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The difference of two algorithms on one instance and its standard error.
+
+    `ratio` is the ratio of their runs, first to second; `best_ratio` the one that would serve this pair best (NaN when
+    both are constant: there is nothing to gain).
+    """
+
+    first: str
+    second: str
+    difference: float
+    error: float
+    ratio: float
+    best_ratio: float
+
+
+def estimate(
+    samples: Samples | Mapping[str, Iterable[float]],
+    *,
+    difference: Difference,
+    reference: str | None = None,
+    formula: Formula = "delta",
+    statistic: str | Statistic = "mean",
+    method: Method = "formula",
+    resamples: int = RESAMPLES,
+) -> tuple[Estimate, ...]:
+    """Estimate the difference of every pair of interest: all with the reference, or all with all.
+
+    `formula="paper"` is Campelo and Wanner's percent difference to the grand mean, for comparison with published
+    results; `method="bootstrap"` takes each error from resampled differences instead of a formula.
+
+    >>> estimate({"full": [5.0, 7.0], "no-swap": [9.0, 9.5, 10.0]}, difference="percent", reference="full")
+    (Estimate(first='full', second='no-swap', difference=-0.583..., error=0.26..., ratio=0.66..., best_ratio=4.47...),)
+    """
+    samples = Samples.of(samples)
+    goal = goal_of(samples.algorithms, difference=difference, reference=reference, formula=formula)
+    summary = summary_of(statistic)
+    now = standing(samples, goal, summary)
+    if method == "formula":
+        errors = np.sqrt(goal.squared_errors(now.theta, now.spread / samples.counts))
+    elif method == "bootstrap":
+        errors = _resampled_errors(samples, goal, summary, now, resamples)
+    else:
+        raise InvalidRule(f'method must be "formula" or "bootstrap", got {method!r}')
+    columns = (
+        now.in_plain_units(goal, goal.differences(now.theta)),
+        now.errors_in_plain_units(goal, errors),
+        samples.counts[goal.first] / samples.counts[goal.second],
+        goal.best_ratios(now.theta, now.spread),
+    )
+    names = samples.algorithms
+    pairs = zip(goal.first, goal.second, *columns, strict=True)
+    return tuple(Estimate(names[i], names[j], *map(float, numbers)) for i, j, *numbers in pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where each algorithm stands: its statistic and the variance of one run, in units of 2^exponents.
+
+    The units are 1 unless values are enormous or tiny: then squares of them would leave the doubles.
+    """
+
+    theta: Floats
+    spread: Floats
+    exponents: NDArray[np.int64] | None = None
+
+    def in_plain_units(self, goal: Comparison, differences: Floats) -> Floats:
+        """Return differences as the user knows them."""
+        if self.exponents is None or goal.difference == "percent":
+            return differences
+        if goal.difference == "log-ratio":
+            return differences + math.log(2.0) * (self.exponents[goal.first] - self.exponents[goal.second])
+        return self.errors_in_plain_units(goal, differences)
+
+    def errors_in_plain_units(self, goal: Comparison, errors: Floats) -> Floats:
+        """Return standard errors as the user knows them."""
+        if self.exponents is None or goal.difference != "simple":
+            return errors
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(errors, self.exponents[0]))
+
+    def order(self, goal: Comparison) -> NDArray[np.intp]:
+        """Return the places of the algorithms from the smallest statistic to the largest."""
+        if self.exponents is None or goal.difference != "log-ratio":
+            return np.argsort(self.theta, kind="stable")
+        return np.argsort(np.log2(self.theta) + self.exponents, kind="stable")
+
+    def own_unit(self, goal: Comparison, se: float) -> float:
+        """Return a wanted accuracy in the units of this standing."""
+        if self.exponents is None or goal.difference != "simple":
+            return se
+        return math.ldexp(se, -int(self.exponents[0]))
+
+
+def standing(samples: Samples, goal: Comparison, statistic: Summary) -> Standing:
+    """Return statistic and variance of one run of each algorithm; InvalidSamples where they do not exist."""
+    for name in short_of_values(samples):
+        raise InvalidSamples(
+            f"a standard error needs at least two values of each algorithm, got {samples.counts[samples.place(name)]} "
+            f"of {name!r}; run it again, or declare it deterministic if one value is all there is"
+        )
+    if isinstance(statistic, Mean):
+        theta, spread = samples.scaled_means, samples.scaled_variances
+    else:
+        theta, spread = _summaries(samples, statistic)
+    if goal.difference != "simple" and not np.minimum.reduce(theta) > 0.0:
+        _refuse_nonpositive(samples, goal, theta)
+    if samples.ordinary:
+        return Standing(theta, spread)
+    if goal.difference == "log-ratio":  # each algorithm may keep its own unit: only relative errors matter
+        return Standing(theta, spread, samples.exponents)
+    return _in_one_unit(goal, theta, spread, samples.exponents)
+
+
+def short_of_values(samples: Samples) -> tuple[str, ...]:
+    """Return the algorithms with too few values for a standard error: two, or one if it is deterministic."""
+    if np.minimum.reduce(samples.counts) >= 2:  # the usual case, found out quickly
+        return ()
+    return tuple(
+        name
+        for name, count in zip(samples.algorithms, samples.counts, strict=True)
+        if count < (1 if name in samples.deterministic else 2)
+    )
+
+
+def _summaries(samples: Samples, statistic: Summary) -> tuple[Floats, Floats]:
+    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew."""
+    rows = [_summary(samples, statistic, place, name) for place, name in enumerate(samples.algorithms)]
+    theta, spread = np.array(rows).T
+    return theta, spread
+
+
+def _summary(samples: Samples, statistic: Summary, place: int, name: str) -> tuple[float, float]:
+    def compute(values: Floats) -> tuple[float, float]:
+        scaled = np.ldexp(values, -samples.exponents[place])
+        theta = float(statistic(scaled))
+        certain = name in samples.deterministic or not math.isfinite(theta)
+        return theta, 0.0 if certain else statistic.spread(scaled)
+
+    theta, spread = samples.derived(name, statistic, compute)
+    if not (math.isfinite(theta) and math.isfinite(spread)):
+        raise InvalidSamples(
+            f"the statistic must be a finite number, got {theta!r} (variance {spread!r}) for algorithm {name!r}; "
+            "mend the statistic or leave the algorithm out"
+        )
+    return theta, spread
+
+
+def _refuse_nonpositive(samples: Samples, goal: Comparison, theta: Floats) -> None:
+    place = int(theta.argmin())
+    raise InvalidSamples(
+        f"{goal.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
+        f'{samples.algorithms[place]!r}; use difference="simple" or shift the values'
+    )
+
+
+def _in_one_unit(goal: Comparison, theta: Floats, spread: Floats, exponents: NDArray[np.int64]) -> Standing:
+    """Bring all algorithms to the unit of the largest, or of the reference that the others are divided by."""
+    if goal.difference == "percent" and goal.reference is not None:
+        unit = exponents[goal.reference]
+    else:
+        unit = exponents.max(where=(theta != 0.0) | (spread != 0.0), initial=exponents.min())
+    shift = exponents - unit
+    with np.errstate(over="ignore"):
+        return Standing(np.ldexp(theta, shift), np.ldexp(spread, 2 * shift), np.full_like(exponents, unit))
+
+
+def _resampled_errors(samples: Samples, goal: Comparison, statistic: Summary, now: Standing, resamples: int) -> Floats:
+    """The standard deviation of each pair's difference over bootstrap samples of all algorithms.
+
+    The draws of algorithms with equally many values are the same, so each is shuffled; which shuffle depends on the
+    place in the order of the statistics, so that neither names nor positions matter.
+    """
+    replicates = np.empty((resamples, goal.size))
+    orders = shuffles(goal.size, resamples)
+    for rank, place in enumerate(now.order(goal)):
+        replicates[:, place] = _replicates(samples, statistic, int(place), resamples)[orders[rank]]
+    if now.exponents is not None and goal.difference != "log-ratio":
+        replicates = np.ldexp(replicates, samples.exponents - now.exponents)
+    if goal.difference != "simple" and not replicates.min() > 0.0:
+        raise InvalidSamples(
+            f"{goal.difference} differences need positive statistics in every resample, "
+            f'got {replicates.min():.6g}; use method="formula" or difference="simple"'
+        )
+    return np.asarray(goal.differences(replicates).std(axis=0, ddof=1))
+
+
+def _replicates(samples: Samples, statistic: Summary, place: int, resamples: int) -> Floats:
+    exponent = samples.exponents[place]
+    return samples.derived(
+        samples.algorithms[place],
+        ("resampled", statistic, resamples),
+        lambda values: resampled(statistic, np.ldexp(values, -exponent), resamples),
+    )

@@ -1,0 +1,45 @@
+"""The sign test on the differences that are not zero, with the interval of Clopper and Pearson."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.values import Alternative
+from ampler.stats.paired.bounds import Bounds
+
+Floats = NDArray[np.float64]
+
+
+def p_value(x: Floats, alternative: Alternative) -> float:
+    """Return the p-value of as many positive differences under fair coin tosses."""
+    from scipy.special import bdtr
+
+    above, below = int(np.sum(x > 0)), int(np.sum(x < 0))
+    if alternative == "two-sided":
+        return float(min(1.0, 2 * bdtr(min(above, below), above + below, 0.5)))
+    return float(bdtr(below if alternative == "greater" else above, above + below, 0.5))
+
+
+def leaning(x: Floats) -> float:
+    """Return how many more differences are positive than negative."""
+    return float(np.sum(np.sign(x)))
+
+
+def estimate(x: Floats) -> float:
+    """Return the share of positive differences; NaN if all are zero."""
+    above, below = int(np.sum(x > 0)), int(np.sum(x < 0))
+    return above / (above + below) if above + below else math.nan
+
+
+def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
+    """Return the interval of the probability that a difference is positive."""
+    from scipy.special import betaincinv
+
+    above, below = int(np.sum(x > 0)), int(np.sum(x < 0))
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    lower = float(betaincinv(above, below + 1, tail)) if above and alternative != "less" else 0.0
+    upper = 1 - float(betaincinv(below, above + 1, tail)) if below and alternative != "greater" else 1.0
+    return Bounds(lower, upper, 1 - alpha)

@@ -1,0 +1,57 @@
+"""The paired t-test. `scipy.stats.ttest_1samp` loses differences of magnitude 1e±300; otherwise it says the same."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.values import Alternative
+from ampler.stats.location import ROUNDING, location
+from ampler.stats.paired.bounds import Bounds, one_sided
+
+Floats = NDArray[np.float64]
+
+
+def p_value(x: Floats, alternative: Alternative) -> float:
+    """Return the p-value of the t statistic; 1 if every difference is zero."""
+    from scipy.special import stdtr
+
+    t = t_statistic(x)
+    if math.isnan(t):
+        return 1.0
+    if alternative == "two-sided":
+        return float(min(1.0, 2 * stdtr(len(x) - 1, -abs(t))))
+    return float(stdtr(len(x) - 1, t if alternative == "less" else -t))
+
+
+def t_statistic(differences: Floats) -> float:
+    """Return √N·mean/sd: infinite for constant differences, NaN if they are all zero."""
+    mean, sd, _ = location(differences)
+    if sd <= ROUNDING * abs(mean):
+        return math.copysign(math.inf, mean) if mean else math.nan
+    return mean / sd * math.sqrt(len(differences))
+
+
+def estimate(x: Floats) -> float:
+    """Return the mean difference."""
+    mean, _, exponent = location(x)
+    return math.ldexp(mean, exponent)
+
+
+def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
+    """Return the interval of the mean difference."""
+    from scipy.special import stdtrit
+
+    mean, sd, exponent = location(x)
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    half = -float(stdtrit(len(x) - 1, tail)) * sd / math.sqrt(len(x))
+    lower, upper = (_unscaled(bound, exponent) for bound in (mean - half, mean + half))
+    return one_sided(lower, upper, alternative, 1 - alpha)
+
+
+def _unscaled(value: float, exponent: int) -> float:
+    """Times 2^exponent; beyond the largest double that is infinite."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(value, exponent))

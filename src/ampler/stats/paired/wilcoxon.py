@@ -1,0 +1,220 @@
+"""Wilcoxon's signed-rank test as R's wilcox.test(paired = TRUE, conf.int = TRUE), with the Hodges-Lehmann estimate.
+
+`scipy.stats.wilcoxon` chooses exact or normal by other rules, leaves out the continuity correction unless asked, and
+gives neither the estimate nor its interval; where the choices are the same, so are the p-values.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.values import Alternative
+from ampler.stats.paired.bounds import Bounds, one_sided
+
+Floats = NDArray[np.float64]
+
+EXACT_BELOW = 50  # R's wilcox.test: exact with fewer differences than this, none of them tied or zero
+EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
+
+
+def p_value(x: Floats, alternative: Alternative) -> float:
+    """Return the p-value of the sum of the positive ranks; zeros are dropped."""
+    kept = x[x != 0]
+    if not len(kept):
+        return 1.0
+    ranked = _ranked(kept)
+    if _is_exact(x, ranked):
+        return _exact_p_value(ranked.above, len(kept), alternative)
+    return _normal_p_value(_z(ranked, alternative), alternative)
+
+
+def estimate(x: Floats) -> float:
+    """Return the Hodges-Lehmann estimate, the median of the pairwise means of the non-zero differences.
+
+    With many or tied differences R searches the root of a step function; where the step is flat at zero it returns
+    whatever point of it the search met. The median is the middle of that piece.
+    """
+    kept = x[x != 0]
+    if not len(kept):
+        return 0.0
+    total = len(kept) * (len(kept) + 1) // 2
+    low, high = _walsh(kept, ((total + 1) // 2, total // 2 + 1))
+    return low / 2 + high / 2
+
+
+def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
+    """Return the interval of the pseudomedian: two of the ordered pairwise means."""
+    kept = x[x != 0]
+    if len(kept) < 2:
+        return Bounds(-math.inf, math.inf, 1.0)
+    if _is_exact(x, _ranked(kept)):
+        place, level = _exact_place(len(kept), alternative, alpha)
+    else:
+        place, level = _normal_place(kept, alternative, alpha)
+    total = len(kept) * (len(kept) + 1) // 2
+    lower, upper = _walsh(kept, (place, total + 1 - place))
+    return one_sided(lower, upper, alternative, level)
+
+
+def leaning(x: Floats) -> float:
+    """Return how far the sum of the positive ranks lies above what chance gives."""
+    kept = x[x != 0]
+    return _ranked(kept).above - len(kept) * (len(kept) + 1) / 4 if len(kept) else 0.0
+
+
+@lru_cache(maxsize=64)
+def signed_rank_distribution(n: int) -> Floats:
+    """Return P(W <= w) for w = 0..n(n+1)/2, W the sum of the ranks of positive differences; exact for n < 50."""
+    ways = np.ones(1)  # subsets of {1..n} by sum: at most 2^49 of them, so doubles hold the counts exactly
+    for rank in range(1, n + 1):
+        grown = np.zeros(len(ways) + rank)
+        grown[: len(ways)] = ways
+        grown[rank:] += ways
+        ways = grown
+    distribution = np.cumsum(ways) * 0.5**n
+    distribution.flags.writeable = False
+    return distribution
+
+
+class _Ranked(NamedTuple):
+    """The sum of the ranks of the positive differences, and how many share each rank."""
+
+    above: float
+    ties: Floats
+
+    @property
+    def n(self) -> int:
+        return int(self.ties.sum())
+
+
+def _ranked(kept: Floats) -> _Ranked:
+    """Rank the non-zero differences by magnitude; equal magnitudes share their mean rank."""
+    order = np.argsort(np.abs(kept))
+    ordered = np.abs(kept)[order]
+    group = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
+    ties = np.bincount(group).astype(float)
+    mean_rank = np.cumsum(ties) - (ties - 1) / 2
+    return _Ranked(float(mean_rank[group][kept[order] > 0].sum()), ties)
+
+
+def _is_exact(x: Floats, ranked: _Ranked) -> bool:
+    """R's rule: few differences, no zeros, no ties."""
+    return len(x) < EXACT_BELOW and len(ranked.ties) == len(x)
+
+
+def _exact_p_value(above: float, n: int, alternative: Alternative) -> float:
+    at_most = signed_rank_distribution(n)
+    upper = 1.0 if above == 0 else float(at_most[n * (n + 1) // 2 - int(above)])  # P(W >= above), by symmetry
+    lower = float(at_most[int(above)])
+    if alternative == "two-sided":
+        return min(1.0, 2 * min(lower, upper))
+    return lower if alternative == "less" else upper
+
+
+def _z(ranked: _Ranked, alternative: Alternative) -> float:
+    """The normal score with continuity correction, its variance corrected for ties."""
+    n, ties = ranked.n, ranked.ties
+    centred = ranked.above - n * (n + 1) / 4
+    correction = {"two-sided": math.copysign(0.5, centred) if centred else 0.0, "greater": 0.5, "less": -0.5}
+    variance = n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(ties**3 - ties)) / 48
+    return (centred - correction[alternative]) / math.sqrt(variance)
+
+
+def _normal_p_value(z: float, alternative: Alternative) -> float:
+    from scipy.special import ndtr
+
+    if alternative == "two-sided":
+        return float(min(1.0, 2 * ndtr(-abs(z))))
+    return float(ndtr(z if alternative == "less" else -z))
+
+
+def _exact_place(n: int, alternative: Alternative, alpha: float) -> tuple[int, float]:
+    """Which pairwise mean, counted from the smallest, is the lower bound; R's qsignrank, and 1 where that is 0."""
+    sides = 2 if alternative == "two-sided" else 1
+    at_most = signed_rank_distribution(n)
+    tail = alpha / sides * (1 - 64 * np.finfo(float).eps)  # as R: a quantile exactly at the level is reached
+    place = int(np.searchsorted(at_most, tail))
+    if place == 0:
+        return 1, 1 - sides * float(at_most[0])
+    return place, 1 - alpha
+
+
+def _normal_place(kept: Floats, alternative: Alternative, alpha: float) -> tuple[int, float]:
+    """The same for the normal approximation.
+
+    R searches the d at which the score of x − d crosses the quantile. Off the pairwise means that score counts how
+    many of them lie above d, so the crossing is one of them and needs no search.
+    """
+    from scipy.special import ndtri
+
+    sides = 2 if alternative == "two-sided" else 1
+    reachable = _reachable_alpha(kept, alternative, alpha)
+    if reachable >= 1:
+        return (len(kept) * (len(kept) + 1) // 2 + 1) // 2, 0.0
+    n = len(kept)
+    total = n * (n + 1) / 2
+    sigma = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    above = total / 2 + 0.5 - float(ndtri(reachable / sides)) * sigma
+    place = max(1, math.floor(total - above) + 1)
+    return place, 1 - alpha if reachable == alpha else 1 - reachable
+
+
+def _reachable_alpha(kept: Floats, alternative: Alternative, alpha: float) -> float:
+    """R doubles alpha until the scores at the smallest and largest difference lie beyond the quantiles."""
+    from scipy.special import ndtri
+
+    sides = 2 if alternative == "two-sided" else 1
+    ends = []
+    if alternative != "less":
+        ends.append(_score_at(kept, float(kept.min()), alternative))
+    if alternative != "greater":
+        ends.append(-_score_at(kept, float(kept.max()), alternative))
+    while alpha < 1 and min(ends) < -float(ndtri(alpha / sides)):
+        alpha *= 2
+    return alpha
+
+
+def _score_at(kept: Floats, shift: float, alternative: Alternative) -> float:
+    moved = kept / 2 - shift / 2  # halves: a difference of two large numbers could overflow
+    moved = moved[moved != 0]
+    if not len(moved):
+        return 0.0
+    return _z(_ranked(moved), alternative)
+
+
+def _walsh(kept: Floats, places: tuple[int, int]) -> tuple[float, float]:
+    """Two of the ordered pairwise means (i <= j) of the differences; places count from 1."""
+    if len(kept) <= EXPLICIT_WALSH:
+        i, j = np.triu_indices(len(kept))
+        half = kept / 2  # halves first: a sum could overflow
+        means = half[i] + half[j]
+        wanted = [place - 1 for place in places]
+        means.partition(wanted)
+        return float(means[wanted[0]]), float(means[wanted[1]])
+    ordered = np.sort(kept)
+    return _walsh_by_counting(ordered, places[0]), _walsh_by_counting(ordered, places[1])
+
+
+def _walsh_by_counting(ordered: Floats, place: int) -> float:
+    """The place-th pairwise mean without forming all of them: bisect the value, count the means below it."""
+    low, high = float(ordered[0]), float(ordered[-1])
+    half, rows = ordered / 2, np.arange(len(ordered))
+    while True:
+        middle = low / 2 + high / 2
+        if middle in (low, high):
+            return high if _means_up_to(half, rows, low) < place else low
+        if _means_up_to(half, rows, middle) >= place:
+            high = middle
+        else:
+            low = middle
+
+
+def _means_up_to(half: Floats, rows: NDArray[np.intp], value: float) -> int:
+    """How many pairs i <= j have half_i + half_j <= value."""
+    ends = np.searchsorted(half, value - half, side="right")
+    return int(np.maximum(ends - rows, 0).sum())

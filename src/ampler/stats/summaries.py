@@ -1,0 +1,262 @@
+"""What is compared of each algorithm, mean, median, quantile or any callable, and how exactly it is known. Pure.
+
+For the mean the variance of one run is the sample variance; for every other statistic it is n·Var(statistic).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.contracts import Statistic
+from ampler.core.errors import InvalidRule
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 999
+SEED = 20190  # fixed: an estimate is a function of the samples alone
+LONGEST_GAP = 45  # two neighbouring order statistics of a resample lie further apart with probability e^-45
+
+
+class Summary(Protocol):
+    """A statistic that works along the last axis and knows the variance of one run, n·Var(statistic)."""
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the statistic of the values along the last axis."""
+
+    def spread(self, values: Floats) -> float:
+        """Return the variance of one run."""
+
+    def __hash__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The arithmetic mean."""
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the mean along the last axis."""
+        return values.mean(axis=-1)
+
+    def spread(self, values: Floats) -> float:
+        """Return the sample variance."""
+        return float(values.var(ddof=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile (0.5: the median), interpolated linearly between neighbouring values as numpy does.
+
+    Its variance is the bootstrap's with infinitely many resamples, without drawing any: Maritz & Jarrett (1978) gave
+    the chance of each value to be an order statistic of a resample; neighbouring pairs follow from multinomials. For
+    an interpolated quantile this is closer to the truth than Maritz and Jarrett's own variance of one order statistic
+    (n = 10, normal, median: 1.23 times the true variance against 1.43). It needs runs on both sides: with fewer than
+    about five beyond the quantile it is often far too small.
+    """
+
+    q: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.q < 1.0:
+            raise InvalidRule(f"a quantile must lie between 0 and 1, got {self.q!r}; the median is 0.5")
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the quantile along the last axis."""
+        if self.q == 0.5:
+            return np.median(values, axis=-1)  # the same number, faster
+        return np.quantile(values, self.q, axis=-1)
+
+    def spread(self, values: Floats) -> float:
+        """Return n times the variance of the bootstrap's quantile."""
+        chances = _order_chances(len(values), self.q)
+        x = np.sort(values) - self(values)
+        lower, variance = _moments(chances.lower, x)
+        if chances.weight > 0.0:
+            upper, variance_upper = _moments(chances.upper, x)
+            gap = chances.mean_square_gap(x) - (upper - lower) ** 2
+            w = chances.weight  # Var((1−w)·L + w·U) = (1−w)·Var L + w·Var U − w·(1−w)·Var(U − L)
+            variance = (1 - w) * variance + w * variance_upper - w * (1 - w) * gap
+        return len(x) * max(variance, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TrimmedMean:
+    """The mean without the smallest and the largest values, a share `cut` of them on each side (0.2: a fifth).
+
+    Its variance comes from the winsorised sample (Yuen 1974): right on average to 3 % from n = 10 on, normal to
+    exponential, where the bootstrap gives up to 20 % more.
+    """
+
+    cut: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.cut < 0.5:
+            raise InvalidRule(f"a trimmed mean must cut between 0 and 0.5 on each side, got {self.cut!r}; 0.2 is usual")
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the trimmed mean along the last axis."""
+        n = values.shape[-1]
+        out = int(self.cut * n)
+        return np.sort(values, axis=-1)[..., out : n - out].mean(axis=-1)
+
+    def spread(self, values: Floats) -> float:
+        """Return the winsorised variance, scaled to one run."""
+        n = len(values)
+        out = int(self.cut * n)
+        kept = n - 2 * out
+        if kept < 2:
+            return resampled_spread(self, values)
+        x = np.sort(values)
+        return float(np.clip(x, x[out], x[n - out - 1]).var(ddof=1)) * n * (n - 1) / (kept * (kept - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """Any callable of a one-dimensional array; with an `axis` parameter it is called once for all resamples."""
+
+    function: Statistic
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the callable's value along the last axis."""
+        if values.ndim == 1:
+            return float(self.function(values))
+        if _takes_axis(self.function):
+            return np.asarray(self.function(values, axis=-1))  # type: ignore[call-arg]
+        return np.array([float(self.function(row)) for row in values])
+
+    def spread(self, values: Floats) -> float:
+        """Return n times the bootstrap variance."""
+        return resampled_spread(self, values)
+
+
+def summary_of(statistic: str | Statistic) -> Summary:
+    """Return the statistic a name stands for: "mean", "median", "trimmed-mean", "quantile:0.9", or any callable.
+
+    >>> summary_of("quantile:0.9")
+    Quantile(q=0.9)
+    """
+    if isinstance(statistic, Mean | Quantile | TrimmedMean | Custom):
+        return statistic
+    if callable(statistic) and isinstance(statistic, Hashable):
+        return Custom(statistic)
+    kind, _, number = statistic.partition(":") if isinstance(statistic, str) else ("", "", "")
+    try:
+        if kind in _NAMED and not number:
+            return _NAMED[kind]
+        if kind == "quantile":
+            return Quantile(float(number))
+        if kind == "trimmed-mean":
+            return TrimmedMean(float(number))
+    except ValueError as error:
+        if isinstance(error, InvalidRule):
+            raise
+    raise InvalidRule(
+        'the statistic must be "mean", "median", "trimmed-mean", "quantile:0.9" or a hashable callable of an array, '
+        f"got {statistic!r}"
+    )
+
+
+_NAMED: dict[str, Summary] = {"mean": Mean(), "median": Quantile(0.5), "trimmed-mean": TrimmedMean()}
+
+
+def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> Floats:
+    """Return the statistic of each of `resamples` samples drawn from the values with replacement.
+
+    The draws depend on the number of values alone, not on names, order or magnitude of what is compared.
+    """
+    replicates: Floats = np.asarray(statistic(values[_draws(len(values), resamples)]), dtype=float)
+    return replicates
+
+
+def resampled_spread(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> float:
+    """Return n·Var(statistic) by resampling: for what has no formula."""
+    with np.errstate(invalid="ignore"):  # a statistic that is infinite for some resamples has no variance: NaN
+        return len(values) * float(resampled(statistic, values, resamples).var(ddof=1))
+
+
+def shuffles(streams: int, size: int) -> NDArray[np.intp]:
+    """Return independent fixed orders of `size` things, a row for each stream."""
+    return _bits(streams, size, salt=streams).argsort(axis=-1, kind="stable")
+
+
+def _draws(n: int, resamples: int) -> NDArray[np.intp]:
+    """Places drawn with replacement, a row for each resample."""
+    return ((_bits(resamples, n, salt=n) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.intp)
+
+
+def _bits(rows: int, columns: int, *, salt: int) -> NDArray[np.uint64]:
+    """Random bits that no later version of numpy will change, unlike those of its distributions."""
+    bits: NDArray[np.uint64] = np.random.PCG64([SEED, salt]).random_raw(rows * columns).reshape(rows, columns)
+    return bits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OrderChances:
+    """Where the two order statistics around a quantile of a resample lie among the sorted values.
+
+    `gaps[lag−1, i]` is the chance that the lower one is value i and the upper one value i + lag.
+    """
+
+    weight: float
+    lower: Floats
+    upper: Floats
+    gaps: Floats
+
+    def mean_square_gap(self, x: Floats) -> float:
+        """Return the mean of (upper − lower)²."""
+        lags = range(1, len(self.gaps) + 1)
+        return sum(float((self.gaps[lag - 1, : len(x) - lag] * (x[lag:] - x[:-lag]) ** 2).sum()) for lag in lags)
+
+
+@lru_cache(maxsize=64)
+def _order_chances(n: int, q: float) -> _OrderChances:
+    from scipy.special import betainc
+
+    position = (n - 1) * q
+    rank = math.floor(position) + 1
+    weight = position - (rank - 1)
+    steps = np.arange(n + 1) / n
+    # The rank-th smallest of a resample is at most value i if rank or more of n draws are: a binomial tail.
+    lower = np.diff(betainc(rank, n - rank + 1, steps))
+    if weight == 0.0:
+        return _OrderChances(0.0, lower, lower, np.empty((0, 0)))
+    upper = np.diff(betainc(rank + 1, n - rank, steps))
+    return _OrderChances(weight, lower, upper, _gap_chances(n, rank))
+
+
+def _gap_chances(n: int, rank: int) -> Floats:
+    """Return the chances of lower at i and upper at i + lag, a row for each lag.
+
+    Of the n draws, rank lie up to i and their largest is i; the smallest of the others is i + lag. In logarithms, as
+    the binomial coefficient alone leaves the doubles.
+    """
+    from scipy.special import gammaln
+
+    i = np.arange(1, n)
+    above = (n - i).astype(float)
+    coefficient = gammaln(n + 1) - gammaln(rank + 1) - gammaln(n - rank + 1)
+    split = np.exp(coefficient + rank * np.log(i / n) + (n - rank) * np.log(above / n))
+    at_i = split * (1 - (1 - 1 / i) ** rank)
+    lags = np.arange(min(LONGEST_GAP, n - 1) + 1)[:, None]
+    beyond = (np.maximum(above - lags, 0.0) / above) ** (n - rank)  # chance that the upper one is beyond i + lag
+    return np.asarray(at_i * (beyond[:-1] - beyond[1:]))
+
+
+def _moments(chances: Floats, x: Floats) -> tuple[float, float]:
+    """Mean and variance of a value drawn with these chances; plain sums, as BLAS rounds differently on each machine."""
+    mean = float((chances * x).sum())
+    return mean, float((chances * x * x).sum()) - mean * mean
+
+
+def _takes_axis(function: Any) -> bool:
+    try:
+        return "axis" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,164 @@
+"""What happens when a study file meets a new plan: what is new, what is used again, what is no longer asked for. Pure.
+
+Nothing here decides anything. Decisions are replayed under the new plan whatever changed; this says so beforehand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ampler.core.values import PlanRecord
+from ampler.study.record import policy_data
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting that is not what it was."""
+
+    name: str
+    before: Any
+    now: Any
+
+    def __str__(self) -> str:
+        return f"{self.name} {_shown(self.before)} → {_shown(self.now)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How a plan differs from the one before: names that came and went, and settings. `str` says what will happen.
+
+    `replayed` says whether decisions on instances that were finished are taken again.
+    """
+
+    algorithms: tuple[str, ...]
+    algorithms_gone: tuple[str, ...]
+    instances: tuple[str, ...]
+    instances_gone: tuple[str, ...]
+    settings: tuple[Setting, ...]
+    comparisons: tuple[int, int]
+    used: tuple[int, int]
+    reference: str | None
+    adaptive: bool
+    replayed: bool
+
+    def __str__(self) -> str:
+        heads, effects = ", ".join(self._heads()), ", ".join(self._effects())
+        levels = "; the levels change, so earlier decisions may" if self._levels_change() else ""
+        return f"{heads}: {effects or 'recorded runs are used as they are'}{levels}."
+
+    def _heads(self) -> Iterator[str]:
+        """What is different."""
+        came, went = len(self.algorithms), len(self.algorithms_gone)
+        if came or went:
+            counts = [*([f"+{came}"] if came else []), *([f"−{went}"] if went else [])]
+            plural = "" if came + went == 1 else "s"
+            first, second = self.comparisons
+            step = "" if first == second else f"{first} → "
+            yield f"{' and '.join(counts)} algorithm{plural}: {step}{_number(second, 'comparison')}"
+        if self.used[0] != self.used[1]:
+            yield f"{self.used[0]} → {_number(self.used[1], 'instance')}"
+        elif self.instances:
+            yield f"{_number(len(self.instances), 'instance')} exchanged"
+        yield from map(str, self.settings)
+
+    def _effects(self) -> Iterator[str]:
+        """What will be run, and what becomes of the runs that are there."""
+        if self.instances:
+            yield f"{_number(len(self.instances), 'new instance')} for all"
+        if self.algorithms:
+            yield f"new runs of {_listed(self.algorithms)} on {self.used[1]}"
+        if self.algorithms and self.adaptive:
+            yield f"some more of {'the others' if self.reference is None else 'the reference'}"
+        if self.replayed and not self.algorithms:
+            yield "decisions are taken again, with the recorded runs wherever they are asked for"
+        if self.instances_gone:
+            yield f"the runs on {_number(len(self.instances_gone), 'instance')} stay unused"
+        if self.algorithms_gone:
+            yield f"the runs of {_listed(self.algorithms_gone)} stay unused"
+        if self.replayed and self._may_shrink():
+            yield "runs that are no longer asked for stay unused"
+
+    def _may_shrink(self) -> bool:
+        """Whether the new plan may want fewer runs somewhere than the old one did."""
+        modest = {"budget": False, "se": True}  # whether a larger number means fewer runs
+        rule = [setting for setting in self.settings if setting.name not in LEVELS | HARMLESS]
+        return any(
+            setting.name not in modest
+            or None in (setting.before, setting.now)
+            or (setting.now > setting.before) == modest[setting.name]
+            for setting in rule
+        )
+
+    def _levels_change(self) -> bool:
+        changed = {setting.name for setting in self.settings}
+        return self.comparisons[0] != self.comparisons[1] or bool(changed & LEVELS)
+
+
+LEVELS = {"alpha", "alternative", "test"}
+HARMLESS = {"timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
+
+
+def growth(before: PlanRecord, now: PlanRecord) -> Growth | None:
+    """Return how a plan differs from the one before it; None when nothing is different that could matter.
+
+    A change that would give runs other values is no growth: the study file refuses it.
+    """
+    grown = Growth(
+        algorithms=_new(before.algorithms, now.algorithms),
+        algorithms_gone=_new(now.algorithms, before.algorithms),
+        instances=_new(before.instances, now.instances),
+        instances_gone=_new(now.instances, before.instances),
+        settings=tuple(_settings(before, now)),
+        comparisons=(_comparisons(before), _comparisons(now)),
+        used=(len(before.instances), len(now.instances)),
+        reference=now.question.reference,
+        adaptive="se" in now.rule,
+        replayed=before.decisions != now.decisions,
+    )
+    names = (grown.algorithms, grown.algorithms_gone, grown.instances, grown.instances_gone, grown.settings)
+    return grown if any(names) else None
+
+
+def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
+    known = set(before)
+    return tuple(name for name in now if name not in known)
+
+
+def _comparisons(plan: PlanRecord) -> int:
+    others = len(plan.algorithms) - 1
+    return others if plan.question.reference is not None else others * (others + 1) // 2
+
+
+def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[Setting]:
+    first, second = _flat(before), _flat(now)
+    for name in {**first, **second}:
+        if first.get(name) != second.get(name):
+            yield Setting(name, first.get(name), second.get(name))
+
+
+def _flat(plan: PlanRecord) -> Mapping[str, Any]:
+    """Everything a user can set besides algorithms and instances, by name. Costs come with the algorithms."""
+    question, limits = dataclasses.asdict(plan.question), dataclasses.asdict(plan.limits)
+    rule = {name: value for name, value in plan.rule.items() if name not in question and name != "costs"}
+    policy = {"on-failure": policy_data(plan.policy)}
+    return {**rule, **question, **limits, **policy, "retries": plan.retries, "part": plan.part or None}
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict):
+        return " ".join(f"{name} {_shown(each)}" for name, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)

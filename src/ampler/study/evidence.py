@@ -1,0 +1,108 @@
+"""What a study file says besides its runs: the settings of its plan, groups of instances, what a reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ampler.core.contracts import Store
+from ampler.core.errors import InvalidData, StoreUnusable
+from ampler.core.runs import Runs
+from ampler.core.values import Caution, Finished, PlanRecord, Question, StopStudy
+from ampler.study.status import unused_runs
+from ampler.study.store import read_store
+
+RUNS_PER_ALGORITHM = 50  # the budget of a rule that names none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Runs with what their source says about them: groups of instances, settings of the study, what was noticed."""
+
+    runs: Runs
+    features: Mapping[str, Mapping[str, object]]
+    settings: Mapping[str, Any]  # as analyse_runs takes them; what the user says comes before
+    notes: tuple[Caution, ...]
+
+
+def evidence_of_study(source: Any) -> Evidence:
+    """Read the runs of a study file, or of an open store, with all that its plan says about them."""
+    if hasattr(source, "plans"):
+        return _of_store(source)
+    with read_store(source) as store:
+        return _of_store(store)
+
+
+def _of_store(store: Store) -> Evidence:
+    plans = store.plans()
+    if not plans:
+        raise StoreUnusable("the study file holds no plan yet; run the study first")
+    plan = plans[-1]
+    done = store.finished(plan.decisions)
+    finished = len(done.keys() & set(plan.instances))
+    if not finished:
+        raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
+    notes = (*_part(plan), *_unfinished(finished, len(plan.instances)), *_unused(plan, store, done), *_changed(plans))
+    return Evidence(store.runs(plan.decisions), _features(plan), _study_settings(plan), notes)
+
+
+def _study_settings(plan: PlanRecord) -> dict[str, Any]:
+    question = {field.name: getattr(plan.question, field.name) for field in fields(Question)}
+    question.pop("target")
+    rule = {name: plan.rule[name] for name in ("se", "guard", "formula") if name in plan.rule}
+    if "se" in plan.rule:
+        rule["budget"] = plan.rule.get("budget") or RUNS_PER_ALGORITHM * len(plan.algorithms)
+    settings = {**question, **rule, "deterministic": plan.deterministic}
+    if not isinstance(plan.policy, StopStudy):
+        settings["failures"] = plan.policy
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _features(plan: PlanRecord) -> dict[str, dict[str, object]]:
+    """The plan keeps features by instance; an analysis wants them by feature."""
+    features: dict[str, dict[str, object]] = {}
+    for instance, values in plan.features.items():
+        for name, value in values.items():
+            features.setdefault(name, {})[instance] = value
+    return features
+
+
+def _unfinished(finished: int, planned: int) -> tuple[Caution, ...]:
+    if finished >= planned:
+        return ()
+    sentence = (
+        f"{planned - finished} of {planned} planned instances are not finished and left out: run the study further."
+    )
+    return (Caution("unfinished", sentence),)
+
+
+def _part(plan: PlanRecord) -> tuple[Caution, ...]:
+    if not plan.part:
+        return ()
+    sentence = f"These are the instances of part {plan.part} only: put the parts together with `ampler merge`."
+    return (Caution("part", sentence),)
+
+
+def _unused(plan: PlanRecord, store: Store, done: Mapping[str, Finished]) -> tuple[Caution, ...]:
+    """Runs of an earlier plan that this one does not ask for."""
+    number = unused_runs(plan, store.tally(), done)
+    if not number:
+        return ()
+    runs = "1 recorded run is" if number == 1 else f"{number} recorded runs are"
+    return (Caution("unused", f"{runs} not asked for by the plan in force and left out."),)
+
+
+def _changed(plans: tuple[PlanRecord, ...]) -> tuple[Caution, ...]:
+    """Comparisons that were chosen after looking deserve a word."""
+    first, last = plans[0], plans[-1]
+    added = [name for name in last.algorithms if name not in first.algorithms]
+    asked = [
+        field.name
+        for field in fields(Question)
+        if getattr(first.question, field.name) != getattr(last.question, field.name)
+    ]
+    changes = [*(f"algorithm {name} was added" for name in added), *(f"{name} was changed" for name in asked)]
+    if not changes:
+        return ()
+    return (Caution("plan", f"The plan was changed after the first one of {first.created}: {'; '.join(changes)}."),)

@@ -1,0 +1,101 @@
+"""What a study will take: the range from the first runs of its rule to its whole budget. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ampler.core.samples import Samples
+from ampler.core.values import Plan, Sample
+from ampler.sampling.rules import RUNS_PER_ALGORITHM, Accuracy, Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The runs of a study and their computing time in seconds, at least and at most; what is not known is None.
+
+    At least: the first runs are accurate enough on every instance. At most: the budget is spent on every instance,
+    all of it beyond the first runs by the slowest algorithm.
+    """
+
+    instances: int
+    workers: int
+    least_runs: int
+    most_runs: int | None
+    least_seconds: float | None
+    most_seconds: float | None
+
+    @property
+    def least_wall(self) -> float | None:
+        """The seconds until the study is done, at least: the workers are always busy."""
+        return None if self.least_seconds is None else self.least_seconds / self.workers
+
+    @property
+    def most_wall(self) -> float | None:
+        """The seconds until the study is done, at most: the workers are always busy."""
+        return None if self.most_seconds is None else self.most_seconds / self.workers
+
+
+def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forecast:
+    """Return what a plan will take when a run of each algorithm takes so many seconds on every instance.
+
+    >>> from ampler.core.values import Question
+    >>> from ampler.study.plan import make_plan
+    >>> plan = make_plan(question=Question("simple"), algorithms={"a": min, "b": max}, instances=["i1", "i2", "i3"],
+    ...                  rule=Accuracy(se=0.1, difference="simple", start=10, budget=50), count="all")
+    >>> told = forecast(plan, {"a": 1.0, "b": 3.0}, workers=2)
+    >>> told.least_runs, told.most_runs, told.least_wall, told.most_wall
+    (60, 150, 60.0, 195.0)
+    """
+    instances = len(plan.instances)
+    first = first_runs(plan)
+    least = sum(first.values())
+    most = _most_runs(plan, least)
+    least_seconds = most_seconds = None
+    if first.keys() <= seconds.keys():
+        least_seconds = sum(count * seconds[name] for name, count in first.items())
+        most_seconds = None if most is None else least_seconds + (most - least) * _slowest(plan, seconds)
+    return Forecast(
+        instances,
+        workers,
+        least_runs=instances * least,
+        most_runs=None if most is None else instances * most,
+        least_seconds=None if least_seconds is None else instances * least_seconds,
+        most_seconds=None if most_seconds is None else instances * most_seconds,
+    )
+
+
+def first_runs(plan: Plan) -> Mapping[str, int]:
+    """Return how many runs of each algorithm the rule asks for before it has seen anything."""
+    names = [algorithm.name for algorithm in plan.algorithms]
+    decision = plan.rule(Samples(names, deterministic=_deterministic(plan)))
+    return decision.counts if isinstance(decision, Sample) else {}
+
+
+def relative_costs(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return run times as costs: two digits are enough, and the fastest algorithm costs 1.
+
+    >>> relative_costs({"full": 0.42, "quick": 0.13})
+    {'full': 3.2, 'quick': 1.0}
+    """
+    least = min(seconds.values())
+    return {name: float(f"{each / least:.2g}") for name, each in seconds.items()}
+
+
+def _most_runs(plan: Plan, least: int) -> int | None:
+    """The most runs on one instance; None when the rule is one we do not know."""
+    rule: Callable[..., Any] = plan.rule
+    if isinstance(rule, Fixed) or len(_deterministic(plan)) == len(plan.algorithms):
+        return least
+    if isinstance(rule, Accuracy):
+        return RUNS_PER_ALGORITHM * len(plan.algorithms) if rule.budget is None else rule.budget
+    return None
+
+
+def _slowest(plan: Plan, seconds: Mapping[str, float]) -> float:
+    return max((seconds[each.name] for each in plan.algorithms if not each.deterministic), default=0.0)
+
+
+def _deterministic(plan: Plan) -> list[str]:
+    return [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]

@@ -1,0 +1,373 @@
+"""Design, algorithms, instances, rule and seed become a Plan; the seed of a run. Pure."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+from ampler.core.errors import InvalidDesign, InvalidPlan
+from ampler.core.values import (
+    Algorithm,
+    Command,
+    Decision,
+    Drop,
+    FailurePolicy,
+    Function,
+    Instance,
+    Limits,
+    Observation,
+    Par,
+    Penalty,
+    Plan,
+    Question,
+    StopStudy,
+)
+from ampler.design import Design, achieved_power, n_comparisons, required_instances
+from ampler.study.command_line import check_command, check_dashes, places
+from ampler.study.record import canonical, origin, plain
+
+Count = Literal["needed", "all"] | int
+Named = TypeVar("Named", bound=Command | Function | Instance)
+Pair = tuple[str, str]
+
+LONGEST_NAME = 1000  # characters; a longer one is a file read by mistake
+
+
+def make_plan(
+    *,
+    question: Question,
+    algorithms: Mapping[str, Callable[..., Any] | Algorithm] | Iterable[Algorithm],
+    instances: Mapping[str, Any] | Iterable[str | Instance],
+    rule: Callable[[Any], Decision],
+    seed: int = 0,
+    count: Count = "needed",
+    name: str = "study",
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    policy: FailurePolicy = StopStudy(),  # noqa: B008 - frozen
+    retries: int = 0,
+) -> Plan:
+    """Return the plan of a study: checked, with the instances it uses in their order.
+
+    `count` says how many of the instances are used: as many as the wanted power needs, all of them, or a number.
+
+    >>> question = Question("simple", effect=1.0, power=0.8)
+    >>> plan = make_plan(question=question, algorithms={"a": min, "b": max}, instances=[f"i{n}" for n in range(20)],
+    ...                  rule=print, seed=1)
+    >>> [instance.name for instance in plan.instances]
+    ['i7', 'i8', 'i16', 'i19', 'i3', 'i9', 'i15', 'i2', 'i12', 'i14']
+    >>> len(plan.untouched), round(plan.power, 3)
+    (10, 0.803)
+    """
+    compared = _distinct("algorithm", as_algorithms(algorithms))
+    available = _distinct("instance", as_instances(instances))
+    _check_question(question, compared)
+    _check_algorithms(compared, available)
+    _check_settings(seed, retries, limits)
+    _check_rule(rule, question, compared)
+    ordered = in_order(seed, available)
+    needed = _needed(question, len(compared), count)
+    used = ordered[: _number_used(count, needed, len(ordered))]
+    reached = _reached(question, len(compared), len(used))
+    return Plan(
+        name=name,
+        question=question,
+        algorithms=compared,
+        instances=used,
+        untouched=ordered[len(used) :],
+        rule=rule,
+        seed=seed,
+        limits=limits,
+        policy=_completed(policy, limits, question),
+        retries=retries,
+        needed=needed,
+        power=reached,
+        warnings=(*_power_warnings(question, needed, reached, len(used)), *_seed_warnings(compared)),
+    )
+
+
+def run_seed(study_seed: int, instance: str, algorithm: str, index: int) -> int:
+    """Return the seed of a run: a number below 2^31 that hangs on these four alone.
+
+    Recipe: write `[study seed, instance, algorithm, index]` as JSON without blanks, non-ASCII characters as they are
+    (what JavaScript's JSON.stringify writes), as UTF-8; take blake2b (64 bytes, no key); the first 31 bits of the
+    digest, most significant first, are the seed. So the seed of the example is half of the first eight digits of
+    `printf '[2019,"i1","full",0]' | b2sum`.
+
+    >>> run_seed(2019, "i1", "full", 0)
+    1973357352
+    """
+    return int.from_bytes(_blake2b([study_seed, instance, algorithm, index])[:4], "big") >> 1
+
+
+def in_order(seed: int, instances: Iterable[Instance]) -> tuple[Instance, ...]:
+    """Return instances in the order in which they are used: that of blake2b over the JSON of [seed, name].
+
+    The order is as good as random, the same everywhere, and a further instance does not disturb it.
+    """
+    return tuple(sorted(instances, key=lambda instance: (_blake2b([seed, instance.name]), instance.name)))
+
+
+def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
+    """Return the plan with the instances already begun moved to the front, so that a larger study only adds.
+
+    A part stays as it is: it cannot know what the others have begun, and all must agree on which instances are used.
+    """
+    if plan.part:
+        return plan
+    everything = in_order(plan.seed, (*plan.instances, *plan.untouched))
+    ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # a stable sort
+    used = len(plan.instances)
+    if set(map(_name, ordered[:used])) == set(map(_name, plan.instances)):
+        return plan  # another order alone would make it another plan
+    return replace(plan, instances=tuple(ordered[:used]), untouched=tuple(ordered[used:]))
+
+
+def part_of(plan: Plan, part: int, parts: int) -> Plan:
+    """Return the share of one job among several: each instance belongs to exactly one part, by its place.
+
+    The place is that in the order of blake2b, so parts differ by one instance at most and do not hang on the order of
+    files. Which instances are used is decided for the whole first. Decisions are taken per instance, so the parts
+    together record what the whole would.
+    """
+    if not 1 <= part <= parts:
+        raise InvalidPlan(f"a part must be I/N with I between 1 and N, got {part}/{parts}")
+    ordered = in_order(plan.seed, plan.instances)
+    return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", whole=ordered)
+
+
+def pairs(plan: Plan) -> tuple[Pair, ...]:
+    """Return the comparisons of interest: (reference, other), or (earlier, later) without a reference."""
+    names = [algorithm.name for algorithm in plan.algorithms]
+    reference = plan.question.reference
+    if reference is not None:
+        return tuple((reference, name) for name in names if name != reference)
+    return tuple((first, second) for place, first in enumerate(names) for second in names[place + 1 :])
+
+
+def value_of(observation: Observation, policy: FailurePolicy) -> float | None:
+    """Return the value a recorded run counts as; None when it gives none."""
+    if observation.status == "ok":
+        return observation.value
+    match policy:
+        case Penalty(value):
+            return value
+        case Par(factor, cutoff):
+            assert cutoff is not None, "a plan's PAR has its cutoff"
+            return factor * cutoff
+        case _:
+            return None
+
+
+def as_algorithms(algorithms: Mapping[str, Callable[..., Any] | Algorithm] | Iterable[Algorithm]) -> list[Algorithm]:
+    """Return algorithms from a mapping of names to functions or commands, or as they are."""
+    if isinstance(algorithms, Mapping):
+        return [as_algorithm(name, algorithm) for name, algorithm in algorithms.items()]
+    return list(algorithms)
+
+
+def as_algorithm(name: str, algorithm: Callable[..., Any] | Algorithm) -> Algorithm:
+    """Return a function or a command as an algorithm of this name.
+
+    Keywords bound by functools.partial are parameters, as long as they are plain data.
+    """
+    if isinstance(algorithm, Command | Function):
+        return replace(algorithm, name=name)
+    if not callable(algorithm):
+        raise InvalidPlan(f"algorithm {name!r} must be a function, a Command or a Function, got {algorithm!r}")
+    if not isinstance(algorithm, functools.partial):
+        return Function(name, algorithm, origin(algorithm))
+    if algorithm.args:
+        raise InvalidPlan(f"algorithm {name!r} must bind its parameters by keyword, got positions {algorithm.args!r}")
+    bound = {key: value for key, value in algorithm.keywords.items() if _is_data(value)}
+    rest = {key: value for key, value in algorithm.keywords.items() if key not in bound}
+    call = functools.partial(algorithm.func, **rest) if rest else algorithm.func
+    return Function(name, call, origin(algorithm.func), bound)
+
+
+def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> list[Instance]:
+    """Return instances from a mapping of names to objects, or from names."""
+    if isinstance(instances, Mapping):
+        return [
+            replace(each, name=name) if isinstance(each, Instance) else Instance(name, data=each)
+            for name, each in instances.items()
+        ]
+    return [each if isinstance(each, Instance) else Instance(each) for each in instances]
+
+
+def _name(instance: Instance) -> str:
+    return instance.name
+
+
+def _blake2b(data: list[Any]) -> bytes:
+    return hashlib.blake2b(canonical(data).encode()).digest()
+
+
+def _is_data(value: Any) -> bool:
+    return bool(plain(value) == value)
+
+
+def _distinct(what: str, given: Sequence[Named]) -> tuple[Named, ...]:
+    """Strip the names, and insist that they differ by more than case."""
+    named = tuple(replace(each, name=_clean(what, each.name)) for each in given)
+    seen: dict[str, str] = {}
+    for each in named:
+        other = seen.get(each.name.casefold())
+        if other is not None:
+            raise InvalidPlan(f"{what} names must differ by more than case, got {other!r} and {each.name!r}")
+        seen[each.name.casefold()] = each.name
+    if len(named) < 2:
+        raise InvalidPlan(f"a comparison needs at least two {what}s, got {len(named)}")
+    return named
+
+
+def _clean(what: str, name: Any) -> str:
+    if not isinstance(name, str):
+        raise InvalidPlan(f"the name of an {what} must be a text, got {name!r}")
+    clean = unicodedata.normalize("NFC", name.strip())  # one file name has several spellings; a seed needs one
+    if not clean or len(clean) > LONGEST_NAME or any(unicodedata.category(each) in ("Cc", "Cs") for each in clean):
+        raise InvalidPlan(
+            f"the name of an {what} must be 1 to {LONGEST_NAME} printable characters, got {name[:80]!r}; rename it"
+        )
+    return clean
+
+
+def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None:
+    names = [algorithm.name for algorithm in algorithms]
+    if question.reference is not None and question.reference not in names:
+        raise InvalidPlan(f"reference must be one of the algorithms {_listed(names)}, got {question.reference!r}")
+    if question.reference is None and question.alternative != "two-sided":
+        raise InvalidPlan(f"alternative {question.alternative!r} needs a reference; name one, or use 'two-sided'")
+    for field in ("effect", "margin"):
+        value = getattr(question, field)
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InvalidPlan(f"{field} must be positive, got {value!r}")
+    for field in ("alpha", "power"):
+        if not 0 < getattr(question, field) < 1:
+            raise InvalidPlan(f"{field} must lie between 0 and 1, got {getattr(question, field)!r}")
+
+
+def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Instance]) -> None:
+    commands = [algorithm for algorithm in algorithms if isinstance(algorithm, Command)]
+    for command in commands:
+        check_command(command)
+    check_dashes(commands, instances)
+    for algorithm in algorithms:
+        if not (math.isfinite(algorithm.cost) and algorithm.cost > 0):
+            raise InvalidPlan(f"the cost of algorithm {algorithm.name!r} must be positive, got {algorithm.cost!r}")
+        if isinstance(algorithm, Function) and algorithm.reading.kind == "pattern":
+            raise InvalidPlan(
+                f"algorithm {algorithm.name!r} is a function, whose value is no text; choose one of its measures with"
+                f" 'json:name', 'seconds' or 'cpu-seconds', got the pattern {algorithm.reading.what!r}"
+            )
+
+
+def _check_settings(seed: int, retries: int, limits: Limits) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
+        raise InvalidPlan(f"seed must be a whole number of at most 64 bits, got {seed!r}")
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+        raise InvalidPlan(f"retries must be 0 or a positive whole number, got {retries!r}")
+    for field in ("timeout", "memory"):
+        value = getattr(limits, field)
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InvalidPlan(f"{field} must be positive, got {value!r}")
+
+
+def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm]) -> None:
+    """A rule that compares must compare what the question asks; one that can check itself does so now, not later."""
+    for field in ("difference", "reference", "statistic"):
+        asked, ruled = getattr(question, field), getattr(rule, field, None)
+        if isinstance(ruled, str) and ruled != asked:
+            raise InvalidPlan(f"the rule must have the study's {field}, {asked!r}, got {ruled!r}")
+    check = getattr(rule, "check", None)
+    if check is not None:
+        names = [algorithm.name for algorithm in algorithms]
+        check(names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
+
+
+def _completed(policy: FailurePolicy, limits: Limits, question: Question) -> FailurePolicy:
+    """PAR takes its cutoff from the time limit; a penalty must be a value the difference can be taken of."""
+    if isinstance(policy, StopStudy | Drop):
+        return policy
+    if isinstance(policy, Par):
+        cutoff = policy.cutoff or limits.timeout
+        if cutoff is None:
+            raise InvalidPlan(f"par = {policy.factor:g} multiplies the time limit, so a timeout must be set")
+        policy = replace(policy, cutoff=cutoff)
+    counted = policy.value if isinstance(policy, Penalty) else policy.factor
+    positive = isinstance(policy, Par) or question.difference != "simple"
+    if not math.isfinite(counted) or (positive and counted <= 0):
+        word = "positive" if positive else "a finite number"
+        raise InvalidPlan(
+            f"the value of a failed run must be {word} for {question.difference} differences, got {counted!r}"
+        )
+    return policy
+
+
+def _needed(question: Question, algorithms: int, count: Count) -> int | None:
+    if question.effect is not None:
+        return _designed(required_instances, question, algorithms, power=question.power).instances
+    if count == "needed":
+        raise InvalidPlan("effect must be given to know how many instances are needed; or say use = 'all' or a number")
+    return None
+
+
+def _reached(question: Question, algorithms: int, used: int) -> float | None:
+    if question.effect is None:
+        return None
+    try:
+        return _designed(achieved_power, question, algorithms, instances=used).power
+    except InvalidDesign:  # so few that a Wilcoxon or sign test has no power to speak of
+        return None
+
+
+def _designed(solve: Callable[..., Design], question: Question, algorithms: int, **given: Any) -> Design:
+    return solve(
+        comparisons=n_comparisons(algorithms, reference=question.reference is not None),
+        effect=question.effect,
+        alpha=question.alpha,
+        target=question.target,
+        alternative=question.alternative,
+        test=question.test,
+        **given,
+    )
+
+
+def _number_used(count: Count, needed: int | None, available: int) -> int:
+    if count == "all":
+        return available
+    if count == "needed":
+        assert needed is not None, "an effect is given"
+        return min(needed, available)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
+        raise InvalidPlan(f"use must be 'needed', 'all' or a whole number of 2 or more, got {count!r}")
+    return min(count, available)
+
+
+def _power_warnings(question: Question, needed: int | None, reached: float | None, used: int) -> list[str]:
+    if needed is None or used >= needed:
+        return []
+    power = "too few for any" if reached is None else f"{question.target} power {reached:.2f}"
+    return [
+        f"{needed} instances are needed for power {question.power:g} at effect {question.effect:g},"
+        f" {used} are used: {power}; add instances, or plan for a larger effect"
+    ]
+
+
+def _seed_warnings(algorithms: Iterable[Algorithm]) -> list[str]:
+    return [
+        f"the command of algorithm {algorithm.name!r} does not use {{seed}}: its runs are not reproducible"
+        " unless it is deterministic; pass it the seed, or say deterministic = true"
+        for algorithm in algorithms
+        if isinstance(algorithm, Command) and algorithm.protocol == "arguments" and not algorithm.deterministic
+        if "seed" not in places(algorithm.argv)
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [repr(name) for name in names[:10]]
+    return ", ".join(shown) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -1,0 +1,1 @@
+"""Studies to start from: ampler init and ampler demo."""

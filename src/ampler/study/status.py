@@ -1,0 +1,97 @@
+"""Where a study stands: what its store holds against what its last plan wants. A study may be running meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ampler.core.contracts import Store
+from ampler.core.errors import StoreUnusable
+from ampler.core.values import Finished, PlanRecord, Tally
+
+
+def status_of(store: Store) -> StudyStatus:
+    """Return where a study stands under its last plan."""
+    plans = store.plans()
+    if not plans:
+        raise StoreUnusable("the study file holds no plan yet; `ampler run` begins one")
+    plan, tally = plans[-1], store.tally()
+    finished = store.finished(plan.decisions)
+    cells = {(each.instance, each.algorithm): each for each in tally}
+    return StudyStatus(
+        name=plan.name,
+        reference=plan.question.reference,
+        algorithms=plan.algorithms,
+        runs=sum(each.runs for each in tally),
+        failures=sum(each.runs - each.ok for each in tally),
+        seconds=sum(each.seconds for each in tally),
+        sessions=len(store.sessions()),
+        untouched=len(plan.untouched),
+        part=plan.part,
+        unused=unused_runs(plan, tally, finished),
+        instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in plan.instances),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceStatus:
+    """Where an instance stands: "finished", "under way" or "waiting", and the runs of each algorithm.
+
+    `reason` says why it is finished, `error` is the largest standard error of interest then.
+    """
+
+    name: str
+    state: str
+    reason: str | None
+    error: float | None
+    runs: Mapping[str, int]
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudyStatus:
+    """Where a study stands. `unused` runs are recorded and not asked for by the last plan, as far as that is known."""
+
+    name: str
+    reference: str | None
+    algorithms: tuple[str, ...]
+    runs: int
+    failures: int
+    seconds: float
+    sessions: int
+    untouched: int
+    part: str
+    unused: int
+    instances: tuple[InstanceStatus, ...]
+
+    @property
+    def finished(self) -> int:
+        """The number of finished instances."""
+        return sum(instance.state == "finished" for instance in self.instances)
+
+
+def unused_runs(plan: PlanRecord, tally: Iterable[Tally], finished: Mapping[str, Finished]) -> int:
+    """Count the recorded runs that a plan does not ask for; on instances under way that is not known yet."""
+    instances, algorithms = set(plan.instances), set(plan.algorithms)
+    number = 0
+    for each in tally:
+        if each.instance not in instances or each.algorithm not in algorithms:
+            number += each.runs
+        elif each.instance in finished:
+            number += max(0, each.runs - finished[each.instance].counts[each.algorithm])
+    return number
+
+
+def _instance(
+    name: str, plan: PlanRecord, cells: Mapping[tuple[str, str], Tally], done: Finished | None
+) -> InstanceStatus:
+    mine = {algorithm: cells.get((name, algorithm)) for algorithm in plan.algorithms}
+    runs = {algorithm: 0 if cell is None else cell.runs for algorithm, cell in mine.items()}
+    return InstanceStatus(
+        name=name,
+        state="finished" if done else "under way" if any(runs.values()) else "waiting",
+        reason=done.reason if done else None,
+        error=done.error if done else None,
+        runs=runs,
+        failures=sum(cell.runs - cell.ok for cell in mine.values() if cell is not None),
+    )

@@ -1,0 +1,340 @@
+"""Study files made in parts become one: every run of every part, and nothing that contradicts another part."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby, repeat
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
+from ampler.core.values import Fingerprint, PlanRecord, StopStudy
+from ampler.study.record import canonical, changed, to_json, whole
+from ampler.study.store.lock import StudyLock
+from ampler.study.store.schema import check_sqlite
+from ampler.study.store.sqlite import SqliteStore, check_place, connection_to_write, open_store, read_store, sentences
+
+CAUSES = {"fingerprint", "question", "rule", "limits", "policy", "retries"}  # from which the rest of a plan follows
+BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
+Row = tuple[Any, ...]
+Key = tuple[str, str, int]  # instance, algorithm, index
+
+# A run by the names of its instance and algorithm; the last column is its session in the file it comes from.
+RUNS = """
+    SELECT instance.name, algorithm.name, "index", attempt, round, run.seed, value, measures, seconds, status, message,
+           session
+    FROM run JOIN instance ON instance.id = run.instance JOIN algorithm ON algorithm.id = run.algorithm
+    ORDER BY instance.name, algorithm.name, "index", attempt
+"""
+KEY = itemgetter(0, 1, 2)
+VALUE, STATUS, SESSION = 6, 9, 11
+ADD = """
+    INSERT INTO run (instance, algorithm, "index", attempt, round, seed, value, measures, seconds, status, message,
+                     session)
+    SELECT instance.id, algorithm.id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM instance, algorithm
+    WHERE instance.name = ?1 AND algorithm.name = ?2
+"""
+FINISHED = """
+    SELECT name, decisions, reason, rounds, error, counts FROM finished JOIN instance ON id = instance
+    ORDER BY name, decisions
+"""
+FINISH = """
+    INSERT OR IGNORE INTO finished SELECT id, ?2, ?3, ?4, ?5, ?6 FROM instance WHERE name = ?1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What came of a merge: the plan of the whole, the number of runs, and the parts of it that were not given."""
+
+    plan: PlanRecord
+    runs: int
+    missing: tuple[str, ...]
+
+
+def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> Merged:
+    """Put study files of one plan together into `target`, which is replaced only when the new file is complete.
+
+    A target that exists is one more part: nothing in it is lost, and merging twice changes nothing. PlanMismatch when
+    the files do not have the same plan, or when two of them have different values for the same run.
+    """
+    goal = Path(target).resolve()
+    given = list(dict.fromkeys(path for path in (Path(each).resolve() for each in paths) if path != goal))
+    if not given:
+        raise InvalidData("there is nothing to merge: name the study files of the parts")
+    with ExitStack() as stack:
+        stack.callback(_locked(goal).release)
+        before = [stack.enter_context(_present(goal))] if goal.exists() else []
+        parts = [stack.enter_context(_source(path)) for path in given]
+        sources, plans = [*before, *parts], _history(before, parts)
+        draft = stack.enter_context(_draft(goal.with_name(f".{goal.name}.{os.getpid()}.part")))
+        number = _written(draft, sources, plans)
+        draft.close()
+        for source in before:
+            _retire(source)
+        _put(draft.path, goal)
+        return Merged(plans[-1], number, _missing(sources))
+
+
+def _locked(goal: Path) -> StudyLock:
+    """The right to write the target, whether it exists or not."""
+    check_sqlite()
+    check_place(goal)
+    return StudyLock(goal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A study file to be merged: its plans, oldest first, as plans of the whole, and what its names mean."""
+
+    store: SqliteStore
+    plans: tuple[PlanRecord, ...]
+    part: str
+    meaning: Fingerprint
+
+    @property
+    def name(self) -> str:
+        return self.store.path.name
+
+    @property
+    def last(self) -> PlanRecord:
+        return self.plans[-1]
+
+
+@contextmanager
+def _source(path: Path) -> Iterator[_Source]:
+    """Open a study file as it is at this moment; one that is being run may grow meanwhile."""
+    with read_store(path) as store:
+        yield _read(store)
+
+
+@contextmanager
+def _present(goal: Path) -> Iterator[_Source]:
+    """Open the target that is there, which is already locked."""
+    with sentences(goal):
+        connection = connection_to_write(goal)
+    with SqliteStore(connection, goal, None) as store:
+        yield _read(store)
+
+
+def _read(store: SqliteStore) -> _Source:
+    list(store._rows("BEGIN"))
+    plans, meaning = store.plans(), store._fingerprint("")
+    if not plans or meaning is None:
+        raise StoreUnusable(f"{store.path.name} holds no plan yet; run this part first, or leave it out")
+    return _Source(store, tuple(replace(whole(plan), created=plan.created) for plan in plans), plans[-1].part, meaning)
+
+
+@contextmanager
+def _draft(path: Path) -> Iterator[SqliteStore]:
+    """A new study file, of which nothing stays unless it is put in its place."""
+    try:
+        with open_store(path) as store:
+            yield store
+    finally:
+        for ending in ("", *BESIDE, ".lock"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+def _retire(source: _Source) -> None:
+    """Make ready for the target's replacement: what its journal holds would else be taken for the new file's."""
+    list(source.store._rows("COMMIT"))
+    rows = list(source.store._rows("PRAGMA wal_checkpoint(TRUNCATE)"))
+    if rows and rows[0][0]:
+        raise StoreBusy(f"{source.name} is being read by another program; try again when it is done")
+    source.store.close()
+    for ending in BESIDE:
+        source.store.path.with_name(source.name + ending).unlink(missing_ok=True)
+
+
+def _put(draft: Path, goal: Path) -> None:
+    draft.replace(goal)
+    folder = os.open(goal.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the new name is durable, as its content is
+    finally:
+        os.close(folder)
+
+
+# Do the plans agree?
+
+
+def _history(before: Sequence[_Source], parts: Sequence[_Source]) -> list[PlanRecord]:
+    """The plans of the whole, oldest first, with the dates they were first made; the last one is in force."""
+    first = parts[0]
+    for other in (*before, *parts[1:]):
+        change = changed(first.meaning, other.meaning)
+        if change is not None:
+            raise PlanMismatch(
+                f"{other.name} is no part of the study in {first.name}: {change}; merge parts of one study only"
+            )
+    for other in parts[1:]:
+        if _text(other.last) != _text(first.last):
+            raise PlanMismatch(_difference(first, other))
+    known = {_text(plan) for part in parts for plan in part.plans}
+    for target in before:
+        if _text(target.last) not in known:
+            raise PlanMismatch(
+                f"{target.name} was run under a plan that the parts do not have; merge them into another file, or run"
+                " the parts with the same study.toml first"
+            )
+    return _joined(max((part.plans for part in parts), key=len), [source.plans for source in (*before, *parts)])
+
+
+def _joined(longest: Sequence[PlanRecord], all_plans: Sequence[Sequence[PlanRecord]]) -> list[PlanRecord]:
+    """The longest history, and before its last plan those that only others had; a plan has its earliest date."""
+    earliest: dict[str, PlanRecord] = {}
+    for plan in sorted((plan for plans in all_plans for plan in plans), key=lambda plan: plan.created):
+        earliest.setdefault(_text(plan), plan)
+    more = dict(earliest)
+    history = []
+    for text, same in groupby(longest, key=_text):  # equal neighbours: parts that were cut anew
+        history.append(more.pop(text, next(same)))
+    *early, last = history
+    return [*sorted([*early, *more.values()], key=lambda plan: plan.created), last]
+
+
+def _text(plan: PlanRecord) -> str:
+    """A plan without its date, such that equal plans are equal texts."""
+    return canonical(json.loads(to_json(replace(plan, created=""))), sort_keys=True)
+
+
+def _difference(first: _Source, other: _Source) -> str:
+    """Name what two plans differ in."""
+    what, one, two = _field_of("plan", *(json.loads(_text(source.last)) for source in (first, other)))
+    return (
+        f"the plans do not agree: {what} is {_shown(one)} in {first.name} and {_shown(two)} in {other.name}; run all"
+        " parts with the same study.toml, then merge them"
+    )
+
+
+def _field_of(field: str, one: Any, two: Any) -> tuple[str, Any, Any]:
+    """The innermost field that differs, and its two values; those from which others follow come first."""
+    if isinstance(one, dict) and isinstance(two, dict) and field not in ("algorithms", "instances"):
+        differing = [name for name in {**one, **two} if one.get(name) != two.get(name)]
+        inner = min(differing, key=lambda name: name not in CAUSES)
+        return _field_of(inner, one.get(inner), two.get(inner))
+    return field, one, two
+
+
+def _shown(value: Any) -> str:
+    return f"{len(value)} of them" if isinstance(value, dict | list) else repr(value)
+
+
+def _missing(sources: Sequence[_Source]) -> tuple[str, ...]:
+    """The parts that are not there, as far as the others say how many there are; a whole lacks nothing."""
+    parts = [source.part for source in sources]
+    cuts = {part.partition("/")[2] for part in parts}
+    if "" in parts or len(cuts) != 1:
+        return ()
+    cut = cuts.pop()
+    return tuple(part for number in range(int(cut)) if (part := f"{number + 1}/{cut}") not in parts)
+
+
+# Writing
+
+
+def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[PlanRecord]) -> int:
+    """Fill an empty study file; return the number of runs."""
+    with store._transaction() as connection:
+        numbers = _plans_and_names(store, connection, plans)
+        sessions = _sessions(connection, sources, numbers)
+        stale: list[set[str]] = [set() for _ in sources]
+        pending = isinstance(plans[-1].policy, StopStudy)
+        attempts = (attempt for attempts in _chosen(sources, stale, pending) for attempt in attempts)
+        connection.executemany(ADD, ((*row[:SESSION], sessions[place, row[SESSION]]) for place, row in attempts))
+        for place, source in enumerate(sources):
+            done = (row for row in source.store._rows(FINISHED) if row[0] not in stale[place])
+            connection.executemany(FINISH, done)
+        (runs,) = connection.execute("SELECT count(*) FROM last_run").fetchone()
+    return int(runs)
+
+
+def _plans_and_names(store: SqliteStore, connection: sqlite3.Connection, plans: Sequence[PlanRecord]) -> dict[str, int]:
+    """Write the plans and register their names; return the number of each plan."""
+    numbers: dict[str, int] = {}
+    for number, plan in enumerate(plans, 1):
+        store._register(connection, plan.fingerprint)
+        row = (number, plan.created, to_json(replace(plan, created="")))
+        connection.execute("INSERT INTO plan VALUES (?, ?, ?)", row)
+        numbers[_text(plan)] = number
+    connection.execute("UPDATE study SET created = ?", (min(plan.created for plan in plans),))
+    return numbers
+
+
+def _sessions(
+    connection: sqlite3.Connection, sources: Sequence[_Source], numbers: dict[str, int]
+) -> dict[tuple[int, int], int]:
+    """Write the sessions of all files by their date; return their new numbers, by file and old number.
+
+    A session that several files tell of, because some were merged before, is written once.
+    """
+    told: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for place, source in enumerate(sources):
+        texts = [_text(plan) for plan in source.plans]
+        ids = [number for (number,) in source.store._rows("SELECT id FROM plan ORDER BY id")]
+        plan_of = {number: numbers[text] for number, text in zip(ids, texts, strict=True)}
+        same: Counter[tuple[Any, ...]] = Counter()
+        for number, plan, started, environment in source.store._rows(
+            "SELECT id, plan, started, environment FROM session ORDER BY id"
+        ):
+            session = (started, plan_of[plan], environment)
+            same[session] += 1
+            told.setdefault((*session, same[session]), []).append((place, number))
+    new: dict[tuple[int, int], int] = {}
+    for number, ((started, plan, environment, _), olds) in enumerate(sorted(told.items()), 1):
+        connection.execute("INSERT INTO session VALUES (?, ?, ?, ?)", (number, plan, started, environment))
+        new.update(dict.fromkeys(olds, number))
+    return new
+
+
+def _chosen(sources: Sequence[_Source], stale: Sequence[set[str]], pending: bool) -> Iterator[list[tuple[int, Row]]]:
+    """All attempts at each run, with the file each comes from. Instances whose runs in a file gave way to those of
+    another are noted in `stale`: what that file says of their end is no longer true."""
+    streams = [zip(repeat(place), source.store._rows(RUNS), strict=False) for place, source in enumerate(sources)]
+    merged = heapq.merge(*streams, key=lambda each: KEY(each[1]))
+    for key, group in groupby(merged, key=lambda each: KEY(each[1])):
+        told = [list(rows) for _, rows in groupby(group, key=itemgetter(0))]
+        best = told[0]
+        for other in told[1:]:
+            best = _better(key, best, other, sources, pending)
+        for attempts in told:
+            if _outcome(attempts) != _outcome(best):
+                stale[attempts[0][0]].add(key[0])
+        yield best
+
+
+def _better(
+    key: Key, one: list[tuple[int, Row]], two: list[tuple[int, Row]], sources: Sequence[_Source], pending: bool
+) -> list[tuple[int, Row]]:
+    """Which of two files' accounts of a run holds: the longer one of the same story, or the one with a value."""
+    stories = [[(row[STATUS], row[VALUE]) for _, row in attempts] for attempts in (one, two)]
+    shorter = min(map(len, stories))
+    if stories[0][:shorter] == stories[1][:shorter]:
+        return one if len(one) >= len(two) else two
+    ended = [story[-1] for story in stories]
+    if ended[0] == ended[1]:
+        return one
+    certainty = [0 if end[0] == "lost" else 1 if pending and end[0] != "ok" else 2 for end in ended]
+    if min(certainty) < 2:  # it would have been tried again
+        return two if certainty[1] > certainty[0] else one
+    instance, algorithm, index = key
+    names = [sources[attempts[0][0]].name for attempts in (one, two)]
+    values = [value if status == "ok" else status for status, value in ended]
+    raise PlanMismatch(
+        f"run {index} of {algorithm!r} on {instance!r} is {values[0]} in {names[0]} and {values[1]} in {names[1]}: the"
+        " same seed must give the same value; leave one of the files out, or find out what differs between the machines"
+    )
+
+
+def _outcome(attempts: list[tuple[int, Row]]) -> tuple[Any, ...]:
+    row = attempts[-1][1]
+    return row[STATUS], row[VALUE]

@@ -1,0 +1,428 @@
+"""The study file in SQLite: durable, one writer, any number of readers, nothing in it that could run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+import numpy as np
+
+from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
+from ampler.core.runs import STATUSES, Codes, Runs
+from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, StopStudy, Tally
+from ampler.study.record import canonical, changed, from_json, to_json
+from ampler.study.store.checks import refuse_mismatch, storable
+from ampler.study.store.filesystem import on_network
+from ampler.study.store.lock import StudyLock
+from ampler.study.store.schema import MIGRATIONS, check_sqlite, check_version, migrate
+
+DISTRUST = "PRAGMA trusted_schema = OFF"  # what a stranger wrote into the schema calls no functions
+WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
+
+# The columns of an observation, in its order; max() makes SQLite take the others from the row of the last attempt.
+COLUMNS = 'instance, algorithm, "index", value, seconds, status, message, seed, {attempt}, round, measures'
+LAST = f'SELECT {COLUMNS.format(attempt="max(attempt)")} FROM run {{where}} GROUP BY instance, algorithm, "index"'
+EVERY = f'SELECT {COLUMNS.format(attempt="attempt")} FROM run {{where}} ORDER BY instance, algorithm, "index", attempt'
+ATTEMPT = 8  # its place among the columns
+ADD = f"INSERT INTO run ({COLUMNS.format(attempt='attempt')}, session) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+
+# A run as a row of numbers; infinity stands for no value, as no value is infinite.
+NO_VALUE = "9e999"
+RUN_ROW = np.dtype(
+    [("instance", "i8"), ("algorithm", "i8"), ("index", "i8"), ("value", "f8"), ("status", "u1"), ("attempt", "i8")]
+)
+
+
+def open_store(path: str | os.PathLike[str]) -> SqliteStore:
+    """Open a study file for writing, or begin one. Only one process can: the others get StoreBusy.
+
+    Use it in a `with` statement, or close it.
+    """
+    file = Path(path).resolve()
+    check_sqlite()
+    check_place(file)
+    lock = StudyLock(file)
+    try:
+        with sentences(file):
+            return _store(connection_to_write(file), file, lock)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def read_store(path: str | os.PathLike[str]) -> SqliteStore:
+    """Open a study file for reading only; a study that is being run can be read at any time."""
+    file = Path(path).resolve()
+    check_sqlite()
+    if not file.exists():
+        raise StoreUnusable(f"there is no study file {file}; `ampler run` makes it")
+    check_place(file)
+    with sentences(file):
+        return _store(_connection_to_read(file), file, None)
+
+
+class SqliteStore:
+    """A study file, open. It fills the Store contract; made by open_store and read_store.
+
+    It may be handed from thread to thread, and is used by one at a time.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, lock: StudyLock | None) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = connection
+        self._lock = lock
+        self._pid = os.getpid()
+        self._session: int | None = None
+        self._instances: dict[str, int] = {}
+        self._algorithms: dict[str, int] = {}
+        self._read_names()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
+        """Keep the plan with its date, if new, and note the session; PlanMismatch when it does not fit the runs."""
+        with self._transaction() as connection:
+            refuse_mismatch(self._binding(plan), plan.fingerprint, self.path.name)
+            self._register(connection, plan.fingerprint)
+            number = _kept_plan(connection, plan)
+            row = (number, plan.created or _now(), canonical(dict(environment)))
+            cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", row)
+            self._session = cursor.lastrowid
+        self._read_names()
+
+    def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
+        """Record runs and finished instances, all or none; they are durable when this returns."""
+        if self._session is None:
+            raise StoreError(f"a plan must be begun before runs are added to {self.path.name}")
+        runs = [self._run_row(storable(each)) for each in observations]
+        done = [self._finished_row(each) for each in finished]
+        with self._transaction() as connection:
+            try:
+                connection.executemany(ADD, runs)
+            except sqlite3.IntegrityError as problem:
+                raise StoreError(
+                    f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
+                    f" ({problem})"
+                ) from None
+            reopened = {(row[0],) for row in runs if row[ATTEMPT]}
+            connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
+            connection.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", done)
+
+    def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
+        """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
+        select = EVERY if superseded else LAST
+        if instance is None:
+            return self._observed(select.format(where=""), ())
+        return self._observed(select.format(where="WHERE instance = ?"), (self._instances.get(instance, -1),))
+
+    def failures(self) -> tuple[Observation, ...]:
+        """Return the runs whose last attempt gave no value."""
+        return tuple(self._observed(f"SELECT * FROM ({LAST.format(where='')}) WHERE status != 'ok'", ()))
+
+    def begun(self) -> frozenset[str]:
+        """Return the names of the instances with at least one recorded run."""
+        query = "SELECT name FROM instance WHERE EXISTS (SELECT 1 FROM run WHERE run.instance = instance.id)"
+        return frozenset(name for (name,) in self._rows(query))
+
+    def finished(self, decisions: str) -> dict[str, Finished]:
+        """Return the instances that are done under these decisions, by name."""
+        query = (
+            "SELECT name, decisions, reason, counts, rounds, error FROM finished JOIN instance ON id = instance"
+            " WHERE decisions = ? ORDER BY id"
+        )
+        return {
+            name: Finished(name, digest, reason, json.loads(counts), rounds, error)
+            for name, digest, reason, counts, rounds, error in self._rows(query, (decisions,))
+        }
+
+    def tally(self) -> tuple[Tally, ...]:
+        """Count the recorded runs of each algorithm on each instance."""
+        query = (
+            "SELECT instance, algorithm, count(*), sum(ok), sum(seconds) FROM ("
+            "SELECT instance, algorithm, status = 'ok' AS ok, seconds, max(attempt) FROM run"
+            ' GROUP BY instance, algorithm, "index") GROUP BY instance, algorithm'
+        )
+        instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
+        return tuple(Tally(instances[i], algorithms[a], *counts) for i, a, *counts in self._rows(query))
+
+    def runs(self, decisions: str | None = None) -> Runs:
+        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
+
+        Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
+        """
+        code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
+        query = (
+            f'SELECT instance, algorithm, "index", coalesce(value, {NO_VALUE}), {code}, max(attempt) FROM run'
+            ' GROUP BY instance, algorithm, "index"'
+        )
+        table = np.fromiter(self._rows(query), dtype=RUN_ROW)
+        if decisions is not None:
+            table = table[table["index"] < self._asked(decisions)[table["instance"], table["algorithm"]]]
+        value = np.where(np.isinf(table["value"]), np.nan, table["value"])
+        plan = self.plans()[-1:]
+        instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
+        algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
+        return Runs(instances, algorithms, instance, algorithm, value, table["status"].copy())
+
+    def plans(self) -> tuple[PlanRecord, ...]:
+        """Return every plan the study had, oldest first."""
+        rows = self._rows("SELECT record, created FROM plan ORDER BY id")
+        try:
+            return tuple(replace(from_json(record), created=created) for record, created in rows)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise StoreUnusable(f"{self.path.name} is damaged (its plan cannot be read: {problem!r})") from None
+
+    def sessions(self) -> tuple[Session, ...]:
+        """Return every session, oldest first."""
+        rows = self._rows("SELECT started, environment FROM session ORDER BY id")
+        return tuple(Session(started, json.loads(environment)) for started, environment in rows)
+
+    def close(self) -> None:
+        """Close the file and let the next writer in; closing twice, or in a forked worker, does no harm."""
+        if self._connection is None or self._pid != os.getpid():
+            return
+        self._connection.close()
+        self._connection = None
+        if self._lock is not None:
+            self._lock.release()
+
+    def _open_connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise StoreError(f"{self.path.name} is closed; open it again")
+        return self._connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, on the disk when it ends."""
+        connection = self._open_connection()
+        if self._lock is None:
+            raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
+        with sentences(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # a full disk has ended it already
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        connection = self._open_connection()
+        with sentences(self.path):
+            yield from connection.execute(query, values)
+
+    def _observed(self, query: str, values: tuple[Any, ...]) -> Iterator[Observation]:
+        instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
+        for instance, algorithm, index, value, seconds, status, message, *numbers, measures in self._rows(
+            query, values
+        ):
+            key = RunKey(instances[instance], algorithms[algorithm], index)
+            seed, attempt, round_ = numbers
+            told = None if measures is None else json.loads(measures)
+            yield Observation(key, value, seconds, status, message, seed, attempt, round_, told)
+
+    def _read_names(self) -> None:
+        self._instances = dict(self._rows("SELECT name, id FROM instance"))
+        self._algorithms = dict(self._rows("SELECT name, id FROM algorithm"))
+
+    def _binding(self, plan: PlanRecord) -> Fingerprint | None:
+        """What the recorded runs hold fast. Runs that failed and will be tried again bind nothing: a command that
+        never gave a value may be mended under its name."""
+        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
+        known = self._fingerprint(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
+        return known if known is not None and known.algorithms else None
+
+    def _fingerprint(self, where: str) -> Fingerprint | None:
+        """The seed, and the meaning of the names, as they are written down."""
+        seeds = list(self._rows("SELECT seed FROM study"))
+        if not seeds:
+            return None
+        algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
+        instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
+        return Fingerprint(seeds[0][0], {name: json.loads(text) for name, text in algorithms}, dict(instances))
+
+    def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
+        """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""
+        known = self._fingerprint("")
+        if known is not None and changed(known, planned):
+            connection.execute("DELETE FROM finished")
+        connection.execute(
+            "INSERT INTO study VALUES (1, ?, ?) ON CONFLICT DO UPDATE SET seed = excluded.seed", (planned.seed, _now())
+        )
+        connection.executemany(
+            "INSERT INTO algorithm (name, identity) VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET identity = excluded.identity",
+            [(name, canonical(identity)) for name, identity in planned.algorithms.items()],
+        )
+        connection.executemany(
+            "INSERT INTO instance (name, sha256) VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256",
+            planned.instances.items(),
+        )
+
+    def _run_row(self, seen: Observation) -> tuple[Any, ...]:
+        key, measures = seen.key, None if seen.measures is None else canonical(seen.measures)
+        instance = self._number(self._instances, "instance", key.instance)
+        algorithm = self._number(self._algorithms, "algorithm", key.algorithm)
+        told = (seen.value, seen.seconds, seen.status, seen.message, seen.seed, seen.attempt, seen.round)
+        return (instance, algorithm, key.index, *told, measures, self._session)
+
+    def _finished_row(self, done: Finished) -> tuple[Any, ...]:
+        number = self._number(self._instances, "instance", done.instance)
+        return (number, done.decisions, done.reason, done.rounds, done.error, canonical(dict(done.counts)))
+
+    def _number(self, numbers: Mapping[str, int], what: str, name: str) -> int:
+        if name not in numbers:
+            raise StoreError(f"a run must be of a planned {what}, got {name!r}; begin the plan that has it")
+        return numbers[name]
+
+    def _asked(self, decisions: str) -> Codes:
+        """How many runs were asked for, by the numbers of instance and algorithm; on those of the last plan."""
+        asked = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
+        planned = {name for plan in self.plans()[-1:] for name in plan.instances}
+        for done in self.finished(decisions).values():
+            if done.instance not in planned:
+                continue
+            for algorithm, count in done.counts.items():
+                asked[self._instances[done.instance], self._algorithms[algorithm]] = count
+        return asked
+
+
+def _store(connection: sqlite3.Connection, path: Path, lock: StudyLock | None) -> SqliteStore:
+    try:
+        return SqliteStore(connection, path, lock)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _kept_plan(connection: sqlite3.Connection, plan: PlanRecord) -> int:
+    """The number of the plan; a plan that is not the last one's equal gets a new one."""
+    text = to_json(replace(plan, created=""))
+    last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
+    if last is not None and last[1] == text:
+        return int(last[0])
+    row = (plan.created or _now(), text)
+    return int(connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid or 0)
+
+
+def connection_to_write(path: Path) -> sqlite3.Connection:
+    """Connect to a study file, new or old, after making sure that it is one and whole; for who holds its lock."""
+    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(DISTRUST)
+        network = on_network(path)
+        if network:  # no shared memory there, so no readers beside the writer
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        check_version(connection, path.name)  # before anything is written into a foreign file
+        connection.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}")  # WAL: readers never block
+        connection.execute("PRAGMA synchronous = FULL")
+        migrate(connection, path.name)
+        problems = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problems != "ok":
+            raise StoreUnusable(f"{path.name} is damaged ({problems.splitlines()[-1]}); take it from a backup")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connection_to_read(path: Path) -> sqlite3.Connection:
+    try:
+        return _checked_reader(path, "mode=ro")
+    except sqlite3.OperationalError as problem:
+        # A folder that cannot be written has no place for WAL's shared memory; a file nobody can change needs none.
+        wal = path.with_name(path.name + "-wal")
+        barred = _kind(problem) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not barred or (wal.exists() and wal.stat().st_size > 0):
+            raise
+        return _checked_reader(path, "mode=ro&immutable=1")
+
+
+def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
+    where = f"file:{quote(str(path))}?{mode}"
+    connection = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(DISTRUST)
+        version = check_version(connection, path.name)
+        if version < len(MIGRATIONS):
+            raise StoreUnusable(
+                f"{path.name} has no study in it yet; `ampler run` begins it"
+                if version == 0
+                else f"{path.name} was written by an older ampler; `ampler run` brings it up to date"
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_place(path: Path) -> None:
+    """Raise StoreUnusable where no study file can be."""
+    if path.is_dir():
+        raise StoreUnusable(f"a study file must be a file, {path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise StoreUnusable(f"folder {path.parent} does not exist; make it, or choose another with --store")
+
+
+@contextmanager
+def sentences(path: Path) -> Iterator[None]:
+    """Say what SQLite's errors mean for the study."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise _sentence(path, problem) from problem
+
+
+def _sentence(path: Path, problem: sqlite3.Error) -> StoreError:
+    kept = "what was recorded is kept"
+    match _kind(problem):
+        case sqlite3.SQLITE_NOTADB:
+            return StoreUnusable(f"{path.name} is no SQLite file, so no study file; choose another name")
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreUnusable(f"{path.name} is damaged ({problem}); take it from a backup")
+        case sqlite3.SQLITE_FULL:
+            return StoreUnusable(f"{path.name} cannot be written: the disk is full; {kept}, free space and run again")
+        case sqlite3.SQLITE_IOERR:
+            return StoreUnusable(f"{path.name} cannot be read or written ({problem}): disk or quota full?; {kept}")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreUnusable(f"{path} cannot be opened ({problem}); check its rights and those of its folder")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(f"{path.name} is in use by another program; try again when it is done")
+        case _:
+            return StoreUnusable(f"{path.name} cannot be used as asked: {problem}")
+
+
+def _kind(problem: sqlite3.Error) -> int:
+    """The kind of an error; the higher bits of SQLite's codes are detail."""
+    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _by_number(numbers: Mapping[str, int]) -> dict[int, str]:
+    return {number: name for name, number in numbers.items()}
+
+
+def _in_order(first: Iterable[str], numbers: Mapping[str, int], column: Codes) -> tuple[tuple[str, ...], Codes]:
+    """The names that occur, those of the plan first and in its order, and each row's place among them."""
+    occurring = set(np.unique(column).tolist())
+    names = [name for name in dict.fromkeys([*first, *numbers]) if numbers[name] in occurring]
+    places = np.zeros(max(numbers.values(), default=0) + 1, np.intp)
+    places[[numbers[name] for name in names]] = range(len(names))
+    return tuple(names), places[column]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

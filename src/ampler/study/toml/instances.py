@@ -1,0 +1,106 @@
+"""The instances that a study file names: files, names, or the objects of a Python mapping; and their features."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ampler.core.values import Instance
+from ampler.study.toml import keys
+from ampler.study.toml.imports import imported
+from ampler.study.toml.keys import Table
+
+
+def read_instances(table: Table, folder: Path) -> list[Instance]:
+    """Return all instances that are available, with their features."""
+    kinds = [key for key in ("files", "names", "python") if key in table]
+    if len(kinds) != 1:
+        came = " and ".join(kinds) or "none of them"
+        raise table.error("", f"[instances] must have one of files, names and python, got {came}")
+    if kinds == ["files"]:
+        instances = _files(table, folder)
+    elif kinds == ["names"]:
+        instances = [Instance(name) for name in table.read("names", keys.texts, [])]
+    else:
+        instances = _objects(table, folder)
+    return _with_features(instances, table, folder) if "features" in table else instances
+
+
+def file_instance(path: Path, name: str) -> Instance:
+    """Return a file as an instance; its content is part of what gives runs their values."""
+    with path.open("rb") as file:
+        return Instance(name, str(path), hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _files(table: Table, folder: Path) -> list[Instance]:
+    found: dict[str, Path] = {}
+    for pattern in table.read("files", keys.texts, []):
+        matches = [Path(folder, match) for match in glob.glob(pattern, root_dir=folder, recursive=True)]
+        files = sorted(match for match in matches if match.is_file())
+        if not files:
+            raise table.error("files", f"files must match at least one file in {folder}, {pattern!r} matches none")
+        found |= {_relative(file, folder): file for file in files}
+    try:
+        return [file_instance(Path(os.path.abspath(file)), name) for name, file in found.items()]
+    except OSError as problem:
+        raise table.error("files", f"{problem.filename} cannot be read: {problem.strerror}") from None
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return Path(os.path.relpath(file, folder)).as_posix()
+
+
+def _objects(table: Table, folder: Path) -> list[Instance]:
+    where, found = imported(table, "python", folder)
+    if callable(found) and not isinstance(found, Mapping):
+        try:
+            found = found()
+        except Exception as problem:
+            raise table.error("python", f"{where} raised {type(problem).__name__}: {problem}") from problem
+    if not isinstance(found, Mapping):
+        raise table.error(
+            "python", f"python must name a mapping of names to instances, {where} is {type(found).__name__}"
+        )
+    return [Instance(str(name), data=data) for name, data in found.items()]
+
+
+def _with_features(instances: list[Instance], table: Table, folder: Path) -> list[Instance]:
+    file = Path(folder, table.require("features", keys.text, ""))
+    rows = _rows(table, file)
+    for instance in instances:
+        if instance.name not in rows:
+            near = get_close_matches(instance.name, rows, 1)
+            hint = f"; did you mean {near[0]!r} there?" if near else ""
+            raise table.error("features", f"{file.name} must have a row for instance {instance.name!r}{hint}")
+    return [replace(instance, features=rows[instance.name]) for instance in instances]
+
+
+def _rows(table: Table, file: Path) -> dict[str, dict[str, str]]:
+    """The rows by instance: the column "instance", else the first one, names them."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise table.error("features", f"the table of features {file} cannot be read ({problem})") from None
+    separator = max(",;\t", key=(lines or [""])[0].count)
+    header, *rows = list(csv.reader(lines, delimiter=separator)) or [[]]
+    columns = [column.strip() for column in header]
+    folded = [column.lower() for column in columns]
+    place = folded.index("instance") if "instance" in folded else 0
+    wrong = next((row for row in rows if row and len(row) != len(columns)), None)
+    if len(columns) < 2 or len(set(columns)) != len(columns) or wrong is not None:
+        came = f"the row {wrong}" if wrong else f"the header {columns}"
+        raise table.error(
+            "features", f"{file.name} must be a table with distinct columns, an instance in each row, got {came}"
+        )
+    return {row[place].strip(): _features(columns, row, place) for row in rows if row}
+
+
+def _features(columns: list[str], row: list[Any], place: int) -> dict[str, str]:
+    return {column: row[n].strip() for n, column in enumerate(columns) if n != place}

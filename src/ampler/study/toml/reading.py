@@ -1,0 +1,250 @@
+"""Reads a study file: text, tables, algorithms, instances, rule, and at last the plan."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ampler.core.errors import InvalidInput, InvalidPlan
+from ampler.core.values import (
+    Algorithm,
+    Alternative,
+    Better,
+    Command,
+    Decision,
+    Difference,
+    Function,
+    Limits,
+    Plan,
+    Question,
+    Reading,
+    StopStudy,
+    Test,
+)
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.plan import make_plan
+from ampler.study.toml import keys
+from ampler.study.toml.imports import imported
+from ampler.study.toml.instances import read_instances
+from ampler.study.toml.keys import Table
+from ampler.study.toml.lines import key_lines, line_of
+
+PROTOCOLS: dict[str, Literal["arguments", "irace", "worker"]] = {
+    "command": "arguments",
+    "runner": "irace",
+    "worker": "worker",
+}
+KINDS = (*PROTOCOLS, "python")
+SHELL_WORDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """A study file that was read: the plan, and what does not change its results."""
+
+    path: Path
+    plan: Plan
+    workers: int | None = None
+
+
+def read_study_file(path: str | PathLike[str]) -> StudyFile:
+    """Read study.toml. Python modules it names are imported; InvalidPlan points at the line of what does not fit."""
+    file = Path(path).resolve()
+    written = _text(file)
+    document = _parsed(file.name, written)
+    top = Table(file.name, "", (), document, key_lines(written))
+    top.check_keys()
+    run, available = _subtable(top, "run"), _subtable(top, "instances")
+    with _pointing(top):
+        question = _question(top)
+        algorithms = _algorithms(top, file.parent)
+        plan = make_plan(
+            question=question,
+            algorithms=algorithms,
+            instances=read_instances(available, file.parent),
+            rule=_rule(top, question, algorithms),
+            seed=top.read("seed", keys.whole(), 0),
+            count=available.read("use", keys.use, "needed"),
+            name=top.read("name", keys.text, file.stem),
+            limits=Limits(run.read("timeout", keys.duration, None), run.read("memory", keys.memory, None)),
+            policy=run.read("on-failure", keys.on_failure, StopStudy()),
+            retries=run.read("retries", keys.whole(0), 0),
+        )
+    return StudyFile(file, plan, run.read("workers", keys.whole(1), None))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise InvalidPlan(f"there is no study file {file}; `ampler init` makes one") from None
+    except UnicodeDecodeError as problem:
+        raise InvalidPlan(
+            f"{file.name} must be text in UTF-8, got the byte {problem.object[problem.start]:#x}"
+        ) from None
+    except OSError as problem:
+        raise InvalidPlan(f"{file} cannot be read: {problem.strerror}") from None
+
+
+def _parsed(name: str, written: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(written)
+    except tomllib.TOMLDecodeError as problem:
+        where = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(problem))
+        sentence = str(problem)[: where.start()] if where else str(problem)
+        line = f", line {where[1]}" if where and where[1] else ""
+        hint = ""
+        if re.search(r"^\s*instances\s*=", written, re.MULTILINE) and "[instances]" in written:
+            hint = "; the number of instances is written as `use = …` under [instances]"
+        raise InvalidPlan(f"{name}{line}: {sentence[:1].lower()}{sentence[1:]}{hint}") from None
+
+
+def _subtable(top: Table, key: str) -> Table:
+    values = top.values.get(key, {})
+    if not isinstance(values, dict):
+        way_out = f"; write `use = {values!r}` under [instances]" if key == "instances" else ""
+        raise top.error(key, f"{key} must be a table, [{key}], got {values!r}{way_out}")
+    table = Table(top.file, f"[{key}]", (key,), values, top.lines)
+    table.check_keys()
+    return table
+
+
+@contextmanager
+def _pointing(top: Table) -> Iterator[None]:
+    """Errors of lower layers know the word that is wrong; find its line."""
+    try:
+        yield
+    except InvalidInput as problem:
+        if str(problem).startswith(f"{top.file}"):
+            raise
+        line = _line_named(top, str(problem))
+        raise InvalidPlan(f"{top.file}{f', line {line}' if line else ''}: {problem}") from None
+
+
+def _line_named(top: Table, sentence: str) -> int | None:
+    """The line of the key a sentence begins with, of the algorithm it speaks of, or of any key that it names."""
+    paths = {str(path[-1]): path for path in top.lines if len(path) <= 2}
+    known = [paths[word] for word in map(_key, re.findall(r"[\w-]+", sentence)) if word in paths]
+    if known and _key(sentence.split(maxsplit=1)[0]) == known[0][-1]:
+        return top.lines[known[0]]
+    for place, entry in reversed([*enumerate(top.values.get("algorithm", []))]):
+        if "algorithm" in sentence and repr(entry.get("name")) in sentence:
+            return line_of(top.lines, ("algorithm", place))
+    return top.lines[known[0]] if known else None
+
+
+def _key(word: str) -> str:
+    """The key that a word of an error stands for."""
+    return {"par": "on-failure", "penalty": "on-failure", "failed": "on-failure"}.get(word, word)
+
+
+def _question(top: Table) -> Question:
+    return Question(
+        difference=top.require(
+            "difference", keys.choice(*get_args(Difference)), "'simple', 'percent' or 'log-ratio', there is no default"
+        ),
+        reference=top.read("reference", keys.text, None),
+        effect=top.read("effect", keys.positive, None),
+        power=top.read("power", keys.share, 0.8),
+        alpha=top.read("alpha", keys.share, 0.05),
+        target=top.read("target", keys.target, "mean"),
+        test=top.read("test", keys.choice(*get_args(Test)), "t"),
+        alternative=top.read("alternative", keys.choice(*get_args(Alternative)), "two-sided"),
+        better=top.read("better", keys.choice(*get_args(Better)), "lower"),
+        statistic=top.read("statistic", keys.text, "mean"),
+        margin=top.read("margin", keys.positive, None),
+    )
+
+
+def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callable[[Any], Decision]:
+    table = _subtable(top, "rule")
+    allocation = table.read("allocation", keys.choice("optimal", "greedy", "balanced", "fixed"), "optimal")
+    useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
+    if useless:
+        raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; leave it out")
+    if allocation == "fixed":
+        return Fixed(runs=table.read("runs", keys.whole(1), 30))
+    costs = {algorithm.name: algorithm.cost for algorithm in algorithms}
+    given: dict[str, Any] = {
+        "allocation": allocation,
+        "start": table.read("start", keys.whole(2), None),
+        "budget": table.read("budget", keys.whole(1), None),
+        "batch": table.read("batch", keys.whole(1), None),
+        "guard": table.read("guard", keys.choice("none", "pairs", "all"), None),
+        "formula": table.read("formula", keys.choice("delta", "paper"), None),
+        "costs": costs if set(costs.values()) != {1.0} else None,
+    }
+    return Accuracy(
+        se=top.require("se", keys.positive, "the accuracy wanted for each difference (or allocation = 'fixed')"),
+        difference=question.difference,
+        reference=question.reference,
+        statistic=question.statistic,
+        **{key: value for key, value in given.items() if value is not None},
+    )
+
+
+def _algorithms(top: Table, folder: Path) -> list[Algorithm]:
+    entries = top.values.get("algorithm")
+    if entries is None:
+        raise top.error("", "algorithms must be given: write an [[algorithm]] table for each of two or more")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise top.error("algorithm", "algorithm must be written as [[algorithm]], with two brackets, once for each")
+    return [
+        _algorithm(Table(top.file, "[[algorithm]]", ("algorithm", place), entry, top.lines), folder)
+        for place, entry in enumerate(entries)
+    ]
+
+
+def _algorithm(table: Table, folder: Path) -> Algorithm:
+    table.check_keys()
+    name = table.require("name", keys.text, "it stands in every table and figure")
+    kinds = [key for key in KINDS if key in table]
+    if len(kinds) != 1:
+        came = " and ".join(kinds) or "none of them"
+        raise table.error("", f"algorithm {name!r} must have one of command, python, runner and worker, got {came}")
+    parameters = table.read("parameters", keys.table, {})
+    reading = table.read("value", keys.reading, Reading())
+    cost = table.read("cost", keys.positive, 1.0)
+    deterministic = table.read("deterministic", keys.flag, False)
+    if kinds == ["python"]:
+        where, call = imported(table, "python", folder)
+        if not callable(call):
+            raise table.error("python", f"python must name a function, {where} is {call!r}")
+        return Function(name, call, where, parameters, reading, cost, deterministic)
+    argv = table.require(kinds[0], words, "")
+    return Command(
+        name=name,
+        argv=argv,
+        parameters=parameters,
+        reading=reading,
+        protocol=PROTOCOLS[kinds[0]],
+        folder=str(folder),
+        cost=cost,
+        deterministic=deterministic,
+    )
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """The words of a command: a text is split as a shell would split it, a list is taken as it is."""
+    if isinstance(value, list):
+        if value and all(isinstance(word, str) for word in value):
+            return tuple(value)
+        raise keys.Unfit("must be a text or a list of texts")
+    try:
+        split = shlex.split(keys.text(value))
+    except ValueError as problem:
+        raise keys.Unfit(f"must be a command with its quotes closed ({problem})") from None
+    operators = SHELL_WORDS.intersection(split)
+    if operators:
+        raise keys.Unfit(
+            f"is not run by a shell, so {min(operators)!r} has no meaning: put it into a script"
+            " (or write the command as a list of words)"
+        )
+    return tuple(split)

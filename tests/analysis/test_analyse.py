@@ -1,0 +1,407 @@
+"""From runs to an Analysis: against R, against the paper's first table, on public data, and the laws of the whole."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ampler.analysis import analyse_runs
+from ampler.core.errors import InvalidInput
+from ampler.core.runs import Runs
+from ampler.core.values import Drop, Par, Penalty
+
+GOLD = Path(__file__).parents[1] / "gold"
+DATA = json.loads((GOLD / "analysis.json").read_text())
+NAMES = {"t": "t.test", "wilcoxon": "wilcoxon", "sign": "binomial"}
+COMPARISON_KEYS = [
+    *(
+        "first",
+        "second",
+        "estimate",
+        "estimate_of",
+        "interval",
+        "level",
+        "joint_interval",
+        "p_value",
+        "p_holm",
+        "alpha",
+    ),
+    *("rank", "rejected", "effect_size", "effect_interval", "verdict"),
+]
+
+
+def runs_from(values, algorithms=None, repeats=None):
+    """One run per cell of a table, or `repeats` noisy ones."""
+    values = np.asarray(values, float)
+    n, a = values.shape
+    algorithms = algorithms or [f"a{k + 1}" for k in range(a)]
+    instances = [f"i{i + 1}" for i in range(n)]
+    cells = [(instances[i], algorithms[k], values[i, k]) for i in range(n) for k in range(a)]
+    if repeats is not None:
+        noise = np.random.default_rng(0).normal(size=(len(cells), repeats))
+        cells = [(i, k, value + x) for (i, k, value), row in zip(cells, noise, strict=True) for x in row]
+    return Runs.from_columns(*zip(*cells, strict=True))
+
+
+def shifted(n=20, shift=(0.0, 1.0, 0.1), seed=1, sd=1.0):
+    """Instances with very different levels, algorithms with these shifts."""
+    rng = np.random.default_rng(seed)
+    return 100 + 20 * rng.normal(size=(n, 1)) + rng.normal(0, sd, (n, len(shift))) + np.array(shift)
+
+
+def read_paper(public_data):
+    table = pd.read_csv(public_data / "paper_experiment1_runs.csv")
+    return Runs.from_columns(table.Instance, table.Algorithm, table.Observation.to_numpy(float))
+
+
+# against R --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", DATA, ids=lambda data: data["name"])
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+def test_the_whole_analysis_gives_what_r_gives(data, test):
+    analysis = analyse_runs(
+        runs_from(data["Y"]),
+        difference="percent" if data["dif"] == "perc" else "simple",
+        reference="a1" if data["comparisons"] == "all.vs.first" else None,
+        test=test,
+        alternative=data["alternative"].replace(".", "-"),
+        alpha=data["alpha"],
+    )
+    gold = data["tests"][NAMES[test]]
+    names = [(f"a{i}", f"a{j}") for i, j in data["pairs"]]
+    assert analysis.pairs == tuple(names)
+    np.testing.assert_allclose(analysis.differences, data["Phi"], rtol=1e-9, atol=1e-12)
+    assert [(c.first, c.second) for c in analysis.comparisons] == [names[k - 1] for k in gold["holm_order"]]
+    in_order = [analysis.comparisons[rank - 1] for rank in gold["holm_rank"]]
+    np.testing.assert_allclose([c.p_value for c in in_order], gold["p"], rtol=1e-9)
+    np.testing.assert_allclose([c.p_holm for c in in_order], gold["p_holm"], rtol=1e-9)
+    assert [c.rejected for c in in_order] == gold["reject_step_down"]
+
+
+def test_the_first_table_of_the_paper_to_its_printed_digits(public_data):
+    runs = read_paper(public_data)
+    analysis = analyse_runs(runs, reference="Full", difference="percent", se=0.05, budget=1100)
+    printed = json.loads((GOLD / "paper_tables.json").read_text())["table1_N57_K21"]
+    assert (analysis.instances, analysis.runs, len(analysis.algorithms)) == (57, 23_271, 22)
+    assert sum(c.rejected for c in analysis.comparisons) == 12
+    for ours, row in zip(analysis.comparisons, printed["rows"], strict=True):
+        assert (ours.first, ours.second, ours.rank) == ("Full", row["comparison"], row["rank"])
+        assert ours.rejected == row["reject"]
+        half = (ours.interval[1] - ours.interval[0]) / 2
+        assert agrees(ours.alpha, row["alpha_printed"])
+        assert agrees(ours.p_value, row["p_printed"])
+        assert agrees(ours.estimate, row["estimate"])
+        assert agrees(half, row["halfwidth_printed"])
+        assert agrees(ours.effect_size, row["d_printed"])
+    assert analysis.at_budget == ("I_50_15_S_1-9_2", "I_50_25_S_1-124_1", "I_50_25_S_1-9_2")
+    assert [row.instance for row in analysis.accuracy if row.accurate is False] == list(analysis.at_budget)
+    assert "budget" in {caution.kind for caution in analysis.warnings}
+
+
+def agrees(value, printed):
+    """Whether a value rounds to what is printed with two significant digits (halves may go either way)."""
+    unit = 10.0 ** (math.floor(math.log10(abs(printed))) - 1)
+    return abs(value - printed) <= unit * (0.5 + 1e-9)
+
+
+# public data ------------------------------------------------------------------------------------------------------
+
+
+def test_duplicated_instances_are_noticed(public_data):
+    table = pd.read_csv(public_data / "benavoli2017_accuracies_mean.csv").melt("dataset")
+    runs = Runs.from_columns(table.dataset, table.variable, table.value)
+    analysis = analyse_runs(runs, difference="simple", better="higher")
+    assert analysis.omnibus.friedman.corrected.statistic == pytest.approx(20.8405, abs=5e-5)
+    (caution,) = (caution for caution in analysis.warnings if caution.kind == "duplicates")
+    assert "credit = credit_2" in caution.sentence
+
+
+def test_mean_ranks_know_what_is_better(public_data):
+    table = pd.read_csv(public_data / "demsar2006_table6.csv", index_col=0)
+    table.loc["voting", "C4.5+cf"] = 0.9754
+    runs = runs_from(table.to_numpy(), list(table.columns))
+    analysis = analyse_runs(runs, difference="simple", better="higher")
+    assert [row.mean_rank for row in analysis.algorithms] == pytest.approx([3.143, 2.0, 2.893, 1.964], abs=5e-4)
+    assert analysis.omnibus.friedman.uncorrected.statistic == pytest.approx(9.28, abs=5e-3)
+
+
+def test_an_incomplete_block_is_left_out_and_said(public_data):
+    table = pd.read_csv(public_data / "ioh_dsl_large_final.csv")
+    runs = Runs.from_columns([f"f{f}" for f in table.func], table.algorithm, table.finalFV.to_numpy(float))
+    analysis = analyse_runs(runs, difference="simple", better="higher")
+    assert analysis.instances == 22
+    assert analysis.excluded == {"f18": "no run of (30,30) vGA"}
+    assert "22 of 23 instances are used" in next(c.sentence for c in analysis.warnings if c.kind == "incomplete")
+
+
+def test_a_dimension_makes_subgroups(public_data):
+    table = pd.read_csv(public_data / "cec17_extended_final.csv.gz")
+    instances = [f"F{f}-D{d}" for f, d in zip(table.Benchmark, table.Dimension, strict=True)]
+    runs = Runs.from_columns(instances, table.Algorithm, table.Result.to_numpy(float))
+    features = {"Dimension": dict(zip(instances, table.Dimension, strict=True))}
+    analysis = analyse_runs(runs, difference="simple", features=features, test="wilcoxon")
+    assert len(analysis.subgroups) == 4 * 78
+    assert {(group.value, group.instances) for group in analysis.subgroups} == {
+        (d, 29) for d in ("10", "30", "50", "100")
+    }
+    alone = table[table.Dimension == 30]
+    single = analyse_runs(
+        Runs.from_columns(alone.Benchmark.astype(str), alone.Algorithm, alone.Result.to_numpy(float)),
+        difference="simple",
+        test="wilcoxon",
+    )
+    assert single.omnibus.friedman.corrected.statistic == pytest.approx(230.990, abs=5e-4)
+    by_pair = {(c.first, c.second): c.p_value for c in single.comparisons}
+    groups = {(g.first, g.second): g.p_value for g in analysis.subgroups if g.value == "30"}
+    assert groups == pytest.approx(by_pair)
+
+
+@pytest.mark.parametrize("name", ["aslib_CPMP-2015.csv", "aslib_CSP-2010.csv"])
+def test_solver_failures_need_a_policy(public_data, name):
+    table = pd.read_csv(public_data / name)
+    status = ["ok" if s == "ok" else "timeout" if s == "timeout" else "failed" for s in table.runstatus]
+    runs = Runs.from_columns(table.instance_id, table.algorithm, table.runtime.to_numpy(float), status)
+    with pytest.raises(InvalidInput, match="drop them, give a penalty, or PAR-k"):
+        analyse_runs(runs, difference="simple")
+    dropped, par = (analyse_runs(runs, difference="simple", failures=policy) for policy in (Drop(), Par(10)))
+    solved = table[table.runstatus == "ok"].groupby("instance_id").algorithm.nunique()
+    assert dropped.instances == int((solved == table.algorithm.nunique()).sum())
+    assert par.instances == table.instance_id.nunique()
+    assert par.statistics.max() == 10 * table.runtime[table.runstatus != "ok"].max()
+    assert "failures" in {caution.kind for caution in par.warnings}
+    assert sum(sum(row.failures.values()) for row in par.algorithms) == (table.runstatus != "ok").sum()
+
+
+# what comes out ---------------------------------------------------------------------------------------------------
+
+
+def test_the_json_has_the_promised_keys_and_no_infinity():
+    analysis = analyse_runs(runs_from(shifted()), difference="simple", reference="a1", alternative="less")
+    document = json.loads(json.dumps(analysis.as_dict(), allow_nan=False))
+    assert [list(comparison) for comparison in document["comparisons"]] == [COMPARISON_KEYS] * 2
+    assert (document["instances"], document["runs"]) == (20, 60)
+    assert all(set(caution) == {"kind", "sentence"} for caution in document["warnings"])
+    first = analysis.comparisons[0]
+    assert document["comparisons"][0]["interval"] == [None, first.interval[1]]  # open to the left
+    assert document["comparisons"][0]["p_value"] == first.p_value
+    assert document["accuracy"][0]["error"] is None  # one value per cell: not known
+
+
+def test_the_table_has_a_row_for_each_comparison_in_holms_order():
+    table = analyse_runs(runs_from(shifted()), difference="simple").table()
+    assert table["rank"].tolist() == [1, 2, 3]
+    assert {"first", "second", "interval_lower", "joint_interval_upper", "p_holm", "verdict"} <= set(table.columns)
+
+
+def test_printing_shows_the_holm_table_with_the_place_where_it_stops():
+    analysis = analyse_runs(runs_from(shifted(shift=(0, 3, 0.05)), repeats=3), difference="simple", reference="a1")
+    lines = str(analysis).splitlines()
+    ranks = [line.split()[0] for line in lines if line.strip()[:1].isdigit() and " × " in line]
+    assert ranks == ["1", "2"]
+    stop = next(place for place, line in enumerate(lines) if "stop rejecting" in line)
+    assert "a1 × a2" in lines[stop - 1]
+    assert "rejected" in lines[stop - 1]
+    assert "a1 × a3" in lines[stop + 1]
+    assert all(len(line) == len(line.rstrip()) for line in lines)
+
+
+def test_arrays_and_rows_belong_together():
+    analysis = analyse_runs(runs_from(shifted(), repeats=4), difference="simple", se=0.5, budget=12)
+    assert analysis.differences.shape == analysis.errors.shape == analysis.guarded_errors.shape == (20, 3)
+    assert analysis.statistics.shape == (20, 3)
+    for row, errors, guarded in zip(analysis.accuracy, analysis.errors, analysis.guarded_errors, strict=True):
+        assert row.error == errors.max()
+        assert row.guarded_error == guarded.max() >= row.error
+        assert row.worst == analysis.pairs[int(errors.argmax())]
+        assert row.runs == (4, 4, 4)
+        assert row.at_budget
+        assert row.accurate == (row.error <= 0.5)
+
+
+def test_runs_are_counted_for_each_algorithm_with_their_failures():
+    runs = Runs.from_columns(
+        ["i", "i", "i", "j", "j", "j", "i", "j"],
+        ["a", "b", "b", "a", "b", "b", "a", "a"],
+        [1.0, 2.0, np.nan, 3.0, 5.0, 7.0, 1.0, 3.0],
+        ["ok", "ok", "timeout", "ok", "ok", "failed", "ok", "ok"],
+    )
+    analysis = analyse_runs(runs, difference="simple", failures=Penalty(9.0))
+    assert [(row.algorithm, row.runs, row.failures) for row in analysis.algorithms] == [
+        ("a", 4, {}),
+        ("b", 4, {"failed": 1, "timeout": 1}),
+    ]
+
+
+def test_one_value_per_cell_is_legal_and_its_accuracy_not_known():
+    analysis = analyse_runs(runs_from(shifted()), difference="percent", se=0.05)
+    assert all(math.isnan(row.error) and row.accurate is None and row.worst is None for row in analysis.accuracy)
+    assert all(math.isnan(diagnosis.noise_share) for diagnosis in analysis.diagnoses)
+    assert "accuracy-unknown" in {caution.kind for caution in analysis.warnings}
+
+
+def test_claiming_equivalence_as_well_halves_the_level_of_both_families():
+    values = shifted(n=40, shift=(0.0, 5.0, 0.0), sd=0.3)
+    alone = analyse_runs(runs_from(values), difference="simple", reference="a1")
+    both = analyse_runs(runs_from(values), difference="simple", reference="a1", margin=1.0)
+    assert both.comparisons[0].alpha == alone.comparisons[0].alpha / 2
+    assert [d.equivalence.established for d in both.diagnoses] == [False, True]
+    assert sorted(d.equivalence.alpha for d in both.diagnoses) == [0.0125, 0.025]
+    assert both.comparisons[1].verdict == "equivalent within ±1"
+    assert "Equivalence within ±1 at family-wise level 0.025: 1 of 2 established." in str(both)
+
+
+def test_the_detectable_effect_is_that_of_the_design():
+    analysis = analyse_runs(runs_from(shifted(n=57, shift=(0.0,) * 22)), difference="simple", reference="a1")
+    assert analysis.detectable_effect == pytest.approx(0.498, abs=2e-3)  # 57 instances are what d = 0.5 needs
+
+
+# laws -------------------------------------------------------------------------------------------------------------
+
+tables = st.integers(0, 10**6).map(lambda seed: shifted(n=8, shift=(0.0, 0.5, 1.0), seed=seed))
+differences = st.sampled_from(["simple", "percent", "log-ratio"])
+
+
+@settings(max_examples=25)
+@given(tables, differences, st.randoms())
+def test_the_order_of_rows_and_instances_does_not_matter(values, difference, random):
+    runs = runs_from(values, repeats=3)
+    rows = list(range(len(runs)))
+    random.shuffle(rows)
+    names = np.array(runs.algorithms, object)[runs.algorithm]
+    rows.sort(key=lambda row: list(runs.algorithms).index(names[row]))  # pairs follow the order of the algorithms
+    mixed = Runs.from_columns(np.array(runs.instances, object)[runs.instance][rows], names[rows], runs.value[rows])
+    one, other = (analyse_runs(each, difference=difference).comparisons for each in (runs, mixed))
+    for a, b in zip(one, other, strict=True):
+        assert (a.first, a.second, a.rank, a.rejected) == (b.first, b.second, b.rank, b.rejected)
+        assert a.p_value == pytest.approx(b.p_value, rel=1e-6)
+
+
+@settings(max_examples=25)
+@given(tables, differences)
+def test_swapping_two_algorithms_turns_the_sign_of_a_symmetric_difference(values, difference):
+    there = analyse_runs(runs_from(values[:, :2], ["x", "y"]), difference=difference).comparisons[0]
+    back = analyse_runs(runs_from(values[:, 1::-1], ["y", "x"]), difference=difference).comparisons[0]
+    assert there.estimate == pytest.approx(-back.estimate, rel=1e-9, abs=1e-12)
+    assert there.p_value == pytest.approx(back.p_value, rel=1e-6)
+    assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]), rel=1e-9, abs=1e-12)
+    assert there.verdict == back.verdict or not there.rejected
+
+
+@pytest.mark.parametrize("power", [-1000, -550, 550, 1000])
+@pytest.mark.parametrize("difference", ["simple", "percent", "log-ratio"])
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+def test_extreme_magnitudes_change_nothing_but_the_unit(power, difference, test):
+    runs = runs_from(shifted(n=12), repeats=3)
+    large = Runs.from_columns(
+        np.array(runs.instances, object)[runs.instance],
+        np.array(runs.algorithms, object)[runs.algorithm],
+        np.ldexp(runs.value, power),
+    )
+    one, other = (analyse_runs(each, difference=difference, test=test) for each in (runs, large))
+    unit = 2.0**power if difference == "simple" and test != "sign" else 1.0
+    for a, b in zip(one.comparisons, other.comparisons, strict=True):
+        assert (a.first, a.second, a.rank, a.rejected) == (b.first, b.second, b.rank, b.rejected)
+        assert a.p_value == pytest.approx(b.p_value, rel=1e-7)
+        assert a.estimate * unit == pytest.approx(b.estimate, rel=1e-9)
+        assert a.effect_size == pytest.approx(b.effect_size, rel=1e-7)
+    shares = zip(one.diagnoses, other.diagnoses, strict=True)
+    assert all(a.noise_share == pytest.approx(b.noise_share, rel=1e-6) for a, b in shares)
+    assert [c.kind for c in one.warnings] == [c.kind for c in other.warnings]
+
+
+def test_better_decides_the_words_alone():
+    runs = runs_from(shifted(shift=(0, 3, 1)), repeats=3)
+    lower, higher = (analyse_runs(runs, difference="percent", better=better) for better in ("lower", "higher"))
+    for a, b in zip(lower.comparisons, higher.comparisons, strict=True):
+        assert (a.estimate, a.p_value, a.rejected) == (b.estimate, b.p_value, b.rejected)
+    assert lower.comparisons[0].verdict.startswith("a1 is better: lower")
+    assert higher.comparisons[0].verdict.startswith("a2 is better: higher")
+
+
+nasty = st.sampled_from(
+    [0.0, -0.0, 1.0, 1.0, 2.0, 2.5, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1.7e308, -1.7e308, 0.1 + 0.2, 0.3, 1e16]
+)
+
+
+def analysis_or_sentence(runs, **question):
+    """The analysis, or the text of the error that a user would see; anything else is a bug."""
+    try:
+        return analyse_runs(runs, **question)
+    except InvalidInput as problem:
+        return str(problem)
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_runs_give_an_analysis_without_infinities_or_one_sentence(data):
+    n, a = data.draw(st.integers(2, 6)), data.draw(st.integers(2, 4))
+    run = st.tuples(nasty, st.sampled_from(["ok"] * 9 + ["timeout"]))
+    cells = data.draw(st.lists(st.lists(run, min_size=1, max_size=3), min_size=n * a, max_size=n * a))
+    rows = [(f"i{c // a}", f"a{c % a}", *row) for c, cell in enumerate(cells) for row in cell]
+    found = analysis_or_sentence(
+        Runs.from_columns(*zip(*rows, strict=True)),
+        difference=data.draw(differences),
+        test=data.draw(st.sampled_from(["t", "wilcoxon", "sign"])),
+        statistic=data.draw(st.sampled_from(["mean", "median"])),
+        margin=data.draw(st.sampled_from([None, 0.1])),
+        failures=data.draw(st.sampled_from([Drop(), Penalty(5.0), Par(10)])),
+        se=0.1,
+        budget=5,
+    )
+    if isinstance(found, str):
+        assert len(found) > 20
+        return
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert all(0 <= c.p_value <= 1 and c.verdict for c in found.comparisons)
+    assert str(found).count(" × ") >= len(found.comparisons)
+
+
+# bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({"difference": "ratio"}, "difference must be"),
+        ({"reference": "nobody"}, "reference must be one of"),
+        ({"better": "smaller"}, "better must be"),
+        ({"test": "z"}, "test must be"),
+        ({"alternative": "less"}, "needs a reference"),
+        ({"alpha": 1.5}, "alpha must lie"),
+        ({"alpha": "0.05"}, "alpha must be"),
+        ({"power": 0}, "power must lie"),
+        ({"se": -1.0}, "se must be positive"),
+        ({"margin": 0.0}, "margin must be positive"),
+        ({"effect": float("nan")}, "effect must be"),
+        ({"budget": 0}, "budget must be"),
+        ({"guard": "some"}, "guard must be"),
+        ({"formula": "other"}, "formula must be"),
+        ({"statistic": "mode"}, "statistic must be"),
+    ],
+)
+def test_a_question_that_does_not_fit_is_refused(question, message):
+    with pytest.raises(InvalidInput, match=message):
+        analyse_runs(runs_from(shifted()), **({"difference": "simple"} | question))
+
+
+def test_one_instance_is_not_enough_however_many_runs():
+    runs = Runs.from_columns(["i"] * 6, ["a", "b"] * 3, [1.0, 2.0, 1.1, 2.1, 1.2, 2.2])
+    with pytest.raises(InvalidInput, match="the sample size is the number of instances and not of runs, got 1 of 1"):
+        analyse_runs(runs, difference="simple")
+
+
+def test_one_algorithm_is_not_enough():
+    with pytest.raises(InvalidInput, match="at least two algorithms"):
+        analyse_runs(Runs.from_columns(["i", "j"], ["a", "a"], [1.0, 2.0]), difference="simple")
+
+
+def test_when_no_instance_is_complete_the_error_says_why():
+    runs = Runs.from_columns(["i", "j", "k"], ["a", "b", "a"], [1.0, 2.0, 3.0])
+    with pytest.raises(InvalidInput, match=r"got 0 of 3; left out: i \(no run of b\), j \(no run of a\)"):
+        analyse_runs(runs, difference="simple")

@@ -1,0 +1,292 @@
+"""`ampler analyse`: the answer, the Holm table, the warnings; JSON, LaTeX and CSV; and every kind of bad input."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+from ampler.app.shell.table_options import conditions
+
+COMPARISON_FIELDS = {
+    "first", "second", "estimate", "estimate_of", "interval", "level", "joint_interval", "p_value", "p_holm", "alpha",
+    "rank", "rejected", "effect_size", "effect_interval", "verdict",
+}  # fmt: skip
+
+PAPER = ("--reference", "Full", "--difference", "percent", "--better", "lower", "--se", "0.05", "--budget", "1100")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """`table(text)`: a file with this text; `table()`: three solvers on eight problems, `bad` clearly worse."""
+
+    def written(text=None, name="runs.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else (text or good()).encode())
+        return path
+
+    return written
+
+
+def good() -> str:
+    rows = ["solver,problem,run,time"]
+    wiggle = [0.1, -0.2, 0.3, 0.0, -0.1, 0.2, -0.3, 0.15]
+    for i in range(8):
+        for solver, value in (("fast", 10 + i), ("same", 10 + i + wiggle[i]), ("bad", 14 + i - wiggle[i])):
+            rows += [f"{solver},p{i},{run},{value + 0.01 * run}" for run in (0, 1)]
+    return "\n".join(rows)
+
+
+# What is printed
+
+
+def test_the_answer_comes_first_then_the_table_then_the_warnings(shell, table):
+    answer = shell("analyse", table(), "--reference", "fast", "--difference", "simple")
+    assert answer.code == 0
+    assert answer.out.startswith("fast is better than 1 of 2 others on 8 instances (48 runs of 3 algorithms).")
+    assert "bad: fast is better: lower by 3.9" in answer.words
+    assert "same: no difference found" in answer.words
+    places = [answer.out.index(words) for words in ("fast is better", "rank  comparison", "stop rejecting", "Mind:")]
+    assert places == sorted(places)
+
+
+def test_all_pairs_are_compared_without_a_reference_and_equivalence_is_claimed_within_a_margin(shell, table):
+    answer = shell("analyse", table(), "--difference", "simple", "--margin", "1")
+    assert answer.out.startswith("2 of 3 pairs differ")
+    assert "fast × same: equivalent within ±1" in answer.words
+
+
+def test_when_nothing_differs_that_is_the_answer(shell, table):
+    text = "dataset,a,b\n" + "\n".join(f"d{i},{i},{i + (-1) ** i}" for i in range(6))
+    answer = shell("analyse", table(text), "--difference", "simple")
+    assert answer.out.startswith("No difference is found in the one comparison on 6 instances")
+
+
+def test_the_json_document_has_the_promised_fields_and_nothing_else_is_printed(shell, table):
+    answer = shell("analyse", table(), "--reference", "fast", "--difference", "percent", "--json")
+    document = answer.json
+    assert set(document["comparisons"][0]) == COMPARISON_FIELDS
+    assert (document["instances"], document["runs"]) == (8, 48)
+    assert isinstance(document["warnings"], list)
+    assert answer.err == ""
+
+
+def test_csv_and_latex_hold_the_same_comparisons(shell, table):
+    path = table(good().replace("bad", "b_d"))
+    rows = list(csv.DictReader(io.StringIO(shell("analyse", path, "--difference", "simple", "--csv").out)))
+    assert len(rows) == 3
+    assert {"first", "second", "p_value", "interval_lower"} <= set(rows[0])
+    latex = shell("analyse", path, "--difference", "simple", "--latex").out
+    assert latex.startswith(r"\begin{tabular}{rlrrrcr}")
+    assert latex.count(r"$\times$ b\_d") == 2
+
+
+def test_exploration_shows_subgroups_and_stability(shell, table):
+    lines = good().splitlines()
+    sized = [f"{line},{'size' if k == 0 else 'sl'[int(line.split(',')[1][1:]) % 2]}" for k, line in enumerate(lines)]
+    answer = shell("analyse", table("\n".join(sized)), "--difference", "simple", "--explore")
+    assert "Exploratory, unadjusted" in answer.out
+    assert "size = s" in answer.out
+    assert "wilcoxon  log-ratio   median" in answer.out
+
+
+def test_options_reach_the_analysis(shell, table):
+    document = shell(
+        "analyse", table(), "--reference", "same", "--difference", "log-ratio", "--test", "sign", "--alpha", "0.1",
+        "--better", "higher", "--statistic", "median", "--alternative", "less", "--se", "0.2", "--budget", "6",
+        "--effect", "0.5", "--power", "0.9", "--formula", "paper", "--json",
+    ).json  # fmt: skip
+    asked = document["settings"]
+    assert (asked["reference"], asked["difference"], asked["test"]) == ("same", "log-ratio", "sign")
+    assert (asked["alpha"], asked["better"], asked["statistic"]) == (0.1, "higher", "median")
+    assert (asked["alternative"], asked["se"], asked["budget"]) == ("less", 0.2, 6)
+    assert (asked["effect"], asked["power"], asked["formula"]) == (0.5, 0.9, "paper")
+    assert len(document["at_budget"]) == 8
+
+
+def test_columns_rows_and_failures_are_chosen_by_options(shell, table):
+    text = "who,where,size,score,status\n" + "\n".join(
+        f"{who},w{i},{i % 2},{i + len(who)},{'timeout' if i == 2 else 'ok'}" for i in range(8) for who in ("a", "bb")
+    )
+    document = shell(
+        "analyse", table(text), "--algorithm", "who", "--instance", "where", "--value", "score", "--where", "size=0",
+        "--on-failure", "penalty=99", "--difference", "simple", "--json",
+    ).json  # fmt: skip
+    assert document["runs"] == 8
+    assert document["settings"]["failures"] == {"penalty": 99.0}
+
+
+# Wrong usage: exit code 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio"),
+        (("--difference", "simple", "--json", "--latex"), "choose one of --json, --latex and --csv"),
+        (("--difference", "simple", "--where", "size"), "--where must look like dimension=30"),
+        (("--difference", "silly"), "silly"),
+        (("--difference", "simple", "--alpha", "five"), "'five' is not a number"),
+    ],
+)
+def test_wrong_usage_is_told(shell, table, options, words):
+    answer = shell("analyse", table(), *options)
+    assert answer.code == 2
+    assert words in " ".join(answer.err.split())
+
+
+def test_conditions_are_taken_apart_at_the_first_equals_sign():
+    assert conditions(["name=a=b", "d=3"]) == {"name": "a=b", "d": "3"}
+
+
+# Bad input: exit code 1 and one sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("", (), "is empty"),
+        ("solver,problem,note\na,i,x\n", (), "no column holds numbers"),
+        ("solver,problem,time\na,i1,1\nb,i1,oops\n", (), "line 3 of runs.csv must hold a number"),
+        ("solver,problem,time\na,i1,1\nb,i1,2\n", (), "instance"),
+        ("solver,problem,run,time\na,i1,1,1\na,i1,1,2\n", (), "each run must stand there once"),
+        ("solver,problem,metric,value\na,i,x,1\na,i,y,1\n", (), "--metric"),
+        ("solver,problem,time\na,i1,0\nb,i1,2\na,i2,1\nb,i2,3\n", ("--difference", "percent"), "positive"),
+        ("solver,problem,time\na,x,-3\nb,x,2\na,y,1\nb,y,3\n", ("--difference", "percent", "--reference", "a"), "'a'"),
+        ("solver,problem,time\na,i1,1\na,i2,2\n", (), "algorithm"),
+        ("solver,problem,time,status\na,i1,1,ok\nb,i1,9,timeout\n", (), "--on-failure"),
+        (good(), ("--reference", "nobody"), "nobody"),
+        (good(), ("--on-failure", "panic"), "penalty=VALUE"),
+        (good(), ("--statistic", "mode"), "mode"),
+        (good(), ("--alpha", "2"), "alpha"),
+        (good(), ("--alternative", "less"), "reference"),
+        ("algorithm,instance,value\nGr\xfcn,i,1\n".encode("latin-1"), (), "not UTF-8"),
+        (b"PK\x03\x04 not a table", (), "Excel or zip"),
+        (gzip.compress(b"solver,problem,time\n", mtime=0)[:-3], (), "cannot be read"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence_and_exit_code_1(shell, table, text, options, words):
+    chosen = () if "--difference" in options else ("--difference", "simple")
+    path = table(text) if text else table(b"")
+    answer = shell("analyse", path, *chosen, *options)
+    assert answer.code == 1
+    assert answer.out == ""
+    assert answer.err.count("\n") == 1
+    assert words in answer.err
+    assert "defect" not in answer.err
+
+
+def test_an_algorithm_missing_on_some_instances_leaves_them_out_and_says_how_many_are_used(shell, table):
+    lines = [line for line in good().splitlines() if not line.startswith("same,p3")]
+    answer = shell("analyse", table("\n".join(lines)), "--difference", "simple")
+    assert answer.code == 0
+    assert "7 of 8 instances are used" in answer.words
+
+
+def test_two_gigabytes_from_a_small_file_are_refused(shell, table):
+    block = gzip.compress(b"a,i1,0.000000\n" * 2**22)
+    path = table(gzip.compress(b"solver,problem,time\n") + block * 37, "bomb.csv.gz")
+    answer = shell("analyse", path, "--difference", "simple")
+    assert answer.code == 1
+    assert "unpacks to more than 512 MB" in answer.err
+
+
+def test_a_file_that_is_not_there_is_told(shell, tmp_path):
+    answer = shell("analyse", tmp_path / "none.csv", "--difference", "simple")
+    assert (answer.code, "does not exist" in answer.err) == (1, True)
+
+
+# Published results
+
+
+@pytest.fixture
+def published(shell, public_data):
+    def document(name, *options):
+        return shell("analyse", public_data / name, *options, "--json").json
+
+    return document
+
+
+def test_the_papers_first_table_is_reproduced_to_its_printed_digits(published, gold_paper_table):
+    document = published("paper_experiment1_runs.csv", *PAPER)
+    rows = gold_paper_table["rows"]
+    assert [c["second"] for c in document["comparisons"]] == [row["comparison"] for row in rows]
+    for comparison, row in zip(document["comparisons"], rows, strict=True):
+        low, high = comparison["interval"]
+        assert comparison["alpha"] == pytest.approx(row["alpha_printed"], abs=0.51e-4 if row["rank"] < 17 else 0.51e-3)
+        assert float(f"{comparison['p_value']:.1e}") == pytest.approx(row["p_printed"], rel=0.06)
+        assert comparison["estimate"] == pytest.approx(row["estimate"], abs=digit(row["estimate"]))
+        assert (high - low) / 2 == pytest.approx(row["halfwidth_printed"], abs=digit(row["halfwidth_printed"]))
+        assert comparison["effect_size"] == pytest.approx(row["d_printed"], abs=digit(row["d_printed"]))
+        assert comparison["rejected"] == row["reject"]
+    assert sum(c["rejected"] for c in document["comparisons"]) == 12
+    assert document["at_budget"] == ["I_50_15_S_1-9_2", "I_50_25_S_1-124_1", "I_50_25_S_1-9_2"]
+
+
+def digit(printed: float) -> float:
+    """Half a unit of the last printed digit, and a hair."""
+    decimals = len(repr(printed).partition(".")[2])
+    return 0.51 * 10.0**-decimals
+
+
+@pytest.fixture
+def gold_paper_table():
+    from pathlib import Path
+
+    path = Path(__file__).parents[2] / "gold" / "paper_tables.json"
+    return json.loads(path.read_text())["table1_N57_K21"]
+
+
+def test_the_three_instances_at_the_budget_are_named_to_the_reader(shell, public_data):
+    answer = shell("analyse", public_data / "paper_experiment1_runs.csv", *PAPER)
+    assert answer.out.startswith("Full is better than 12 of 21 others on 57 instances")
+    assert "I_50_15_S_1-9_2, I_50_25_S_1-124_1, I_50_25_S_1-9_2" in answer.words
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "statistic", "corrected"),
+    [
+        ("demsar2006_table6.csv", ("--better", "higher"), 9.857, False),
+        ("demsar2006_table6.csv", ("--better", "higher"), 10.952, True),
+        ("cd_diagram_example.csv", ("--better", "higher"), 33.466, True),
+        ("cec17_extended_final.csv.gz", ("--where", "dimension=30"), 230.990, True),
+        ("benavoli2017_accuracies_mean.csv", ("--better", "higher"), 20.8405, True),
+    ],
+)
+def test_published_friedman_statistics_are_found(published, name, options, statistic, corrected):
+    document = published(name, "--difference", "simple", *options)
+    found = document["omnibus"]["friedman"]["corrected" if corrected else "uncorrected"]
+    assert found["statistic"] == pytest.approx(statistic, abs=0.51e-3)
+
+
+def test_the_mean_ranks_of_demsar_are_found_with_the_value_he_used(shell, public_data, tmp_path):
+    text = (public_data / "demsar2006_table6.csv").read_text()
+    path = tmp_path / "demsar.csv"
+    path.write_text(text.replace("voting,0.972,0.981,0.975,0.975", "voting,0.972,0.981,0.9754,0.975"))
+    document = shell("analyse", path, "--difference", "simple", "--better", "higher", "--json").json
+    ranks = [algorithm["mean_rank"] for algorithm in document["algorithms"]]
+    assert ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=0.51e-3)
+    assert document["omnibus"]["friedman"]["uncorrected"]["statistic"] == pytest.approx(9.28, abs=0.51e-2)
+
+
+def test_incomplete_and_duplicated_instances_and_failures_of_public_data_are_told(shell, public_data):
+    ioh = shell("analyse", public_data / "ioh_dsl_large_final.csv", "--difference", "simple")
+    assert "22 of 23 instances are used" in ioh.words
+    benavoli = shell("analyse", public_data / "benavoli2017_accuracies_mean.csv", "--difference", "simple")
+    assert "credit = credit_2" in benavoli.words
+    for name in ("aslib_CPMP-2015.csv", "aslib_CSP-2010.csv"):
+        asked = shell("analyse", public_data / name, "--difference", "simple")
+        assert (asked.code, "--on-failure" in asked.err) == (1, True)
+        told = shell("analyse", public_data / name, "--difference", "simple", "--on-failure", "par=10")
+        assert (told.code, "runs failed" in told.words) == (0, True)
+    saes = shell("analyse", public_data / "saes_ml_data.csv", "--difference", "simple")
+    assert (saes.code, "'accuracy', 'loss'" in saes.err) == (1, True)
+
+
+def test_the_dimension_of_the_cec_results_is_a_subgroup(published):
+    document = published("cec17_extended_final.csv.gz", "--difference", "simple", "--reference", "jSO")
+    assert {group["value"] for group in document["subgroups"]} == {"10", "30", "50", "100"}
+    assert document["instances"] == 116

@@ -1,0 +1,89 @@
+"""`ampler init`: a study that works as it is, for each kind of algorithm."""
+
+import os
+import tomllib
+
+import pytest
+
+from ampler.study.starters.init import PROGRAMS, starter
+from ampler.study.toml.keys import TABLES
+
+FLAVOURS = list(PROGRAMS)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_init_check_and_run_work_in_an_empty_directory(flavour, process, tmp_path):
+    begun = process("init", f"--{flavour}", cwd=tmp_path)
+    checked = process("check", "study.toml", cwd=tmp_path)
+    ran = process("run", "study.toml", cwd=tmp_path)
+
+    assert (begun.returncode, checked.returncode, ran.returncode) == (0, 0, 0), checked.stderr + ran.stderr
+    assert "study.toml is in order: 2 algorithms, all with one long" in checked.stdout
+    assert "2 of 2 first runs are recorded in study.db" in " ".join(checked.stdout.split())
+    assert "all 8 instances are finished" in ran.stdout
+    assert ran.stderr.count("Note:") == 0
+
+
+def test_all_kinds_give_the_same_values_for_the_same_runs(shell, tmp_path, monkeypatch):
+    found = {}
+    for flavour in FLAVOURS:
+        (tmp_path / flavour).mkdir()
+        monkeypatch.chdir(tmp_path / flavour)
+        assert shell("init", f"--{flavour}").code == 0
+        found[flavour] = [entry["value"] for entry in shell("check", "study.toml", "--json").json["algorithms"]]
+
+    assert all(values == found["python"] for values in found.values())
+    assert len(set(found["python"])) == 2
+
+
+def test_without_an_option_algorithms_are_functions_and_a_folder_is_made(shell, tmp_path):
+    answer = shell("init", tmp_path / "new" / "study")
+
+    assert answer.code == 0
+    assert sorted(os.listdir(tmp_path / "new" / "study")) == ["instances", "solvers.py", "study.toml"]
+    assert "Next: ampler check" in answer.words
+
+
+@pytest.mark.parametrize("name", ["study.toml", "solvers.py", "instances/03.txt"])
+def test_nothing_is_overwritten(name, shell, tmp_path):
+    (tmp_path / "instances").mkdir()
+    (tmp_path / name).write_text("mine")
+    before = sorted(str(file) for file in tmp_path.rglob("*"))
+    answer = shell("init", tmp_path)
+
+    assert answer.code == 1
+    assert f"a new study overwrites nothing, and {tmp_path / name} is there; choose another folder" in answer.err
+    assert sorted(str(file) for file in tmp_path.rglob("*")) == before
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_two_kinds_at_once_are_wrong_usage(shell, tmp_path):
+    answer = shell("init", tmp_path, "--irace", "--command")
+
+    assert answer.code == 2
+    assert "one kind of study can be begun at a time, got --command and --irace" in answer.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_comments_name_only_keys_that_exist_and_all_files_are_text(flavour):
+    files = starter(flavour)
+    study = files["study.toml"]
+    document = tomllib.loads("\n".join(_uncommented(study)))
+
+    assert len(document["algorithm"]) == 2
+    assert set(document) <= set(TABLES[""])
+    assert set(document["algorithm"][1]) <= set(TABLES["[[algorithm]]"])
+    for table in ("rule", "run", "instances"):
+        assert set(document[table]) <= set(TABLES[f"[{table}]"])
+    assert all(line == line.rstrip() and len(line) <= 300 for text in files.values() for line in text.splitlines())
+    assert "@" not in study
+
+
+def _uncommented(text):
+    """The lines of a study, those that are offered in comments too."""
+    for line in text.splitlines():
+        offered = line.removeprefix("# ")
+        yield (
+            offered if line.startswith("# ") and " = " in offered and not offered.startswith(("An ", "Other")) else line
+        )

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+RUNS = "algorithm,instance,value\n" + "".join(
+    f"{name},i{k},{10 + k + place * 2 + k % 3 * 0.1 * place}\n"
+    for k in range(8)
+    for place, name in enumerate(("full", "=1+1", "<b>"))
+)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(RUNS, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("ending", "words"), [
+    ("html", "<h1>runs</h1>"), ("md", "# runs"), ("tex", r"\title{runs}"), ("csv", "'=1+1"),
+])  # fmt: skip
+def test_the_ending_says_the_format(shell, runs, tmp_path, ending, words):
+    target = tmp_path / f"out.{ending}"
+
+    answer = shell("report", runs, "--reference", "full", "--difference", "simple", "-o", target)
+
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == f"Written: {target}\n"
+    assert words in target.read_text(encoding="utf-8")
+
+
+def test_the_options_are_those_of_analyse(shell, runs, tmp_path):
+    target = tmp_path / "out.md"
+
+    shell(
+        "report", runs, "--difference", "log-ratio", "--test", "sign", "--alpha", 0.1, "--title", "Mine", "-o", target
+    )
+
+    text = target.read_text(encoding="utf-8")
+    assert "# Mine" in text
+    assert "sign tests" in text
+    assert "held at 0.1 by Holm" in text
+
+
+def test_figures_are_written_besides(shell, runs, tmp_path):
+    folder = tmp_path / "figures"
+
+    answer = shell(
+        "report",
+        runs,
+        "--difference",
+        "simple",
+        "-o",
+        tmp_path / "out.csv",
+        "--figures",
+        folder,
+        "--figure-format",
+        "svg",
+    )
+
+    assert answer.code == 0
+    assert (folder / "intervals.svg").stat().st_size > 1000
+
+
+def test_without_a_difference_it_is_wrong_usage(shell, runs, tmp_path):
+    answer = shell("report", runs, "-o", tmp_path / "out.html")
+
+    assert answer.code == 2
+    assert "say which difference is compared" in answer.err
+
+
+def test_another_ending_is_wrong_usage_before_any_work(shell, tmp_path):
+    answer = shell("report", tmp_path / "missing.csv", "--difference", "simple", "-o", tmp_path / "out.pdf")
+
+    assert answer.code == 2
+    assert "a report must end in .html, .tex, .md or .csv" in answer.err
+
+
+def test_a_file_that_is_not_there_is_a_problem_in_one_sentence(shell, tmp_path):
+    answer = shell("report", tmp_path / "missing.csv", "--difference", "simple", "-o", tmp_path / "out.html")
+
+    assert answer.code == 1
+    assert "does not exist" in answer.err
+
+
+def test_a_folder_that_is_not_there_is_a_problem_in_one_sentence(shell, runs, tmp_path):
+    answer = shell("report", runs, "--difference", "simple", "-o", tmp_path / "no" / "out.csv")
+
+    assert answer.code == 1
+    assert answer.err.startswith("ampler: cannot use ")
+
+
+@pytest.mark.parametrize("module", ["ampler.app.shell.app", "ampler.report", "ampler.front"])
+def test_nothing_heavy_is_imported_before_it_is_needed(module):
+    code = (
+        f"import sys, {module}; heavy = {{'matplotlib', 'pandas', 'jinja2', 'scipy.stats', 'rich'}} & set(sys.modules);"
+        "print(sorted(heavy)); sys.exit(bool(heavy))"
+    )
+
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+
+    assert answer.returncode == 0, answer.stdout
+
+
+def test_analyse_draws_nothing(runs):
+    code = (
+        "import sys; sys.argv = ['ampler', 'analyse', sys.argv[1], '--difference', 'simple', '--csv'];"
+        "from ampler.app.shell import main\ntry: main()\nexcept SystemExit: pass\nsys.exit('matplotlib' in sys.modules)"
+    )
+
+    answer = subprocess.run(
+        [sys.executable, "-c", code, str(runs)], capture_output=True, text=True, check=False, timeout=120
+    )
+
+    assert answer.returncode == 0, answer.stderr
+    assert "'=1+1" in answer.stdout

@@ -1,0 +1,149 @@
+"""The data behind Figures 1, 2 and 6 of Campelo & Wanner (2019) against R, and what the drawings show of it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ampler import achieved_power, required_instances
+from ampler.report.figures import (
+    draw_power_curve,
+    draw_power_profiles,
+    draw_sample_sizes,
+    power_curve_data,
+    power_profiles_data,
+    sample_sizes_data,
+)
+
+GOLD = json.loads((Path(__file__).parents[2] / "gold" / "figures.json").read_text(encoding="utf-8"))
+TOLERANCE = 1e-9  # as promised with the reference values; reached: 1e-12
+
+
+@pytest.fixture(scope="module")
+def sizes():
+    return sample_sizes_data(effect=0.5, power=0.9, comparisons=range(1, 31))
+
+
+@pytest.fixture(scope="module")
+def profiles():
+    return power_profiles_data(effect=0.5, power=0.9, comparisons=range(1, 31))
+
+
+@pytest.fixture(scope="module")
+def curve():
+    effects = [row["d"] for row in GOLD["fig6"]["rows"]]
+    return power_curve_data(achieved_power(instances=200, comparisons=7, effect=0.25), effects=effects)
+
+
+def test_figure_1_has_the_instances_of_the_reference(sizes):
+    rows = GOLD["fig1"]["rows"]
+
+    assert list(sizes.comparisons) == [row["K"] for row in rows]
+    assert list(sizes.bonferroni) == [row["N_bonferroni"] for row in rows]
+    assert list(sizes.holm) == [row["N_holm_mean"] for row in rows]
+
+
+def test_figure_2_has_the_powers_of_the_reference(profiles):
+    rows = GOLD["fig2"]["rows"]
+
+    assert [design.instances for design in profiles.designs] == [row["N"] for row in rows]
+    for design, powers, row in zip(profiles.designs, profiles.powers, rows, strict=True):
+        assert powers == pytest.approx(row["powers_rank1_to_K"], abs=TOLERANCE)
+        assert design.mean_power == pytest.approx(row["mean"], abs=TOLERANCE)
+        assert (design.worst_power, design.best_power) == pytest.approx((row["worst"], row["best"]), abs=TOLERANCE)
+
+
+def test_figure_2_goes_on_to_a_thousand_comparisons():
+    rows = GOLD["fig2"]["extra_large_K"]
+
+    profiles = power_profiles_data(effect=0.5, power=0.9, comparisons=[row["K"] for row in rows])
+
+    assert [design.instances for design in profiles.designs] == [row["N"] for row in rows]
+    for design, row in zip(profiles.designs, rows, strict=True):
+        assert design.mean_power == pytest.approx(row["mean"], abs=TOLERANCE)
+        assert (design.worst_power, design.best_power) == pytest.approx((row["worst"], row["best"]), abs=TOLERANCE)
+
+
+def test_figure_6_has_the_power_curve_of_the_reference(curve):
+    for name in ("mean", "worst", "best", "median"):
+        ours = [getattr(design, f"{name}_power") for design in curve.designs]
+        assert ours == pytest.approx([row[name] for row in GOLD["fig6"]["rows"]], abs=TOLERANCE)
+
+
+def test_a_curve_without_given_effects_runs_from_next_to_nothing_to_near_certainty():
+    design = required_instances(comparisons=21, effect=0.5, power=0.8)
+
+    powers = [point.worst_power for point in power_curve_data(design).designs]
+
+    assert powers == sorted(powers)
+    assert powers[0] < 0.01
+    assert powers[-1] >= 0.995
+
+
+@pytest.mark.parametrize("target", ["mean", "median", "worst", "best", 3])
+def test_the_marked_point_is_the_power_that_the_target_reaches(target):
+    design = required_instances(comparisons=7, effect=0.5, power=0.8, target=target)
+
+    marked = power_curve_data(design).marked
+
+    assert marked.instances == design.instances
+    assert 0.8 <= marked.power < 0.83
+
+
+def test_the_marked_effect_is_always_inside_the_curve():
+    design = achieved_power(instances=50, comparisons=3, effect=4.0)
+
+    assert max(point.effect for point in power_curve_data(design).designs) > 4.0
+
+
+def test_the_drawing_of_figure_1_shows_both_corrections(sizes):
+    ax = draw_sample_sizes(sizes)
+
+    heights = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
+    assert heights == {"Bonferroni": list(sizes.bonferroni), "Holm, mean power": list(sizes.holm)}
+
+
+def test_the_drawing_of_figure_2_shows_every_test_and_labels_the_largest_design(profiles):
+    ax = draw_power_profiles(profiles)
+
+    dots = [line for line in ax.lines if line.get_linestyle() == "None"]
+    assert sum(len(line.get_ydata()) for line in dots) == sum(range(1, 31))
+    assert str(profiles.designs[-1].instances) in {text.get_text() for text in ax.texts}
+
+
+def test_labels_of_figure_2_leave_room_for_each_other(profiles):
+    ax = draw_power_profiles(profiles)
+    ax.figure.draw_without_rendering()
+
+    boxes = sorted((text.get_window_extent().x0, text.get_window_extent().x1) for text in ax.texts)
+    assert len(boxes) > 5
+    assert all(left[1] < right[0] for left, right in itertools.pairwise(boxes))
+
+
+def test_the_drawing_of_figure_6_marks_the_design(curve):
+    ax = draw_power_curve(curve)
+
+    assert ax.get_title(loc="left") == "N = 200, K = 7: power 0.853 for d = 0.25"
+    marked = next(line for line in ax.lines if line.get_marker() == "o")
+    assert marked.get_xydata() == pytest.approx(np.array([[0.25, curve.marked.power]]))
+
+
+def test_one_comparison_has_no_band_between_worst_and_best():
+    ax = draw_power_curve(power_curve_data(required_instances(comparisons=1, effect=0.5, power=0.8)))
+
+    assert len(ax.collections) == 0
+    assert (
+        len(draw_power_curve(power_curve_data(achieved_power(instances=9, comparisons=2, effect=1))).collections) == 1
+    )
+
+
+def test_a_drawing_goes_onto_the_axes_it_is_given(sizes):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+
+    assert draw_sample_sizes(sizes, ax) is ax

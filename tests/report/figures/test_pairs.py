@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ampler.core.errors import InvalidInput
+from ampler.report.figures import (
+    draw_instance_differences,
+    draw_pair_differences,
+    instance_differences_data,
+    pair_differences_data,
+)
+
+
+@pytest.fixture(scope="module")
+def analysis(study_of):
+    return study_of(["full", "one", "two"], se=1.3)
+
+
+def test_the_differences_on_one_instance_are_those_of_its_row(analysis):
+    data = instance_differences_data(analysis, analysis.accuracy[3].instance)
+
+    assert data.estimates == pytest.approx(analysis.differences[3])
+    assert data.errors == pytest.approx(analysis.errors[3])
+    assert data.pairs == ("full − one", "full − two", "one − two")
+
+
+def test_the_interval_on_one_instance_is_normal(analysis):
+    data = instance_differences_data(analysis, analysis.accuracy[0].instance, level=0.95)
+
+    assert data.upper - data.estimates == pytest.approx(1.959963985 * data.errors)
+    assert data.estimates - data.lower == pytest.approx(1.959963985 * data.errors)
+
+
+def test_the_pairs_of_an_instance_are_ordered_by_option(analysis):
+    name = analysis.accuracy[0].instance
+
+    assert (np.diff(instance_differences_data(analysis, name, order="estimate").estimates) >= 0).all()
+    assert (np.diff(instance_differences_data(analysis, name, order="error").errors) <= 0).all()
+
+
+def test_an_instance_that_is_not_there_is_refused(analysis):
+    with pytest.raises(InvalidInput, match=r"the instance must be one that is used, such as '0 & \$x_0\$', got 'x'"):
+        instance_differences_data(analysis, "x")
+
+
+def test_pairs_less_accurate_than_wanted_are_marked(analysis):
+    data = instance_differences_data(analysis, analysis.accuracy[0].instance)
+    assert 0 < (data.errors > 1.3).sum() < 3
+
+    ax = draw_instance_differences(data)
+
+    marked = next(line for line in ax.lines if line.get_marker() == "^")
+    assert marked.get_xdata() == pytest.approx(data.estimates[data.errors > 1.3])
+    assert "Triangles: SE above 1.3" in ax.get_xlabel()
+
+
+def test_the_differences_of_a_pair_are_those_of_its_column_sorted(analysis):
+    data = pair_differences_data(analysis, "full", "two")
+    order = np.argsort(analysis.differences[:, 1])
+
+    assert data.differences == pytest.approx(analysis.differences[order, 1])
+    assert data.errors == pytest.approx(analysis.errors[order, 1])
+
+
+def test_the_instances_of_a_pair_are_ordered_by_option(analysis):
+    given = pair_differences_data(analysis, "full", "one", order="given")
+
+    assert given.differences == pytest.approx(analysis.differences[:, 0])
+
+
+def test_a_pair_the_wrong_way_round_is_refused_with_the_right_ones(analysis):
+    with pytest.raises(InvalidInput, match=r"such as \('full', 'one'\).*got \('two', 'full'\)"):
+        pair_differences_data(analysis, "two", "full")
+
+
+def test_the_drawing_of_a_pair_shows_every_instance_and_the_joint_interval(analysis):
+    data = pair_differences_data(analysis, "full", "two")
+
+    ax = draw_pair_differences(data)
+
+    dots = next(line for line in ax.lines if line.get_marker() == "o")
+    assert dots.get_ydata() == pytest.approx(data.differences)
+    assert "Joint 95 % interval" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_sign_tests_share_is_not_drawn_among_differences(study_of):
+    data = pair_differences_data(study_of(["one", "two"], test="sign"), "one", "two")
+
+    assert draw_pair_differences(data).get_legend() is None
+
+
+def test_errors_that_are_not_known_are_not_drawn(study_of):
+    analysis = study_of(["one", "two"], runs=1)
+
+    draw_pair_differences(pair_differences_data(analysis, "one", "two")).figure.draw_without_rendering()
+    ax = draw_instance_differences(instance_differences_data(analysis, analysis.accuracy[0].instance))
+
+    assert all(len(lines.get_segments()) == 0 for lines in ax.collections)

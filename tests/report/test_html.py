@@ -1,0 +1,275 @@
+"""The HTML page: safe whatever the names, self-contained, and without errors in a real browser."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from ampler.report import render, write_report
+from ampler.report.drawings import drawings, telling_pairs
+from ampler.report.html import TEMPLATES
+from ampler.report.subject import Subject, subject_of
+
+VOID = {"meta", "link", "br"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, its ids and its text, read strictly: every element must be closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.handlers: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "src", "xlink:href")]
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def nasty_text(nasty):
+    return render(Subject(r"<i>$\frac{$</i> & \input{x}", nasty), "html")
+
+
+@pytest.fixture(scope="module")
+def nasty_page(nasty_text):
+    return Page(nasty_text)
+
+
+def test_names_are_text_and_never_elements(nasty_page, nasty_names):
+    assert nasty_page.elements.count("script") == 1
+    assert not {"i", "input", "img", "iframe"} & set(nasty_page.elements)
+    assert nasty_page.handlers == []
+    everything = "".join(nasty_page.words)
+    for name in nasty_names:
+        assert name in everything
+
+
+def test_every_algorithm_stands_in_the_figures_and_in_the_tables(nasty_text):
+    figures = "".join(re.findall(r"<svg.*?</svg>", nasty_text, re.DOTALL))
+
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in figures
+    assert "a &amp; b" in figures
+    assert r"$\frac{$" in figures
+    assert "naïve-α_1%" in figures
+
+
+def test_ids_are_unique_and_links_stay_within_the_page(nasty_page):
+    assert len(set(nasty_page.ids)) == len(nasty_page.ids)
+    for link in nasty_page.links:
+        assert link == "data:," or link[1:] in nasty_page.ids
+
+
+def test_references_inside_figures_lead_to_their_own_definitions(nasty_text, nasty_page):
+    targets = re.findall(r"url\(#([^)]*)\)", nasty_text)
+
+    assert targets
+    assert set(targets) <= set(nasty_page.ids)
+
+
+def test_the_page_names_no_address_that_a_browser_would_open(nasty_text):
+    addresses = set(re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(https?:[^"')\s]*)""", nasty_text))
+
+    assert addresses == set()
+
+
+def test_the_same_analysis_gives_the_same_page(nasty, nasty_text):
+    assert render(Subject(r"<i>$\frac{$</i> & \input{x}", nasty), "html") == nasty_text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_and_lines_stand_out_from_the_page(scheme):
+    style = TEMPLATES.joinpath("report.css").read_text(encoding="utf-8")
+    blocks = dict(zip(("light", "dark"), re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2], strict=True))
+    colours = dict(re.findall(r"--(\w+(?:-\w+)?): (#[0-9a-f]{6})", blocks[scheme]))
+
+    def contrast(one: str, other: str) -> float:
+        bright, dull = sorted((luminance(colours[one]), luminance(colours[other])), reverse=True)
+        return (bright + 0.05) / (dull + 0.05)
+
+    assert all(contrast(words, paper) >= 4.5 for words in ("ink", "quiet", "link") for paper in ("paper", "raised"))
+    assert contrast("ink", "warn") >= 4.5
+    assert all(contrast(line, "paper") >= 3 for line in ("blue", "orange", "green", "grey"))
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2.2)."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_colours_follow_the_page(nasty_text):
+    figures = "".join(re.findall(r"<svg.*?</svg>", nasty_text, re.DOTALL))
+
+    assert "var(--blue)" in figures
+    assert "#0072b2" not in figures.lower()
+    assert "#000000" not in figures
+
+
+def test_the_report_of_the_paper_has_all_figures_and_tables_and_is_small(paper):
+    text = render(Subject("The paper's first experiment", paper), "html")
+    page = Page(text)
+
+    for name in ("intervals", "accuracy", "instance", "runs", "power", "ranks", "pair-1", "assumptions-1"):
+        assert f"figure-{name}" in page.ids
+    for name in ("comparisons", "algorithms", "accuracy", "assumptions", "omnibus", "statistics", "stability"):
+        assert f"table-{name}" in page.ids
+    assert len(text.encode()) < 2_000_000
+
+
+def test_the_pairs_shown_in_detail_are_those_that_tell_most(paper):
+    pairs = telling_pairs(paper)
+
+    assert [(second, why) for _, second, why in pairs] == [
+        ("no-SWP.no-TSK", "the smallest p-value"),
+        ("no-DSW.no-SWT", "the last rejected"),
+        ("no-SHF.no-DSW", "the first not rejected"),
+        ("no-TSK", "the most skewed differences"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"runs": 1},
+        {"instances": 2},
+        {"test": "sign"},
+        {"test": "wilcoxon", "instances": 3},
+        {"alternative": "less", "reference": "one"},
+        {"margin": 0.5},
+        {"difference": "log-ratio"},
+    ],
+    ids=str,
+)
+def test_every_kind_of_analysis_has_a_page(study_of, options):
+    analysis = study_of(["one", "two"], **options)
+
+    page = Page(render(Subject("a page", analysis), "html"))
+
+    assert "table-comparisons" in page.ids
+
+
+def test_constant_and_equal_results_have_a_page():
+    from ampler.analysis import analyse_runs
+    from ampler.core.runs import Runs
+
+    runs = Runs.from_columns(["p", "q", "r"] * 3, ["a"] * 3 + ["b"] * 3 + ["c"] * 3, [5.0] * 6 + [7.0] * 3)
+    analysis = analyse_runs(runs, difference="simple")
+
+    assert "table-comparisons" in Page(render(Subject("constant", analysis), "html")).ids
+
+
+def test_names_in_scripts_that_our_letters_lack_are_text_in_the_page(study_of):
+    text = render(Subject("演算法", study_of(["遺傳", "模擬退火", "ξ"])), "html")
+
+    assert text.count("模擬退火") > 5
+
+
+def test_the_study_file_is_described(study_file):
+    text = render(subject_of(study_file()), "html")
+
+    assert "What the study file says" in text
+    assert "<dt>seed</dt><dd>2019</dd>" in text
+    assert "<h1>small &amp; fine</h1>" in text
+
+
+def test_figures_are_drawn_one_at_a_time(nasty):
+    names = [drawing.name for drawing in drawings(nasty)]
+
+    assert len(set(names)) == len(names)
+    assert "subgroups-1" in names
+
+
+# in a browser -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nasty_file(nasty, tmp_path_factory):
+    return write_report(nasty, tmp_path_factory.mktemp("report") / "nasty.html", title="<script>alert(2)</script>")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_chromium_opens_the_page_without_a_request_an_error_or_a_dialog(browser, nasty_file, scheme, width):
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    requests, troubles = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss()))
+
+    page.goto(nasty_file.as_uri())
+
+    assert requests == [nasty_file.as_uri()]
+    assert troubles == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator("svg").count() > 10
+    page.close()
+
+
+def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(browser, nasty_file, nasty):
+    page = browser.new_page()
+    page.goto(nasty_file.as_uri())
+    heading = page.locator("#table-comparisons th", has_text="mean")
+    column = "Array.from(document.querySelectorAll('#table-comparisons tbody tr'), row => row.cells[3].dataset.value)"
+    ascending = sorted(each.estimate for each in nasty.comparisons)
+
+    heading.locator("button").click()
+    once = page.evaluate(column)
+    heading.locator("button").click()
+    twice = page.evaluate(column)
+
+    assert [float(value) for value in once] == ascending
+    assert [float(value) for value in twice] == ascending[::-1]
+    assert heading.get_attribute("aria-sort") == "descending"
+    page.close()
+
+
+def test_what_is_folded_away_is_printed(browser, nasty_file):
+    page = browser.new_page()
+    page.goto(nasty_file.as_uri())
+
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    assert page.locator("details:not([open])").count() == 0
+    page.close()
+
+
+def test_no_script_but_ours_may_run(browser, nasty_file):
+    page = browser.new_page()
+    troubles = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.goto(nasty_file.as_uri())
+
+    page.evaluate(
+        "{ const s = document.createElement('script'); s.textContent = 'window.stolen = 1'; document.body.append(s); }"
+    )
+
+    assert page.evaluate("window.stolen") is None
+    assert any("Content Security Policy" in trouble for trouble in troubles)
+    page.close()

@@ -1,0 +1,378 @@
+"""Dask: a real scheduler and two worker processes give the study that one process gives, whatever happens to them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency
+from ampler.core.values import Command, Drop, Limits, Question
+from ampler.running import run_plan
+from ampler.running.engines.dask import client_of, dask_cluster
+from ampler.running.work import Work, folders_of
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.plan import make_plan, run_seed
+from ampler.study.record import record
+from ampler.study.store import read_store
+from ampler.testing import MemoryStore, SerialExecutor
+
+distributed = pytest.importorskip("distributed")
+
+SERIAL = SerialExecutor()
+
+
+def noisy(mean, sd):
+    return lambda instance, seed: mean + sd * random.Random(seed).gauss(0, 1)
+
+
+def make(algorithms=None, instances=4, **fields):
+    given = {
+        "question": Question("simple"),
+        "rule": Accuracy(se=0.5, difference="simple", start=3, budget=60, batch=5),
+        "seed": 7,
+        "count": "all",
+        **fields,
+    }
+    algorithms = algorithms or {"a": noisy(10, 1), "b": noisy(11, 2), "c": noisy(12, 0.5)}
+    return make_plan(algorithms=algorithms, instances=[f"i{number}" for number in range(instances)], **given)
+
+
+def kept(store):
+    return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
+
+
+def ran(plan, executor=SERIAL):
+    store = MemoryStore()
+    return store, run_plan(plan, store, executor=executor)
+
+
+@contextmanager
+def processes(folder, workers=2):
+    """A scheduler and its workers, each a process with a nanny, on this machine only."""
+    file = folder / "scheduler.json"
+    alike = ["--nthreads", "1", "--memory-limit", "0", "--local-directory", str(folder), "--death-timeout", "60"]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    here = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0", *here],
+        **quiet,
+    )
+    crew = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", *here, *alike, "--nworkers", str(workers)], **quiet
+    )
+    try:
+        until = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        yield file, scheduler
+    finally:
+        crew.terminate()
+        try:
+            crew.wait(10)
+        except subprocess.TimeoutExpired:
+            crew.kill()
+            crew.wait()
+        scheduler.kill()
+        scheduler.wait()
+
+
+@pytest.fixture(scope="module")
+def scheduler_file(tmp_path_factory):
+    with processes(tmp_path_factory.mktemp("dask")) as (file, _):
+        yield file
+
+
+@pytest.fixture(scope="module")
+def client(scheduler_file):
+    with dask_cluster(str(scheduler_file)) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected
+
+
+# The same study
+
+
+@given(st.integers(0, 2**31), st.sampled_from([0.1, 0.5]), st.sampled_from([None, "a"]), st.integers(1, 20))
+@settings(
+    max_examples=6,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+def test_dask_records_what_one_process_records(client, seed, se, reference, batch):
+    rule = Accuracy(se=se, difference="percent", reference=reference, start=3, budget=50, batch=batch)
+    plan = make(seed=seed, rule=rule, question=Question("percent", reference))
+
+    store, progress = ran(plan, client.get_executor(pure=False))
+    alone, _ = ran(plan)
+
+    assert kept(store) == kept(alone)
+    assert store.finished(record(plan).decisions) == alone.finished(record(plan).decisions)
+    assert progress.finished == 4
+
+
+def test_runs_are_not_merged_even_if_dask_takes_calls_for_pure(client):
+    plan = make({"a": lambda instance, seed: seed, "b": lambda instance, seed: -seed}, rule=Fixed(runs=5))
+
+    store, _ = ran(plan, client.get_executor())
+
+    assert len({seen.value for seen in store.observations()}) == 4 * 2 * 5
+
+
+def test_an_interrupted_study_goes_on_with_another_engine(client):
+    class Cut(MemoryStore):
+        writes = 2
+
+        def add(self, observations, finished=()):
+            if not self.writes:
+                raise KeyboardInterrupt
+            self.writes -= 1
+            super().add(observations, finished)
+
+    plan, store = make(), Cut()
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan, store, executor=client)
+    before = kept(store)
+    store.writes = -1
+    run_plan(plan, store, workers=2)
+
+    assert before < kept(store) == kept(ran(plan)[0])
+
+
+# Workers that die, and runs that hang
+
+
+def ended(pid):
+    until = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_a_worker_killed_in_mid_study_changes_nothing_and_comes_back(client, tmp_path):
+    marks = str(tmp_path)
+
+    def slow(instance, seed):
+        import os
+        import random
+        import time
+
+        open(os.path.join(marks, str(os.getpid())), "w").close()
+        time.sleep(0.03)
+        return random.Random(seed).random()
+
+    plan = make({"a": slow, "b": slow}, rule=Fixed(runs=20))
+    killed = []
+
+    def kill_one():
+        until = time.monotonic() + 30
+        while not os.listdir(marks) and time.monotonic() < until:
+            time.sleep(0.02)
+        killed.append(int(os.listdir(marks)[0]))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    store, progress = ran(plan, client)
+    killer.join()
+    client.wait_for_workers(2, timeout=60)
+
+    assert killed
+    assert (progress.finished, progress.failures) == (4, 0)
+    assert {(key, seed) for key, seed, _ in kept(store)} == {
+        (key, seed) for key, seed, _ in kept(ran(make({"a": noisy(1, 1), "b": noisy(1, 1)}, rule=Fixed(runs=20)))[0])
+    }
+    assert all(value == random.Random(seed).random() for _, seed, value in kept(store))
+    assert killed[0] not in client.run(os.getpid).values()
+
+
+def test_what_a_killed_worker_was_running_ends_with_it(client, tmp_path):
+    mark = tmp_path / "mark"
+    script = (
+        f"if mkdir {mark} 2>/dev/null; then echo $$ > {mark}/new; mv {mark}/new {mark}/pid; sleep 1000; fi; echo $1"
+    )
+    command = Command("c", ("sh", "-c", script, "{instance}", "{seed}"))
+    plan = make({"a": lambda instance, seed: seed, "c": command}, 2, rule=Fixed(runs=2))
+    commands = []
+
+    def kill_its_worker():
+        until = time.monotonic() + 30
+        while not (mark / "pid").exists() and time.monotonic() < until:
+            time.sleep(0.001)  # as early as can be: the worker may not have told the guardian yet
+        commands.append(int((mark / "pid").read_text()))
+        worker = Path(f"/proc/{commands[0]}/stat").read_text().rpartition(")")[2].split()[1]
+        os.kill(int(worker), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_its_worker)
+    killer.start()
+    store, progress = ran(plan, client)
+    killer.join()
+
+    assert (progress.finished, progress.failures) == (2, 0)
+    assert {value for key, _, value in kept(store) if key.algorithm == "c"} == {
+        seed for key, seed, _ in kept(store) if key.algorithm == "c"
+    }
+    assert ended(commands[0])
+
+
+@pytest.mark.parametrize("kind", ["function", "command"])
+def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client, kind):
+    def hanging(instance, seed):
+        while seed % 2 and instance == "i1":
+            pass
+        return seed
+
+    script = 'if [ "$0" = i1 ] && [ $(($1 % 2)) = 1 ]; then sleep 1000; fi; echo $1'
+    command = Command("h", ("sh", "-c", script, "{instance}", "{seed}"))
+    algorithms = {"a": lambda instance, seed: seed, "h": hanging if kind == "function" else command}
+    plan = make(algorithms, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=1.0))
+
+    store, progress = ran(plan, client)
+
+    stuck = {index for index in range(3) if run_seed(7, "i1", "h", index) % 2}
+    assert stuck
+    assert {(seen.key.index, seen.status) for seen in store.failures()} == {(index, "timeout") for index in stuck}
+    assert progress.finished == 2
+    assert client.submit(os.getpid, pure=False).result(timeout=30)
+
+
+# Clusters that cannot be used
+
+
+def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(tmp_path, capfd):
+    def slow(instance, seed):
+        import time
+
+        time.sleep(0.02)
+        return seed
+
+    plan, store = make({"a": slow, "b": slow}, rule=Fixed(runs=500)), MemoryStore()
+    with processes(tmp_path, workers=1) as (file, scheduler), dask_cluster(str(file)) as client:
+        client.wait_for_workers(1, timeout=60)
+
+        def end(progress):
+            if progress.new:
+                scheduler.kill()
+
+        with pytest.raises(EngineFailed, match="the connection to the Dask scheduler was lost; what is recorded stays"):
+            run_plan(plan, store, executor=client, report=end)
+
+    assert kept(store)
+
+
+def test_workers_that_cannot_load_the_study_are_told(client, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "vanishing.py").write_text("def solve(instance, seed):\n    return seed\n")
+    import vanishing
+
+    plan = make({"a": vanishing.solve, "b": vanishing.solve}, rule=Fixed(runs=2))
+    (tmp_path / "vanishing.py").unlink()
+
+    with pytest.raises(EngineFailed, match=r"cannot load the study .*vanishing.*same path"):
+        ran(plan, client)
+
+
+def test_functions_of_a_module_beside_the_study_are_found_by_the_workers(client, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "beside.py").write_text("def solve(instance, seed):\n    return seed\n")
+    import beside
+
+    plan = make({"a": beside.solve, "b": beside.solve}, rule=Fixed(runs=2))
+
+    assert folders_of(Work.of(plan)) == (str(tmp_path),)
+    assert ran(plan, client)[1].finished == 4
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "words"),
+    [
+        ("tcp://127.0.0.1:9", EngineFailed, "no Dask scheduler answers at tcp://127.0.0.1:9"),
+        ("nowhere.json", InvalidInput, "'local', an address such as tcp://node7:8786 or a scheduler file that exists"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_told(where, error, words, monkeypatch):
+    monkeypatch.setattr("ampler.running.engines.dask.CONNECT", 1.0)
+
+    with pytest.raises(error, match=words), dask_cluster(where):
+        pass
+
+
+def test_without_dask_the_way_to_get_it_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+
+    with pytest.raises(MissingDependency, match=r"pip install 'ampler\[dask\]'"), dask_cluster("local"):
+        pass
+
+
+def test_other_executors_are_not_taken_for_dask():
+    assert client_of(SERIAL) is None
+    assert client_of(None) is None
+
+
+# The shell
+
+STUDY = """
+difference = "simple"
+[rule]
+allocation = "fixed"
+runs = 3
+[run]
+workers = 2
+timeout = "60s"
+[[algorithm]]
+name = "python"
+python = "solvers:solve"
+[[algorithm]]
+name = "shell"
+command = "echo {instance} 1{seed}"
+[instances]
+names = ["i", "j"]
+use = "all"
+"""
+
+
+def values(path):
+    with read_store(path) as store:
+        return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
+
+
+def test_ampler_run_uses_a_cluster_or_starts_one(scheduler_file, tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "solvers.py").write_text("def solve(instance, seed):\n    return seed\n")
+
+    for name, where in {"file": str(scheduler_file), "local": "local"}.items():
+        command = [sys.executable, "-m", "ampler", "run", "study.toml", "--store", f"{name}.db", "--dask", where]
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        assert (answer.returncode, answer.stderr) == (0, ""), answer.stderr
+        assert "all 2 instances are finished; 12 runs are recorded" in " ".join(answer.stdout.split())
+
+    made = values(tmp_path / "file.db")
+    assert made == values(tmp_path / "local.db")
+    assert all(value == (seed if key.algorithm == "python" else int(f"1{seed}")) for key, seed, value in made)
+
+
+def test_an_interrupt_leaves_with_130_and_what_is_recorded(scheduler_file, tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY.replace("runs = 3", "runs = 3000"))
+    (tmp_path / "solvers.py").write_text(
+        "import time\ndef solve(instance, seed):\n    time.sleep(0.02)\n    return seed\n"
+    )
+    command = [sys.executable, "-m", "ampler", "run", "study.toml", "--dask", str(scheduler_file)]
+    driver = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not ((tmp_path / "study.db").exists() and values(tmp_path / "study.db")):
+        time.sleep(0.2)
+    driver.send_signal(signal.SIGINT)
+    out, err = driver.communicate(timeout=60)
+
+    assert driver.returncode == 130
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in out + err
+    assert values(tmp_path / "study.db")

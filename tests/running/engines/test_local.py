@@ -1,0 +1,296 @@
+"""Worker processes: each can die without harm to the others, and all die with the driver."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from ampler.core.values import Command, Function, Instance, Limits, RunKey
+from ampler.running.engines import local as pool_module
+from ampler.running.engines.engine import Done, Lost, Returned
+from ampler.running.engines.local import LocalPool
+from ampler.running.work import Task, Work
+from ampler.study.plan import run_seed
+
+
+def work_of(**functions):
+    return Work(
+        {name: Function(name, call, f"tests:{name}") for name, call in functions.items()},
+        {"i1": Instance("i1", data={"size": 3})},
+        seed=5,
+        limits=Limits(),
+    )
+
+
+def tasks_of(*names):
+    return [Task(RunKey("i1", name, index)) for index, name in enumerate(names)]
+
+
+def collected(pool, chunks):
+    """What became of so many chunks; a chunk that a worker took down counts when it is lost."""
+    fates = []
+    until = time.monotonic() + 30
+    while sum(not isinstance(fate, Returned) for fate in fates) < chunks and time.monotonic() < until:
+        fates += pool.collect(1.0)
+    return fates
+
+
+@pytest.fixture
+def pool_of():
+    pools = []
+
+    def make(workers=2, **functions):
+        pools.append(LocalPool(work_of(**functions), workers))
+        return pools[-1]
+
+    yield make
+    for pool in pools:
+        pool.close(at_once=True)
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone_within(pid, seconds=10.0):
+    until = time.monotonic() + seconds
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    return not alive(pid)
+
+
+def test_chunks_are_run_with_the_seeds_of_their_keys_and_lambdas_need_no_pickling(pool_of):
+    pool = pool_of(seeds=lambda instance, seed: seed, sizes=lambda instance, seed: instance["size"])
+    tasks = [Task(RunKey("i1", name, index), attempt=2, round=4) for index, name in enumerate(["seeds", "sizes"])]
+
+    pool.submit(tasks)
+    (fate,) = collected(pool, 1)
+
+    assert isinstance(fate, Done)
+    assert [seen.key for seen in fate.observations] == [task.key for task in tasks]
+    assert [seen.value for seen in fate.observations] == [run_seed(5, "i1", "seeds", 0), 3.0]
+    assert {(seen.attempt, seen.round, seen.status) for seen in fate.observations} == {(2, 4, "ok")}
+    assert fate.seconds > 0
+
+
+def test_chunks_are_shared_out_among_the_workers(pool_of):
+    pool = pool_of(workers=3, pid=lambda instance, seed: (time.sleep(0.2), os.getpid())[1])
+    for _ in range(6):
+        pool.submit(tasks_of("pid"))
+    assert pool.busy == 6
+
+    values = [fate.observations[0].value for fate in collected(pool, 6)]
+
+    assert len(set(values)) == 3
+    assert os.getpid() not in values
+    assert pool.busy == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("it was ended by SIGKILL, perhaps for want of memory", lambda: os.kill(os.getpid(), signal.SIGKILL)),
+        ("it was ended by SIGUSR1", lambda: os.kill(os.getpid(), signal.SIGUSR1)),
+        ("it left with exit code 3", lambda: os._exit(3)),
+        ("it left with exit code 0", lambda: os._exit(0)),
+    ],
+)
+def test_a_worker_that_dies_loses_the_run_it_was_making_and_gives_back_the_others(pool_of, how, end):
+    pool = pool_of(workers=1, good=lambda instance, seed: 1, bad=lambda instance, seed: end())
+    chunk, behind = tasks_of("good", "bad", "good"), tasks_of("good")
+    pool.submit(chunk)
+    pool.submit(behind)
+
+    lost, returned = collected(pool, 1)
+    pool.submit(returned.tasks)
+    (done,) = collected(pool, 1)
+
+    assert lost == Lost([chunk[1]], how)
+    assert returned == Returned([chunk[0], chunk[2], behind[0]])
+    assert [seen.value for seen in done.observations] == [1.0, 1.0, 1.0]
+
+
+def test_a_dead_worker_costs_the_others_nothing(pool_of):
+    pool = pool_of(good=lambda instance, seed: (time.sleep(0.5), 1)[1], bad=lambda instance, seed: os._exit(1))
+    pool.submit(tasks_of("good"))
+    pool.submit(tasks_of("bad"))
+
+    fates = collected(pool, 2)
+
+    assert [type(fate) for fate in fates] == [Lost, Returned, Done]
+
+
+def test_workers_killed_while_idle_are_replaced(pool_of):
+    pool = pool_of(pid=lambda instance, seed: (time.sleep(0.1), os.getpid())[1])
+    for _ in range(2):
+        pool.submit(tasks_of("pid"))
+    pids = {int(fate.observations[0].value) for fate in collected(pool, 2)}
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+    for _ in range(4):
+        pool.submit(tasks_of("pid"))
+    values, waiting = [], 4
+    until = time.monotonic() + 30
+    while waiting and time.monotonic() < until:
+        for fate in pool.collect(1.0):
+            match fate:
+                case Done():
+                    waiting -= 1
+                    values.append(fate.observations[0].value)
+                case Lost(tasks) | Returned(tasks):
+                    for task in tasks:
+                        pool.submit([task])
+
+    assert len(values) == 4
+    assert not pids & set(values)
+
+
+def test_many_kills_at_random_moments_never_stop_the_pool(pool_of):
+    pool = pool_of(workers=2, pid=lambda instance, seed: os.getpid())
+    chunk = tasks_of(*["pid"] * 20)
+    waiting, made, kills = 0, 0, 0
+    until = time.monotonic() + 60
+    while made < 300 and time.monotonic() < until:
+        while waiting < 4:
+            pool.submit(chunk)
+            waiting += 1
+        for fate in pool.collect(5.0):
+            match fate:
+                case Done():
+                    waiting -= 1
+                    made += 1
+                    if made % 10 == 0:
+                        kills += 1
+                        os.kill(int(fate.observations[0].value), signal.SIGKILL)
+                case Returned():
+                    waiting = pool.busy
+    assert made >= 300
+    assert kills >= 30
+
+
+def test_closing_ends_workers_in_the_middle_of_c_code(pool_of, tmp_path):
+    pids = tmp_path / "pids"
+
+    def endless(instance, seed):
+        with pids.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return sum(iter(int, 1))
+
+    pool = pool_of(endless=endless)
+    for _ in range(2):
+        pool.submit(tasks_of("endless"))
+    until = time.monotonic() + 20
+    while (not pids.exists() or len(pids.read_text().split()) < 2) and time.monotonic() < until:
+        time.sleep(0.01)
+
+    began = time.monotonic()
+    pool.close(at_once=True)
+
+    assert time.monotonic() - began < 5
+    assert all(gone_within(int(pid)) for pid in pids.read_text().split())
+
+
+def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
+    started = []
+    take = pool_module._Seat.taken
+
+    def taken(context, work):
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.append(take(context, work))
+        return started[-1]
+
+    monkeypatch.setattr(pool_module._Seat, "taken", taken)
+    with pytest.raises(KeyboardInterrupt):
+        LocalPool(work_of(a=lambda instance, seed: 1), 3)
+
+    assert len(started) == 2
+    assert multiprocessing.active_children() == []
+
+
+def test_closing_in_peace_lets_idle_workers_leave(pool_of):
+    pool = pool_of(pid=lambda instance, seed: os.getpid())
+    pool.submit(tasks_of("pid"))
+    (fate,) = collected(pool, 1)
+
+    pool.close(at_once=False)
+
+    assert gone_within(int(fate.observations[0].value))
+
+
+def test_workers_their_commands_and_what_those_started_die_with_the_driver(tmp_path):
+    code = textwrap.dedent(f"""
+        import os, subprocess, sys, time
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from ampler.core.values import Command, Function, Instance, Limits, RunKey
+        from ampler.running.engines.local import LocalPool
+        from ampler.running.work import Task, Work
+
+        def note(name, pid):
+            with open("{tmp_path}/" + name, "w") as file:
+                file.write(str(pid) + chr(10))
+
+        def function(instance, seed):
+            note("worker", os.getpid())
+            note("its-child", subprocess.Popen(["sleep", "300"]).pid)
+            return sum(iter(int, 1))
+
+        script = "sleep 300 & echo $! > {tmp_path}/grandchild; echo $$ > {tmp_path}/command; wait"
+        algorithms = {{"f": Function("f", function, "x:f"), "c": Command("c", ("sh", "-c", script))}}
+        pool = LocalPool(Work(algorithms, {{"i": Instance("i")}}, 1, Limits()), 2)
+        pool.submit([Task(RunKey("i", "f", 0))])
+        pool.submit([Task(RunKey("i", "c", 0))])
+        pool.collect(300)
+    """)
+    driver = subprocess.Popen([sys.executable, "-c", code])
+    files = [tmp_path / name for name in ("worker", "its-child", "command", "grandchild")]
+    until = time.monotonic() + 30
+    while not all(file.exists() and file.read_text().endswith("\n") for file in files) and time.monotonic() < until:
+        time.sleep(0.01)
+    pids = [int(file.read_text()) for file in files]
+    assert all(map(alive, pids))
+
+    driver.kill()
+    driver.wait()
+
+    assert [gone_within(pid) for pid in pids] == [True] * 4
+
+
+def test_a_replaced_worker_lives_on(pool_of):
+    """The kernel's parent-death signal is tied to the thread that forked: a replacement must outlive its making."""
+    pool = pool_of(workers=1, bad=lambda instance, seed: os._exit(1), pid=lambda instance, seed: os.getpid())
+    pool.submit(tasks_of("bad"))
+    collected(pool, 1)
+    time.sleep(0.3)
+
+    values = []
+    for _ in range(3):
+        pool.submit(tasks_of("pid"))
+        values += [fate.observations[0].value for fate in collected(pool, 1)]
+        time.sleep(0.1)
+
+    assert len(values) == 3
+    assert len(set(values)) == 1
+
+
+def test_commands_in_workers_can_be_interrupted_like_any_other():
+    code = "import signal; print(sum(signal.getsignal(n) == signal.SIG_IGN for n in (signal.SIGINT, signal.SIGTERM)))"
+    work = Work({"c": Command("c", (sys.executable, "-c", code))}, {"i1": Instance("i1")}, 1, Limits())
+    pool = LocalPool(work, 1)
+    try:
+        pool.submit(tasks_of("c"))
+        (fate,) = collected(pool, 1)
+    finally:
+        pool.close(at_once=True)
+
+    assert fate.observations[0].value == 0.0

@@ -1,0 +1,409 @@
+"""One run, whatever it does, is an outcome with one clear sentence, and leaves no process behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ampler.core.errors import InvalidPlan
+from ampler.core.values import Command, Function, Instance, Limits, Reading
+from ampler.running.one_run import Outcome, check_limits, processes, run_once
+from ampler.running.one_run.execution import in_bytes
+
+NO_LIMITS = Limits()
+SHORT = Limits(timeout=0.3)
+AMPLE = Limits(timeout=30)
+
+
+def run(*argv, limits=NO_LIMITS, instance=Instance("i1"), seed=7, **fields):  # noqa: B008
+    return run_once(Command("x", argv, **fields), instance, seed, limits)
+
+
+def shell(script, **options):
+    return run("sh", "-c", script, **options)
+
+
+def call(function, limits=NO_LIMITS, instance=Instance("i1"), **fields):  # noqa: B008
+    return run_once(Function("f", function, "tests:f", **fields), instance, 7, limits)
+
+
+def alive(pid):
+    """Whether a process runs; a zombie no longer does."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone_within(pid, seconds=5.0):
+    until = time.monotonic() + seconds
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    return not alive(pid)
+
+
+@pytest.fixture(params=["one thread", "several threads"])
+def anywhere(request):
+    """Calls run where forking is safe, and again where it is not."""
+    if request.param == "one thread":
+        return call
+
+    def in_thread(*arguments, **options):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(call(*arguments, **options)))
+        thread.start()
+        thread.join()
+        return found[0]
+
+    return in_thread
+
+
+# Commands
+
+
+def test_a_command_gets_instance_seed_and_parameters_and_its_last_number_is_the_value():
+    outcome = run("echo", "{instance}", "{k}", "{seed}", instance=Instance("i1", path="/a b/c"), parameters={"k": 3})
+
+    assert outcome == Outcome(7.0, outcome.seconds)
+    assert outcome.seconds > 0
+
+
+def test_a_command_is_not_given_to_a_shell():
+    assert run("echo", "$(id)", "; echo 9", "5").value == 5.0
+
+
+def test_a_command_runs_in_its_folder_with_nothing_to_read(tmp_path):
+    (tmp_path / "solve").write_text("#!/bin/sh\npwd; cat; echo 4\n")
+    (tmp_path / "solve").chmod(0o755)
+
+    assert run("./solve", folder=str(tmp_path)).value == 4.0
+
+
+def test_times_are_values_on_request():
+    asleep = Reading("seconds"), Reading("cpu-seconds")
+    wall, cpu = (shell("sleep 0.3; echo 5", reading=reading).value for reading in asleep)
+    busy = run(sys.executable, "-c", "sum(range(3_000_000))", reading=Reading("cpu-seconds")).value
+
+    assert 0.3 <= wall < 3
+    assert 0 <= cpu < 0.2
+    assert 0.01 < busy < 10
+
+
+def test_json_output_gives_value_and_measures():
+    outcome = run("echo", '{"cost": 3, "gap": 0.5}', reading=Reading("json", "gap"))
+
+    assert (outcome.value, outcome.measures) == (0.5, {"cost": 3.0, "gap": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        (":", "no number in its output: it printed nothing"),
+        ("echo hello world", "no number in its output, which ends with 'hello world'"),
+        ("echo oops >&2", "no number in its output: it printed nothing; its error output ends with 'oops'"),
+        ("printf '\\377\\376\\001x'", "no number in its output, which ends with '�� x'"),
+        ("echo cost 5; echo cost -nan", "the value must be a finite number, got -nan"),
+        ("echo 5; echo 'no memory' >&2; exit 3", "it ended with exit code 3; its error output ends with 'no memory'"),
+        ("echo 5; kill -SEGV $$", "it was ended by SIGSEGV"),
+        ("echo 5; kill -KILL $$", "it was ended by SIGKILL"),
+    ],
+)
+def test_a_command_without_a_value_fails_with_one_sentence(script, sentence):
+    outcome = shell(script)
+
+    assert (outcome.status, outcome.value, outcome.message) == ("failed", None, sentence)
+
+
+def test_a_command_that_cannot_start_says_why(tmp_path):
+    (tmp_path / "text").write_text("no program\n")
+    (tmp_path / "locked").write_text("#!/bin/sh\necho 1\n")
+    (tmp_path / "text").chmod(0o755)
+
+    def message(*argv, folder=tmp_path):
+        outcome = run(*argv, folder=str(folder))
+        assert outcome.status == "failed"
+        return outcome.message
+
+    assert message("no-such-program") == "the command 'no-such-program' was not found; give its path, or put it on PATH"
+    assert message("./locked") == "the command './locked' cannot be started: Permission denied"
+    assert message("./text") == "the command './text' cannot be started: Exec format error"
+    assert message("echo", "a\0b") == "the command 'echo' cannot be started: embedded null byte"
+    assert "in which it must run, was not found" in message("echo", folder=tmp_path / "gone")
+
+
+def test_a_hanging_command_is_ended_with_its_whole_group():
+    outcome = shell("sleep 300 & echo $! >&2; sleep 300", limits=SHORT)
+
+    assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 0.3 s and was ended")
+    assert 0.3 <= outcome.seconds < 3
+
+
+def test_a_command_is_first_asked_to_end(tmp_path):
+    script = f"trap 'echo asked > {tmp_path}/asked; exit 0' TERM; sleep 300 & wait"
+
+    outcome = shell(script, limits=SHORT)
+
+    assert outcome.status == "timeout"
+    assert (tmp_path / "asked").read_text() == "asked\n"
+
+
+def test_a_command_that_ignores_the_request_is_killed(monkeypatch):
+    monkeypatch.setattr(processes, "GRACE", 0.3)
+    began = time.monotonic()
+
+    outcome = shell("trap '' TERM; echo 5; while :; do :; done", limits=SHORT)
+
+    assert outcome.status == "timeout"
+    assert time.monotonic() - began < 5
+
+
+def test_what_a_command_leaves_running_is_ended_with_it(tmp_path):
+    outcome = shell(f"sleep 300 & echo $! > {tmp_path}/pid; (sleep 300; echo 9) & echo 5")
+
+    assert outcome.value == 5.0
+    assert gone_within(int((tmp_path / "pid").read_text()))
+
+
+def test_a_daemon_that_holds_the_output_open_does_not_hold_us_up(tmp_path):
+    daemon = "os.setsid(); print(os.getpid(), file=open('pid', 'w'), flush=True); time.sleep(60)"
+    code = f"import os, time\nprint(5, flush=True)\nif os.fork() == 0:\n    {daemon}"
+    began = time.monotonic()
+
+    outcome = run(sys.executable, "-c", code, folder=str(tmp_path))
+
+    assert outcome.value == 5.0
+    assert time.monotonic() - began < 30
+    if (tmp_path / "pid").exists() and (pid := (tmp_path / "pid").read_text()):
+        os.kill(int(pid), signal.SIGKILL)  # it left its group, so it is ours to end
+
+
+def test_a_hundred_megabytes_of_output_are_read_in_little_memory():
+    code = textwrap.dedent("""
+        import resource
+        from ampler.running.one_run import run_once
+        from ampler.core.values import Command, Instance, Limits
+        run_once(Command("x", ("echo", "1")), Instance("i"), 1, Limits())
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        flood = ("sh", "-c", "head -c 100000000 /dev/zero | tr '\\\\0' x; echo; echo cost 5; echo done >&2")
+        outcome = run_once(Command("x", flood), Instance("i"), 1, Limits())
+        print(outcome.value, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """)
+
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    value, kilobytes = printed.split()
+    assert float(value) == 5.0
+    assert int(kilobytes) < 20_000
+
+
+def test_the_memory_of_the_whole_group_is_limited():
+    hold = "import time; x = bytearray(60_000_000); time.sleep(60)"
+    script = f"'{sys.executable}' -c '{hold}' & '{sys.executable}' -c '{hold}' & wait"
+
+    one = shell(script, limits=Limits(memory=100_000_000, timeout=30))
+
+    assert one.status == "failed"
+    assert one.message.startswith("it used 1")
+    assert one.message.endswith(" MB of memory, more than 100 MB, and was killed")
+
+
+def test_a_memory_limit_is_refused_where_memory_cannot_be_seen(monkeypatch):
+    check_limits(Limits(timeout=1.0, memory=10))
+    monkeypatch.setattr("ampler.running.one_run.execution.can_see_memory", lambda: False)
+
+    check_limits(Limits(timeout=1.0))
+    with pytest.raises(InvalidPlan, match="a memory limit needs /proc"):
+        check_limits(Limits(memory=10))
+
+
+def test_memory_within_the_limit_is_no_reason_to_end():
+    assert shell("sleep 0.3; echo 5", limits=Limits(memory=50_000_000)).value == 5.0
+
+
+@pytest.mark.parametrize(("number", "text"), [(1, "1 bytes"), (2500, "2.5 kB"), (10**8, "100 MB"), (2**30, "1.07 GB")])
+def test_bytes_are_written_in_the_unit_people_use(number, text):
+    assert in_bytes(number) == text
+
+
+# Functions
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, AMPLE])
+def test_a_function_gets_object_path_or_name_with_seed_and_parameters(anywhere, limits):
+    def function(instance, seed, factor):
+        return {list: 100, str: 200}.get(type(instance), 300) + seed * factor
+
+    parameters = {"factor": 2}
+
+    def value(instance):
+        return anywhere(function, limits, instance, parameters=parameters).value
+
+    assert value(Instance("i1", data=[1, 2])) == 114.0
+    assert value(Instance("i1")) == 214.0
+    assert value(Instance("i1", path="/data/i1")) == 314.0
+
+
+def test_a_file_is_given_as_a_path():
+    assert call(lambda instance, seed: len(instance.parts), instance=Instance("i1", path="/data/i1")).value == 3.0
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, AMPLE])
+def test_numbers_of_any_library_are_values(limits):
+    import decimal
+    import fractions
+
+    import numpy as np
+
+    for number in (
+        3,
+        3.0,
+        True + 2,
+        np.float32(3),
+        np.int64(3),
+        np.array(3.0),
+        decimal.Decimal(3),
+        fractions.Fraction(3),
+    ):
+        assert call(lambda instance, seed, number=number: number, limits).value == 3.0
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, AMPLE])
+def test_a_mapping_gives_measures_and_the_first_or_the_chosen_one_is_the_value(limits):
+    def function(instance, seed):
+        return {"cost": 5, "gap": 0.25, "bound": float("nan")}
+
+    first = call(function, limits)
+    chosen = call(function, limits, reading=Reading("json", "gap"))
+
+    assert (first.value, chosen.value) == (5.0, 0.25)
+    assert first.measures == chosen.measures == {"cost": 5.0, "gap": 0.25}
+
+
+def test_times_of_functions_are_values_on_request():
+    def function(instance, seed):
+        time.sleep(0.05)
+
+    assert 0.05 <= call(function, reading=Reading("seconds")).value < 2
+    assert 0.0 <= call(function, reading=Reading("cpu-seconds")).value < 0.04
+    assert 0.05 <= call(function, AMPLE, reading=Reading("seconds")).value < 2
+
+
+def raising(instance, seed):
+    raise ValueError("no such\nneighbourhood")
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, AMPLE])
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (raising, "it raised ValueError: no such neighbourhood (test_execution.py, line "),
+        (lambda instance: 1, "it raised TypeError: "),
+        (lambda instance, seed: sys.exit(4), "it raised SystemExit: 4 (test_execution.py, line "),
+        (lambda instance, seed: "12", "a number or a mapping of numbers must be returned, got str '12'"),
+        (lambda instance, seed: None, "a number or a mapping of numbers must be returned, got nothing"),
+        (lambda instance, seed: [1], "a number or a mapping of numbers must be returned, got list [1]"),
+        (lambda instance, seed: float("nan"), "the value must be a finite number, got nan"),
+        (lambda instance, seed: 10**400, "the value must be a finite number, got inf"),
+        (lambda instance, seed: {}, "at least one measure must be returned, got an empty mapping"),
+        (lambda instance, seed: {"a": "x"}, "the measure 'a' must be a number, got str 'x'"),
+        (lambda instance, seed: {"a": float("inf")}, "the value must be a finite number, got inf"),
+    ],
+)
+def test_a_function_without_a_value_fails_with_one_sentence(anywhere, function, sentence, limits):
+    outcome = anywhere(function, limits)
+
+    assert (outcome.status, outcome.value) == ("failed", None)
+    assert outcome.message.startswith(sentence)
+    assert "\n" not in outcome.message
+
+
+def test_a_missing_measure_is_named():
+    outcome = call(lambda instance, seed: {"cost": 1, "gap": 2}, reading=Reading("json", "time"))
+    plain = call(lambda instance, seed: 1, reading=Reading("json", "time"))
+
+    assert outcome.message == "the measure 'time' must be among those returned, got 'cost', 'gap'"
+    assert plain.message == "a mapping with 'time' must be returned, got int 1"
+
+
+def endless(instance, seed):
+    return sum(iter(int, 1))  # for ever, and all of it in C
+
+
+def test_a_function_that_loops_for_ever_in_c_is_ended(anywhere):
+    outcome = anywhere(endless, SHORT)
+
+    assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 0.3 s and was ended")
+    assert 0.3 <= outcome.seconds < 3
+
+
+def test_the_next_call_after_a_killed_one_is_answered(anywhere):
+    assert anywhere(endless, SHORT).status == "timeout"
+    assert anywhere(lambda instance, seed: seed, AMPLE).value == 7.0
+
+
+def test_a_function_that_takes_too_much_memory_is_killed(anywhere):
+    def function(instance, seed):
+        hoard = bytearray(400_000_000)
+        time.sleep(60)
+        return len(hoard)
+
+    outcome = anywhere(function, Limits(memory=300_000_000, timeout=60))
+
+    assert outcome.status == "failed"
+    assert outcome.message.endswith("MB of memory, more than 300 MB, and was killed")
+
+
+def test_a_function_that_takes_its_process_down_fails_alone(anywhere):
+    killed = anywhere(lambda instance, seed: os.kill(os.getpid(), signal.SIGKILL), AMPLE)
+    left = anywhere(lambda instance, seed: os._exit(4), AMPLE)
+
+    assert (killed.status, killed.message) == ("failed", "it was ended by SIGKILL")
+    assert (left.status, left.message) == ("failed", "it ended with exit code 4")
+
+
+def test_what_a_limited_function_has_started_ends_with_it(tmp_path, anywhere):
+    path = tmp_path / "pid"
+
+    def function(instance, seed):
+        path.write_text(str(subprocess.Popen(["sleep", "300"]).pid))
+        time.sleep(300)
+
+    assert anywhere(function, Limits(timeout=1.0)).status == "timeout"
+    assert gone_within(int(path.read_text()))
+
+
+# Nothing outlives its owner
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_that_a_killed_process_was_running_ends_with_it(tmp_path, threads):
+    code = textwrap.dedent(f"""
+        import threading, time
+        from ampler.running.one_run import run_once
+        from ampler.core.values import Command, Instance, Limits
+        script = "sleep 300 & echo $! > {tmp_path}/grandchild; echo $$ > {tmp_path}/child; wait"
+        def work():
+            run_once(Command("x", ("sh", "-c", script)), Instance("i"), 1, Limits())
+        if {threads} == 2:
+            threading.Thread(target=work).start()
+            time.sleep(300)
+        work()
+    """)
+    owner = subprocess.Popen([sys.executable, "-c", code])
+    files = [tmp_path / "child", tmp_path / "grandchild"]
+    until = time.monotonic() + 20
+    while not all(file.exists() and file.read_text().endswith("\n") for file in files) and time.monotonic() < until:
+        time.sleep(0.01)
+    pids = [int(file.read_text()) for file in files]
+    assert all(map(alive, pids))
+
+    owner.kill()
+    owner.wait()
+
+    assert [gone_within(pid) for pid in pids] == [True, True]

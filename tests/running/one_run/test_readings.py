@@ -1,0 +1,163 @@
+"""The value in what a command printed, whatever the pieces in which it comes."""
+
+import json
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ampler.core.values import Reading
+from ampler.running.one_run.readings import KEPT, NUMBER, NoValue, Tail, excerpt, reader_of
+
+JSON = Reading("json", "cost")
+
+
+def read(text, reading=Reading(), size=None):  # noqa: B008
+    reader = reader_of(reading)
+    for start in range(0, len(text), size or len(text) or 1):
+        reader.feed(text[start : start + (size or len(text))])
+    return reader.result()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("17", 17.0),
+        ("best: -1.5e-3\n", -1.5e-3),
+        ("+.5", 0.5),
+        ("5.", 5.0),
+        ("1E5", 1e5),
+        ("1 2 3", 3.0),
+        ("a=1,b=2", 2.0),
+        ("cost 5 written to run2.sol", 5.0),
+        ("cost 5 in 12ms", 5.0),
+        ("\x1b[1mcost 5\x1b[0m", 5.0),
+        ("cost 5 v1.2.3x", 5.0),
+        ("[3, 4]", 4.0),
+    ],
+)
+def test_the_default_is_the_last_number_that_stands_by_itself(text, value):
+    assert read(text).value == value
+
+
+@pytest.mark.parametrize("text", ["cost 5\nnan", "cost 5\n-nan", "5 inf", "5 -Infinity", "5 NaN\n", "1e999"])
+def test_nan_and_infinity_are_refused_instead_of_giving_way_to_an_earlier_number(text):
+    with pytest.raises(NoValue, match="must be a finite number, got"):
+        read(text)
+
+
+@pytest.mark.parametrize(("text", "end"), [("", "it printed nothing"), ("\x00\xff garbage\n", "ends with 'ÿ garbage'")])
+def test_output_without_a_number_says_what_was_printed(text, end):
+    with pytest.raises(NoValue, match=end):
+        read(text)
+
+
+def test_a_pattern_gives_the_first_group_of_its_last_match_in_any_line():
+    pattern = Reading("pattern", r"^(\d+) steps")
+
+    assert read("1 steps\nno 7 steps\n23 steps (5)\n", pattern).value == 23.0
+
+
+def test_a_pattern_may_span_lines_and_needs_no_group():
+    assert read("best:\n  4.5\n", Reading("pattern", r"best:\s+(\S+)")).value == 4.5
+    assert read("x12y", Reading("pattern", r"\d+")).value == 12.0
+
+
+def test_what_a_pattern_finds_must_be_a_number():
+    with pytest.raises(NoValue, match="must be a number, got '1_000'"):
+        read("cost 1_000", Reading("pattern", r"cost (\S+)"))
+    with pytest.raises(NoValue, match=r"no match of 'cost: .*' in its output, which ends with 'time 3'"):
+        read("time 3", Reading("pattern", r"cost: (\d+)"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"cost": 5, "time": 2.5}',
+        'log line {"cost": 1}\n{"cost": 4}\n{"cost": 5, "time": 2.5}\nbye {\n',
+        json.dumps({"cost": 5, "parts": [{"cost": 1}], "time": 2.5, "ok": True, "name": "x"}, indent=2),
+    ],
+)
+def test_a_json_field_is_read_from_the_last_object_that_has_it_and_other_numbers_are_measures(text):
+    result = read(text, JSON)
+
+    assert result.value == 5.0
+    assert result.measures == {"cost": 5.0, "time": 2.5}
+
+
+def test_a_json_field_may_be_a_path_and_an_exact_name_wins():
+    assert read('{"best": {"cost": 3}}', Reading("json", "best.cost")).value == 3.0
+    assert read('{"best.cost": 4, "best": {"cost": 3}}', Reading("json", "best.cost")).value == 4.0
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nothing here", "no JSON object with the field 'cost'"),
+        ('{"price": 3}', "no JSON object with the field 'cost'"),
+        ('{"cost": "3"}', 'must hold a number, got "3"'),
+        ('{"cost": true}', "must hold a number, got true"),
+        ('{"cost": NaN}', "must be a finite number, got nan"),
+        ("{" * 50_000, "no JSON object"),
+        ("[" * 50_000, "no JSON object"),
+    ],
+)
+def test_json_without_the_number_says_what_is_missing(text, problem):
+    with pytest.raises(NoValue, match=re.escape(problem)):
+        read(text, JSON)
+
+
+words = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr), st.text(alphabet="ab12.-+e \n{}", max_size=12)
+)
+
+
+@given(st.lists(words, max_size=30).map(" ".join), st.integers(1, 40))
+def test_the_pieces_in_which_output_comes_do_not_matter(text, size):
+    def outcome(pieces):
+        try:
+            return read(text, size=pieces).value
+        except NoValue as problem:
+            return str(problem)
+
+    assert outcome(size) == outcome(None)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_long_output_gives_the_same_as_a_search_through_all_of_it(seed):
+    rng = random.Random(seed)
+    sparse = rng.random() < 0.5
+    text = "".join(
+        rng.choice(["x" * rng.randrange(1, 3000), f"{rng.random() * 1000:.7g}", " " if sparse else "7", "\n"])
+        for _ in range(400)
+    )
+    assert len(text) > 2 * KEPT
+
+    expected = [match[0] for match in NUMBER.finditer(text)][-1]
+    unanchored = re.findall(r"\d+", text)[-1]
+
+    assert read(text, size=rng.randrange(100, 70_000)).value == float(expected)
+    assert read(text, Reading("pattern", r"\d+"), size=rng.randrange(100, 70_000)).value == float(unanchored)
+
+
+def test_an_anchor_does_not_match_where_the_window_was_cut():
+    text = "1\n" + "a" * (5 * KEPT) + "7" * KEPT
+
+    assert read(text, Reading("pattern", r"^(\d+)"), size=1000).value == 1.0
+
+
+def test_only_the_end_is_kept():
+    tail = Tail()
+    for number in range(100_000):
+        tail.feed(f"{number}\n")
+
+    assert len(tail.text) == KEPT
+    assert tail.text.endswith("99998\n99999\n")
+
+
+def test_an_excerpt_is_one_short_printable_line():
+    assert excerpt("a\n\tb\x00c") == "a b c"
+    assert len(excerpt("word " * 1000)) == 160
+    assert excerpt("word " * 1000).startswith("…")

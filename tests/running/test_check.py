@@ -1,0 +1,101 @@
+"""A look at a plan records what the study would record, and nothing that it would not."""
+
+import itertools
+import random
+
+import pytest
+
+from ampler.core.values import Drop, Function, Observation, Question, Reading, RunKey, StopStudy
+from ampler.running.check import CHEAP, Finding, inspect_plan
+from ampler.sampling.rules import Fixed
+from ampler.study.plan import begun_first, make_plan, run_seed
+from ampler.study.record import record
+from ampler.testing import MemoryStore
+
+
+def noisy(instance, seed):
+    return random.Random(seed).random()
+
+
+def a_plan(policy=StopStudy(), count="all", **algorithms):  # noqa: B008
+    return make_plan(
+        question=Question("simple"),
+        algorithms=[Function(name, call, f"m:{name}") for name, call in algorithms.items()],
+        instances=["i1", "i2", "i3"],
+        rule=Fixed(runs=4),
+        seed=5,
+        count=count,
+        policy=policy,
+    )
+
+
+def test_the_first_two_runs_of_the_first_instance_are_recorded_with_their_seeds():
+    store, told = MemoryStore(), []
+    found = inspect_plan(a_plan(a=noisy, b=noisy), store, report=told.append)
+    seen = list(store.observations())
+
+    assert found.instance == a_plan(a=noisy, b=noisy).instances[0].name
+    assert told == ["a", "b"]
+    assert [(each.key.algorithm, each.key.index) for each in seen] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    for each in seen:
+        assert each.seed == run_seed(5, found.instance, each.key.algorithm, each.key.index)
+        assert each.value == noisy("", each.seed)
+    assert set(found.seconds) == {"a", "b"}
+
+
+def test_an_instance_that_was_begun_is_the_one_looked_at():
+    plan, store = a_plan(a=noisy, b=noisy, count=2), MemoryStore()
+    last = plan.untouched[0].name
+    store.begin(record(a_plan(a=noisy, b=noisy)), {})
+    store.add([Observation(RunKey(last, "a", 0), noisy("", run_seed(5, last, "a", 0)))])
+
+    found = inspect_plan(plan, store)
+
+    assert found.instance == last == begun_first(plan, {last}).instances[0].name
+    assert found.findings[0].kind == "reproducible"
+    assert len(list(store.observations())) == 4
+
+
+@pytest.mark.parametrize(("policy", "mended"), [(StopStudy(), True), (Drop(), False)])
+def test_a_failure_on_record_is_mended_only_where_the_study_would_try_again(policy, mended):
+    plan, store = a_plan(policy, a=noisy, b=noisy), MemoryStore()
+    key = RunKey(plan.instances[0].name, "a", 0)
+    store.begin(record(plan), {})
+    store.add([Observation(key, None, status="failed", message="no luck")])
+
+    found = inspect_plan(plan, store)
+    kept = next(each for each in store.observations() if each.key == key)
+
+    assert found.findings[0].first.value is not None
+    assert found.findings[0].recorded is mended
+    assert (kept.status, kept.attempt) == (("ok", 1) if mended else ("failed", 0))
+
+
+def finding(*values, deterministic=False, reading=Reading(), seconds=1.0):  # noqa: B008
+    made = [None if value is None else Observation(RunKey("i", "a", 0), value, seconds) for value in values]
+    return Finding(Function("a", noisy, "m:a", reading=reading, deterministic=deterministic), *made)
+
+
+def test_what_is_said_of_values_covers_every_case():
+    kinds = {
+        (values, deterministic): finding(*values, deterministic=deterministic).kind
+        for values in itertools.product([1.0], [1.0, 2.0, None], [1.0, 2.0, None])
+        for deterministic in (False, True)
+    }
+
+    assert kinds[(1.0, 1.0, 2.0), False] == "reproducible"
+    assert kinds[(1.0, 1.0, 1.0), False] == "constant"
+    assert kinds[(1.0, 2.0, 2.0), False] == "not reproducible"
+    assert kinds[(1.0, None, 1.0), True] == "deterministic"
+    assert kinds[(1.0, None, 2.0), True] == "not deterministic"
+    assert kinds[(1.0, None, None), True] is kinds[(1.0, None, None), False] is None
+    assert finding(1.0, reading=Reading("cpu-seconds")).kind == "time"
+    assert all(finding(*values, deterministic=each).remark for values, each in kinds)
+
+
+def test_an_expensive_run_is_made_once():
+    assert finding(1.0, None, None, seconds=3 * CHEAP).remark == "not tried twice: a run takes 15 s"
+
+
+def test_the_time_of_a_value_of_zero_counts():
+    assert finding(0.0, 0.0, 0.0, seconds=2.0).seconds == 2.0

@@ -1,0 +1,461 @@
+"""Carrying out a plan: the same runs and values with any engine and any interruption; failures handled as declared."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from ampler.core.errors import EngineFailed, PlanMismatch, RunFailed, StoreError
+from ampler.core.values import Drop, Limits, Penalty, Question
+from ampler.running import Progress, run_plan
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.plan import make_plan, run_seed
+from ampler.study.record import record
+from ampler.testing import MemoryStore, SerialExecutor
+
+SERIAL = SerialExecutor()
+
+
+def noisy(mean, sd):
+    return lambda instance, seed: mean + sd * random.Random(seed).gauss(0, 1)
+
+
+def make(algorithms=None, instances=4, **fields):
+    given = {
+        "question": Question("simple"),
+        "rule": Accuracy(se=0.5, difference="simple", start=3, budget=60, batch=5),
+        "seed": 7,
+        "count": "all",
+        **fields,
+    }
+    algorithms = algorithms or {"a": noisy(10, 1), "b": noisy(11, 2), "c": noisy(12, 0.5)}
+    return make_plan(algorithms=algorithms, instances=[f"i{number}" for number in range(instances)], **given)
+
+
+def kept(store):
+    return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
+
+
+def ran(plan, store=None, **options):
+    store = store or MemoryStore()
+    return store, run_plan(plan, store, **(options or {"executor": SERIAL}))
+
+
+class Interrupting:
+    """A store that is cut off like a driver that dies: after some writes everything raises."""
+
+    def __init__(self, store, writes):
+        self._store, self._writes = store, writes
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def add(self, observations, finished=()):
+        if self._writes == 0:
+            raise KeyboardInterrupt
+        self._writes -= 1
+        observations = list(observations)
+        self._store.add(observations, finished)
+
+
+# The property that carries everything
+
+
+@st.composite
+def studies(draw):
+    names = draw(st.lists(st.sampled_from("abcd"), min_size=2, max_size=4, unique=True))
+    algorithms = {name: noisy(draw(st.floats(5, 20)), draw(st.floats(0, 3))) for name in names}
+    reference = draw(st.sampled_from([None, names[0]]))
+    difference = draw(st.sampled_from(["simple", "percent", "log-ratio"]))
+    accuracy = Accuracy(
+        se=draw(st.sampled_from([0.02, 0.1, 0.5])),
+        difference=difference,
+        reference=reference,
+        start=draw(st.integers(2, 5)),
+        budget=draw(st.integers(20, 60)),
+        batch=draw(st.integers(1, 20)),
+        allocation=draw(st.sampled_from(["optimal", "greedy", "balanced"])),
+        guard=draw(st.sampled_from(["none", "pairs", "all"])),
+    )
+    rule = draw(st.sampled_from([accuracy, Fixed(runs=4)]))
+    return make(
+        algorithms,
+        draw(st.integers(2, 5)),
+        question=Question(difference, reference),
+        rule=rule,
+        seed=draw(st.integers(0, 2**31)),
+    )
+
+
+@given(studies(), st.lists(st.integers(0, 3), max_size=4), st.randoms(use_true_random=False))
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would start thousands of processes
+)
+def test_workers_engines_and_interruptions_change_nothing(plan, interruptions, rng):
+    serial, progress = ran(plan)
+    expected = kept(serial)
+    finished = serial.finished(record(plan).decisions)
+    assert len(expected) == progress.new
+    assert len(finished) == len(plan.instances)
+
+    with ThreadPoolExecutor(3) as threads:
+        engines = [{"workers": 2}, {"workers": 4}, {"executor": threads}, {"executor": SERIAL}]
+        for engine in engines:
+            store, _ = ran(plan, **engine)
+            assert kept(store) == expected
+            assert store.finished(record(plan).decisions) == finished
+
+        broken = MemoryStore()
+        for writes in interruptions:
+            engine = rng.choice(engines)
+            with suppress(KeyboardInterrupt):  # it may be done before
+                run_plan(plan, Interrupting(broken, writes), **engine)
+            assert kept(broken) <= expected
+        run_plan(plan, broken, **rng.choice(engines))
+    assert kept(broken) == expected
+    assert broken.finished(record(plan).decisions) == finished
+
+
+def test_values_are_those_of_the_seeds():
+    store, _ = ran(make({"a": lambda instance, seed: seed, "b": lambda instance, seed: -seed}, rule=Fixed(runs=3)))
+
+    for seen in store.observations():
+        seed = run_seed(7, seen.key.instance, seen.key.algorithm, seen.key.index)
+        assert (seen.seed, seen.value) == (seed, seed if seen.key.algorithm == "a" else -seed)
+
+
+def test_the_order_of_the_algorithms_changes_nothing():
+    algorithms = {"a": noisy(10, 1), "b": noisy(11, 2), "c": noisy(12, 0.5)}
+    turned = dict(reversed(algorithms.items()))
+
+    assert kept(ran(make(algorithms), workers=2)[0]) == kept(ran(make(turned), workers=3)[0])
+
+
+def test_a_finished_study_makes_no_runs_and_starts_no_workers():
+    plan = make()
+    store, first = ran(plan)
+
+    class Unwanted:
+        def submit(self, *arguments):
+            pytest.fail("nothing must be run")
+
+    again = run_plan(plan, store, executor=Unwanted())
+
+    assert (again.new, again.runs, again.finished) == (0, first.new, 4)
+    assert len(store.sessions()) == 2
+
+
+def test_finished_instances_are_not_replayed():
+    plan = make()
+    store, _ = ran(plan)
+    asked = []
+
+    class Watched:
+        def __getattr__(self, name):
+            return getattr(store, name)
+
+        def observations(self, instance=None, **options):
+            asked.append(instance)
+            return store.observations(instance, **options)
+
+    run_plan(plan, Watched(), executor=SERIAL)
+
+    assert asked == []
+
+
+# Growing
+
+
+def test_a_study_grown_in_steps_equals_the_fresh_one_on_every_run_it_asks_for():
+    grown, fresh = MemoryStore(), MemoryStore()
+    algorithms = {"a": noisy(10, 1), "b": noisy(11, 2)}
+    small = make(algorithms, 3)
+    more_instances = make(algorithms, 5)
+    more_algorithms = make({**algorithms, "c": noisy(12, 0.5)}, 5)
+    final = replace(more_algorithms, rule=replace(more_algorithms.rule, se=0.35))
+
+    for plan in (small, more_instances, more_algorithms, final):
+        run_plan(plan, grown, workers=2)
+    run_plan(final, fresh, executor=SERIAL)
+
+    digest = record(final).decisions
+    assert grown.finished(digest) == fresh.finished(digest)
+    assert kept(fresh) <= kept(grown)
+
+
+def test_another_plan_under_the_same_names_is_refused():
+    store, _ = ran(make())
+
+    with pytest.raises(PlanMismatch):
+        run_plan(replace(make(), seed=8), store, executor=SERIAL)
+
+
+# Failures
+
+
+def failing_on(bad, *, only=None):
+    def call(instance, seed):
+        if instance == bad and (only is None or only()):
+            raise ValueError("no")
+        return random.Random(seed).random()
+
+    return call
+
+
+def test_a_failure_stops_the_study_says_which_run_and_is_tried_again_by_the_next_run():
+    broken = True
+    plan = make({"a": noisy(1, 1), "b": failing_on("i2", only=lambda: broken)}, rule=Fixed(runs=3))
+    store = MemoryStore()
+
+    with pytest.raises(RunFailed, match=r"run \d of 'b' on 'i2' \(seed \d+\) failed: it raised ValueError: no \("):
+        run_plan(plan, store, executor=SERIAL)
+    before = len(kept(store))
+    broken = False
+    progress = run_plan(plan, store, executor=SERIAL)
+
+    assert 0 < before < 24
+    assert (progress.finished, progress.failures) == (4, 0)
+    assert len(kept(store)) == 24
+    assert max(seen.attempt for seen in store.observations()) == 1
+
+
+def test_with_drop_failures_are_final_and_with_retry_failed_they_are_not():
+    broken = True
+    algorithms = {"a": noisy(1, 1), "b": failing_on("i2", only=lambda: broken)}
+    plan = make(algorithms, rule=Fixed(runs=3), policy=Drop(), retries=1)
+    store, progress = ran(plan)
+    attempts = [seen.attempt for seen in store.observations("i2") if seen.key.algorithm == "b"]
+    broken = False
+    unchanged = run_plan(plan, store, executor=SERIAL)
+    retried = run_plan(plan, store, executor=SERIAL, retry_failed=True)
+
+    assert (progress.failures, progress.finished) == (3, 4)
+    assert attempts == [1, 1, 1]
+    assert (unchanged.new, unchanged.failures) == (0, 3)
+    assert (retried.new, retried.failures, retried.finished) == (3, 0, 4)
+    assert {seen.attempt for seen in store.observations("i2") if seen.key.algorithm == "b"} == {2}
+
+
+def test_penalties_keep_a_study_going():
+    plan = make({"a": noisy(1, 1), "b": failing_on("i2")}, rule=Fixed(runs=3), policy=Penalty(99.0))
+
+    store, progress = ran(plan, workers=2)
+
+    assert (progress.finished, progress.failures) == (4, 3)
+    assert {(seen.value, seen.status) for seen in store.failures()} == {(None, "failed")}
+
+
+def test_a_run_that_kills_its_worker_is_tried_three_times_and_costs_only_itself():
+    def deadly(instance, seed):
+        if instance == "i2" and seed % 3 == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return seed
+
+    plan = make({"a": noisy(1, 1), "deadly": deadly}, rule=Fixed(runs=12), policy=Drop(), seed=11)
+    store, progress = ran(plan, workers=2)
+    guilty = {index for index in range(12) if run_seed(11, "i2", "deadly", index) % 3 == 0}
+
+    assert guilty
+    assert {seen.key.index for seen in store.failures()} == guilty
+    assert all("was lost while making this run 3 times" in seen.message for seen in store.failures())
+    assert (progress.finished, progress.runs, progress.failures) == (4, 4 * 24, len(guilty))
+    lost = [seen for seen in store.observations(superseded=True) if seen.status == "lost"]
+    assert {seen.key.index for seen in lost} == guilty
+    assert len(lost) == 2 * len(guilty)
+
+
+def test_a_worker_killed_from_outside_costs_nothing_but_time(tmp_path):
+    flag = tmp_path / "killed"
+
+    def unlucky(instance, seed):
+        if not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return seed
+
+    plan = make({"a": noisy(1, 1), "unlucky": unlucky}, rule=Fixed(runs=5))
+    store, progress = ran(plan, workers=2)
+
+    assert (progress.finished, progress.failures) == (4, 0)
+    assert [seen.status for seen in store.observations(superseded=True)].count("lost") == 1
+
+
+def test_a_hanging_function_costs_only_its_own_runs():
+    def hanging(instance, seed):
+        return sum(iter(int, 1)) if instance == "i2" and seed % 2 else seed
+
+    plan = make({"a": noisy(1, 1), "h": hanging}, rule=Fixed(runs=4), policy=Drop(), limits=Limits(timeout=0.3))
+    store, progress = ran(plan, workers=2)
+
+    stuck = {index for index in range(4) if run_seed(7, "i2", "h", index) % 2}
+    assert {(seen.key.index, seen.status) for seen in store.failures()} == {(index, "timeout") for index in stuck}
+    assert progress.finished == 4
+
+
+def test_measures_are_kept():
+    def measuring(instance, seed):
+        return {"cost": seed, "gap": 0.5}
+
+    store, _ = ran(make({"a": measuring, "b": measuring}, rule=Fixed(runs=2)), workers=1)
+
+    assert all(seen.measures == {"cost": seen.value, "gap": 0.5} for seen in store.observations())
+
+
+def test_a_store_that_cannot_write_ends_the_run_with_its_own_words():
+    class Full(MemoryStore):
+        def add(self, observations, finished=()):
+            raise StoreError("the disk is full")
+
+    with pytest.raises(StoreError, match="the disk is full"):
+        run_plan(make(), Full(), workers=2)
+
+
+# Executors
+
+
+def test_processes_of_the_standard_library_can_be_used_with_functions_of_a_module():
+    plan = make({"a": fast, "b": slow}, rule=Fixed(runs=5))
+    with ProcessPoolExecutor(2) as processes:
+        store, progress = ran(plan, executor=processes)
+
+    assert kept(store) == kept(ran(plan)[0])
+    assert progress.finished == 4
+
+
+def fast(instance, seed):
+    return random.Random(seed).random()
+
+
+def slow(instance, seed):
+    time.sleep(0.001)
+    return random.Random(seed).random() + 1
+
+
+def test_an_executor_that_breaks_is_told_and_what_is_recorded_stays():
+    class Breaking(SerialExecutor):
+        left = 3
+
+        def submit(self, call, /, *arguments):
+            if not self.left:
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            self.left -= 1
+            return super().submit(call, *arguments)
+
+    store = MemoryStore()
+    with pytest.raises(EngineFailed, match="takes no more runs \\(cannot schedule new futures after shutdown\\)"):
+        run_plan(make(), store, executor=Breaking())
+
+    assert kept(store)
+    assert run_plan(make(), store, executor=SERIAL).finished == 4
+
+
+def test_an_executor_that_loses_chunks_has_them_made_again_one_by_one():
+    class Losing(SerialExecutor):
+        calls = 0
+
+        def submit(self, call, /, parcel, names):
+            self.calls += 1
+            if self.calls in (3, 6):
+                return super().submit(lambda: 1 / 0)
+            return super().submit(call, parcel, names)
+
+    plan = make(rule=Fixed(runs=6))
+    store, progress = ran(plan, executor=Losing())
+
+    assert (progress.finished, progress.failures) == (4, 0)
+    assert kept(store) == kept(ran(plan)[0])
+
+
+def test_threads_run_limited_functions_too():
+    plan = make({"a": fast, "b": slow}, rule=Fixed(runs=2), limits=Limits(timeout=30), instances=2)
+    with ThreadPoolExecutor(2) as threads:
+        store, _ = ran(plan, executor=threads)
+
+    assert kept(store) == kept(ran(plan)[0])
+
+
+def test_a_plan_can_be_carried_out_from_another_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(ran(make(rule=Fixed(runs=3)), workers=2)))
+    thread.start()
+    thread.join()
+
+    assert found[0][1].finished == 4
+
+
+# Progress
+
+
+def test_progress_comes_as_values_and_ends_with_everything_done():
+    seen = []
+    plan = make({"a": slow, "b": slow}, rule=Accuracy(se=0.01, difference="simple", start=5, budget=300), instances=6)
+
+    store, last = ran(plan, workers=2, report=seen.append)
+
+    assert len(seen) >= 2
+    assert all(isinstance(each, Progress) for each in seen)
+    assert [each.runs for each in seen] == sorted(each.runs for each in seen)
+    assert [each.finished for each in seen] == sorted(each.finished for each in seen)
+    assert all(each.target == 0.01 and each.instances == 6 for each in seen)
+    assert (last.finished, last.left, last.error, last.runs) == (6, 0.0, None, len(kept(store)))
+    assert last.rate > 0
+
+
+def test_progress_tells_the_worst_error_and_the_time_left_while_instances_are_under_way():
+    seen = []
+
+    def napping(instance, seed):
+        time.sleep(0.01)
+        return random.Random(seed).random()
+
+    plan = make({"a": napping, "b": napping}, rule=Accuracy(se=0.02, difference="simple", start=5, budget=100))
+    _, last = ran(plan, workers=2, report=seen.append)
+
+    under_way = [each for each in seen if each.error is not None]
+    assert under_way
+    assert all(each.error > 0 and each.left > 0 for each in under_way if each.finished < 4)
+    assert under_way[0].seconds + under_way[0].left == pytest.approx(last.seconds, rel=0.6)
+
+
+# Interrupts
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_leave_what_is_recorded_and_no_worker(number, tmp_path):
+    code = textwrap.dedent(f"""
+        import multiprocessing, os, time
+        from ampler.front import Study
+        from ampler.sampling.rules import Fixed
+        def napping(instance, seed):
+            time.sleep(0.02)
+            return seed
+        study = Study(algorithms={{"a": napping, "b": lambda instance, seed: napping(instance, seed)}},
+                      instances=["i1", "i2"], difference="simple", rule=Fixed(runs=200), use="all")
+        try:
+            study.run({str(tmp_path / "x.db")!r}, workers=2, report=lambda progress: print(progress.new, flush=True))
+        except KeyboardInterrupt:
+            print("interrupted", multiprocessing.active_children(), flush=True)
+    """)
+    driver = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    for line in driver.stdout:
+        if int(line) > 10:
+            break
+    driver.send_signal(number)
+    rest, _ = driver.communicate(timeout=30)
+
+    assert rest.splitlines()[-1] == "interrupted []"
+    assert driver.returncode == 0

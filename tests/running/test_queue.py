@@ -1,0 +1,107 @@
+"""Chunks: long against the way to a worker, short against patience, and every worker gets a share."""
+
+import pytest
+
+from ampler.core.values import Observation, RunKey, Tally
+from ampler.running.pace import CHUNK, MOST, UNKNOWN, Pace
+from ampler.running.queue import Agenda
+from ampler.running.work import Task
+
+
+def pace_of(**seconds):
+    return Pace([Tally("i", name, runs=10, ok=10, seconds=10 * each) for name, each in seconds.items()])
+
+
+def tasks(instance, algorithm, count, **fields):
+    return [Task(RunKey(instance, algorithm, index), **fields) for index in range(count)]
+
+
+def agenda_of(*wanted, workers=2, instances=("i1", "i2", "i3")):
+    agenda = Agenda(instances, workers)
+    for each in wanted:
+        agenda.add(each)
+    return agenda
+
+
+def emptied(agenda, pace):
+    chunks = []
+    while chunk := agenda.chunk(pace):
+        chunks.append(chunk)
+    return chunks
+
+
+@pytest.mark.parametrize("seconds", [0.0001, 0.001, 0.003, 0.02, 0.15])
+def test_a_chunk_takes_between_a_fifth_of_a_second_and_a_second_when_there_is_work_enough(seconds):
+    pace = pace_of(a=seconds)
+    agenda = agenda_of(tasks("i1", "a", 60_000))
+
+    size = len(agenda.chunk(pace))
+
+    assert size == MOST or 0.2 <= size * seconds <= 1.0
+
+
+def test_long_runs_are_sent_one_by_one():
+    assert len(agenda_of(tasks("i1", "a", 9)).chunk(pace_of(a=30.0))) == 1
+
+
+def test_little_work_is_shared_out_among_the_workers():
+    chunks = emptied(agenda_of(tasks("i1", "a", 16), workers=4), pace_of(a=0.02))
+
+    assert max(map(len, chunks)) == 2
+
+
+def test_runs_of_several_instances_share_a_chunk_and_earlier_instances_come_first():
+    agenda = agenda_of(tasks("i3", "a", 4), tasks("i1", "a", 4), tasks("i2", "b", 4), workers=1)
+
+    chunk = agenda.chunk(pace_of(a=0.001, b=0.001))
+
+    assert [task.key.instance for task in chunk] == ["i1"] * 4 + ["i2"] * 2
+
+
+def test_an_algorithm_nobody_has_seen_is_tried_by_itself():
+    agenda = agenda_of(tasks("i1", "a", 5), tasks("i1", "new", 5), workers=1)
+    pace = pace_of(a=0.001)
+
+    chunks = [agenda.chunk(pace) for _ in range(4)]
+
+    assert [{task.key.algorithm for task in chunk} for chunk in chunks] == [{"a"}, {"new"}, {"new"}, {"new"}]
+    assert [len(chunk) for chunk in chunks] == [5, 1, 1, 1]
+
+
+def test_a_run_that_was_lost_is_sent_alone_and_first():
+    alone = tasks("i2", "b", 2, alone=True, attempt=1)
+    agenda = agenda_of(tasks("i1", "a", 5), alone)
+
+    assert [agenda.chunk(pace_of(a=0.001, b=0.001)) for _ in range(2)] == [[alone[0]], [alone[1]]]
+
+
+def test_every_run_is_sent_exactly_once():
+    wanted = [tasks("i1", "a", 700), tasks("i2", "b", 30), tasks("i3", "c", 3)]
+    chunks = emptied(agenda_of(*wanted), pace_of(a=0.0001, b=0.2))
+
+    sent = [task for chunk in chunks for task in chunk]
+
+    assert sorted(sent, key=lambda task: task.key) == [task for each in wanted for task in each]
+    assert agenda_of().chunk(pace_of()) == []
+
+
+def test_more_is_wanted_until_every_worker_has_two_chunks():
+    pace = pace_of(a=0.1)
+    enough = round(2 * 2 * CHUNK / 0.1)
+
+    assert agenda_of(tasks("i1", "a", enough - 2)).is_short(pace)
+    assert not agenda_of(tasks("i1", "a", enough + 2)).is_short(pace)
+    assert not agenda_of(tasks("i1", "a", 4 * MOST)).is_short(pace_of(a=0.0))
+
+
+def test_the_pace_is_learnt_from_runs_and_from_what_surrounds_them():
+    pace = Pace()
+    assert pace.seconds("a") == UNKNOWN
+    assert not pace.knows("a")
+
+    for _ in range(200):
+        pace.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.01)] * 2, 0.03)
+
+    assert pace.seconds("a") == pytest.approx(0.015, rel=0.01)
+    assert pace.total({"a": 4}) == pytest.approx(0.06, rel=0.01)
+    assert pace.seconds("b") == pace.seconds("a")

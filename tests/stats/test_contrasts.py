@@ -1,0 +1,98 @@
+"""Differences and squared standard errors of all pairs, as arrays."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ampler.core.errors import InvalidRule
+from ampler.stats.contrasts import comparison, goal_of
+
+CASES = [
+    (difference, reference, formula)
+    for difference in ("simple", "percent", "log-ratio")
+    for reference in (None, 0, 2)
+    for formula in ("delta", "paper")
+]
+positive = st.floats(0.01, 100.0)
+
+
+def one_pair(theta, v, i, j, difference, reference, formula):
+    """One pair at a time, by the textbook: the gradient of the difference, squared, times v."""
+    size, mean = len(theta), sum(theta) / len(theta)
+    if difference == "simple":
+        return theta[i] - theta[j], v[i] + v[j]
+    if difference == "log-ratio":
+        return math.log(theta[i] / theta[j]), v[i] / theta[i] ** 2 + v[j] / theta[j] ** 2
+    if reference is not None:
+        return 1 - theta[j] / theta[i], v[i] * (theta[j] / theta[i] ** 2) ** 2 + v[j] / theta[i] ** 2
+    phi = (theta[i] - theta[j]) / mean
+    if formula == "paper":
+        return phi, (v[i] + v[j] + (phi / size) ** 2 * sum(v)) / mean**2
+    gradient = [int(k == i) - int(k == j) - phi / size for k in range(size)]
+    return phi, sum(g * g * u for g, u in zip(gradient, v, strict=True)) / mean**2
+
+
+@pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
+@given(numbers=st.lists(st.tuples(positive, st.floats(0.0, 10.0)), min_size=3, max_size=8))
+@settings(max_examples=40)
+def test_all_pairs_at_once_are_the_pairs_one_by_one(difference, reference, formula, numbers):
+    theta, v = np.array(numbers).T
+    goal = comparison(len(theta), difference=difference, reference=reference, formula=formula)
+    phi, squares = goal.differences(theta), goal.squared_errors(theta, v)
+    for pair, (i, j) in enumerate(zip(goal.first, goal.second, strict=True)):
+        wanted_phi, wanted_square = one_pair(theta, v, i, j, difference, reference, formula)
+        assert phi[pair] == pytest.approx(wanted_phi, rel=1e-12, abs=1e-12)
+        # Where shares near ±1 cancel, the last digits of the largest term are what there is.
+        noise = 1e-13 * v.sum() / theta.mean() ** 2
+        assert squares[pair] == pytest.approx(wanted_square, rel=1e-10, abs=noise)
+        assert squares[pair] >= 0.0
+
+
+@pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
+def test_instances_on_leading_axes_are_independent(difference, reference, formula):
+    rng = np.random.default_rng(3)
+    theta, v = rng.uniform(1, 2, (4, 5)), rng.uniform(0, 1, (4, 5))
+    goal = comparison(5, difference=difference, reference=reference, formula=formula)
+    for together, alone in (
+        (goal.differences(theta), [goal.differences(t) for t in theta]),
+        (goal.squared_errors(theta, v), [goal.squared_errors(t, u) for t, u in zip(theta, v, strict=True)]),
+        (goal.best_ratios(theta, v), [goal.best_ratios(t, u) for t, u in zip(theta, v, strict=True)]),
+    ):
+        np.testing.assert_allclose(together, alone, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
+def test_the_best_ratio_makes_the_error_of_its_pair_smallest(difference, reference, formula):
+    theta, spread = np.array([3.0, 5.0, 4.0]), np.array([4.0, 1.0, 9.0])
+    goal = comparison(3, difference=difference, reference=reference, formula=formula)
+    for pair, ratio in enumerate(goal.best_ratios(theta, spread)):
+
+        def error(r, pair=pair):
+            counts = np.full(3, 50.0)
+            counts[goal.first[pair]], counts[goal.second[pair]] = 100 * r / (1 + r), 100 / (1 + r)
+            return goal.squared_errors(theta, spread / counts)[pair]
+
+        assert error(ratio) <= min(error(ratio * 1.01), error(ratio / 1.01))
+
+
+def test_pairs_are_reference_first_or_earlier_first():
+    goal = comparison(4, difference="simple", reference=2)
+    assert list(zip(goal.first.tolist(), goal.second.tolist(), strict=True)) == [(2, 0), (2, 1), (2, 3)]
+    goal = comparison(3, difference="simple")
+    assert list(zip(goal.first.tolist(), goal.second.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"difference": "ratio"}, '"simple", "percent" or "log-ratio", got \'ratio\''),
+        ({"reference": "full"}, "one of the algorithms 'a', 'b', got 'full'"),
+        ({"formula": "exact"}, '"delta" or "paper", got \'exact\''),
+    ],
+)
+def test_a_wrong_word_is_named(words, message):
+    with pytest.raises(InvalidRule, match=message):
+        goal_of(("a", "b"), **{"difference": "simple", "reference": None, "formula": "delta"} | words)

@@ -1,0 +1,53 @@
+"""How often the t-test errs on skewed differences: the formula against simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ampler.stats.shape import error_inflation, skewness_error
+
+
+def simulated(skewness, n, alpha, alternative, families):
+    """How many times alpha a t-test rejects the true mean of gamma data with this skewness."""
+    shape = 4 / skewness**2
+    x = np.random.default_rng(1).gamma(shape, size=(families, n)) - shape
+    return (stats.ttest_1samp(x, 0, axis=1, alternative=alternative).pvalue <= alpha).mean() / alpha
+
+
+@pytest.mark.parametrize(
+    ("skewness", "n", "alpha", "alternative"),
+    [(2, 57, 0.05, "two-sided"), (2, 57, 0.0125, "two-sided"), (1, 20, 0.05, "less"), (2, 100, 0.02, "less")],
+)
+def test_the_formula_says_what_simulation_shows(skewness, n, alpha, alternative):
+    shown = simulated(skewness, n, alpha, alternative, 20_000)
+    assert error_inflation(skewness, n, alpha, alternative) == pytest.approx(shown, rel=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skewness", [1, 2, 3])
+@pytest.mark.parametrize("n", [20, 57, 120])
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_the_formula_at_holms_strictest_level_of_21(skewness, n, alternative):
+    shown = simulated(skewness, n, 0.05 / 21, alternative, 200_000)
+    assert error_inflation(skewness, n, 0.05 / 21, alternative) == pytest.approx(shown, rel=0.35)
+
+
+def test_direction_matters_to_one_sided_tests_alone():
+    assert error_inflation(2, 30, 0.01) == error_inflation(-2, 30, 0.01) > 2
+    assert error_inflation(2, 30, 0.01, "less") == error_inflation(-2, 30, 0.01, "greater") > 2
+    assert error_inflation(2, 30, 0.01, "greater") == 1.0
+
+
+def test_more_instances_cure_and_stricter_levels_worsen():
+    assert error_inflation(2, 20, 0.01) > error_inflation(2, 200, 0.01) > error_inflation(2, 20_000, 0.01) >= 1.0
+    assert error_inflation(2, 57, 0.001) > error_inflation(2, 57, 0.01) > error_inflation(2, 57, 0.05)
+    assert error_inflation(0.0, 57, 0.05) == 1.0
+    assert error_inflation(math.nan, 57, 0.05) == 1.0
+
+
+def test_the_standard_error_of_skewness_is_that_of_normal_samples():
+    x = np.random.default_rng(2).normal(size=(20_000, 25))
+    assert stats.skew(x, axis=1, bias=False).std() == pytest.approx(skewness_error(25), rel=0.03)
+    assert skewness_error(3) == math.inf

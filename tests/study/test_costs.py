@@ -1,0 +1,46 @@
+"""Costs written into a study file change nothing else in it."""
+
+import tomllib
+
+import pytest
+
+from ampler.core.errors import InvalidPlan
+from ampler.study.toml.costs import with_costs
+
+STUDY = """\
+# my study
+seed = 1 # as always
+[[algorithm]]  # the first
+  name = 'full'   # its name
+  command = '''
+solve [[algorithm]]
+name = "x"'''
+[[algorithm]]
+cost = 7   # measured by hand
+name = "quick"
+parameters = { cost = 5 }
+[instances]
+names = ["a", "b"]
+"""
+
+
+def test_each_algorithm_gets_its_cost_and_comments_stay():
+    changed = with_costs(STUDY, {"full": 3.2, "quick": 1.0})
+    meant = tomllib.loads(STUDY)
+    meant["algorithm"][0]["cost"], meant["algorithm"][1]["cost"] = 3.2, 1.0
+
+    assert tomllib.loads(changed) == meant
+    assert "# my study\nseed = 1 # as always\n[[algorithm]]  # the first\n  name = 'full'   # its name\n" in changed
+    assert with_costs(changed, {"full": 3.2, "quick": 1.0}) == changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'algorithm = [{ name = "full" }, { name = "quick" }]',
+        '[[algorithm]]\nname = "full"\n[[algorithm]]\nname = """\nquick"""\n',
+    ],
+)
+def test_where_a_line_cannot_be_added_the_costs_are_told(text):
+    with pytest.raises(InvalidPlan, match=r"do it by hand \(full: cost = 3.2, quick: cost = 1\)"):
+        with_costs(text, {"full": 3.2, "quick": 1.0})

@@ -1,0 +1,302 @@
+"""The plan: which instances, in which order, with which seeds, and when two plans may share a study file."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ampler.core.errors import InvalidDesign, InvalidPlan, InvalidRule
+from ampler.core.values import (
+    Command,
+    Drop,
+    Function,
+    Instance,
+    Limits,
+    Observation,
+    Par,
+    Penalty,
+    Question,
+    Reading,
+    RunKey,
+    StopStudy,
+)
+from ampler.design import achieved_power, required_instances
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.plan import as_algorithm, begun_first, in_order, make_plan, pairs, part_of, run_seed, value_of
+from ampler.study.record import record
+
+names = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
+
+
+def a_plan(**changes):
+    given = {
+        "question": Question("simple", effect=0.8),
+        "algorithms": {"a": first, "b": second, "c": second},
+        "instances": [f"i{n}" for n in range(60)],
+        "rule": Fixed(runs=3),
+        "seed": 7,
+    }
+    return make_plan(**given | changes)
+
+
+def first(instance, seed):
+    return 1.0
+
+
+def second(instance, seed, *, cooling=0.9):
+    return 2.0
+
+
+def names_of(instances):
+    return [instance.name for instance in instances]
+
+
+# Seeds
+
+# Made by `printf '%s' '<the list>' | b2sum | cut -c1-8`, halved.
+GOLDEN_SEEDS = [
+    ((2019, "i1", "full", 0), 1973357352),
+    ((0, "", "", 0), 2085901010),
+    ((-1, "instances/größe 1.txt", 'α "x"\\y', 2**32), 1028988991),
+    ((2**63 - 1, "i\tn", "😀", 7), 902862329),
+]
+
+
+@pytest.mark.parametrize(("run", "seed"), GOLDEN_SEEDS)
+def test_the_seed_of_a_run_is_the_recipe_that_b2sum_follows(run, seed):
+    assert run_seed(*run) == seed
+
+
+@pytest.mark.skipif(not shutil.which("b2sum"), reason="needs b2sum")
+@given(st.integers(-(2**63), 2**63 - 1), names, names, st.integers(0, 2**40))
+def test_seeds_can_be_checked_with_tools_that_know_nothing_of_us(study, instance, algorithm, index):
+    text = json.dumps([study, instance, algorithm, index], ensure_ascii=False, separators=(",", ":"))
+    told = subprocess.run(["b2sum"], input=text.encode(), capture_output=True, check=True).stdout
+    assert run_seed(study, instance, algorithm, index) == int(told[:8], 16) // 2
+
+
+@given(st.integers(-(2**63), 2**63 - 1), names, names, st.integers(0, 10**9))
+def test_a_seed_is_a_31_bit_number(study, instance, algorithm, index):
+    assert 0 <= run_seed(study, instance, algorithm, index) < 2**31
+
+
+def test_seeds_of_different_runs_differ_as_random_numbers_do():
+    """Of 40 000 draws from 2^31, 0.37 pairs agree on average; more than 5 pairs has probability 5e-6."""
+    seeds = [run_seed(1, f"i{i}", a, n) for i in range(100) for a in "abcd" for n in range(100)]
+    assert len(seeds) - len(set(seeds)) <= 5
+    assert abs(sum(seed >= 2**30 for seed in seeds) / len(seeds) - 0.5) < 0.015
+
+
+def test_names_cannot_be_shifted_into_each_other():
+    assert run_seed(1, "ab", "c", 0) != run_seed(1, "a", "bc", 0)
+    assert run_seed(1, 'a","b', "c", 0) != run_seed(1, "a", 'b","c', 0)
+
+
+# Which instances
+
+
+def test_as_many_instances_are_used_as_the_power_needs_and_the_rest_is_kept():
+    plan = a_plan()
+    needed = required_instances(comparisons=3, effect=0.8, power=0.8)
+    assert plan.needed == len(plan.instances) == needed.instances
+    assert plan.power == needed.mean_power >= 0.8
+    assert sorted(names_of(plan.instances) + names_of(plan.untouched)) == sorted(f"i{n}" for n in range(60))
+    assert plan.warnings == ()
+
+
+@pytest.mark.parametrize(("count", "used"), [("all", 60), (12, 12), (60, 60), (500, 60)])
+def test_all_or_a_number_of_instances_on_request(count, used):
+    plan = a_plan(count=count)
+    assert len(plan.instances) == used
+    assert plan.power == pytest.approx(achieved_power(instances=used, comparisons=3, effect=0.8).mean_power)
+    assert bool(plan.warnings) == (used < plan.needed)
+
+
+def test_too_few_instances_are_a_warning_with_the_power_they_leave():
+    plan = a_plan(instances=["i1", "i2", "i3", "i4", "i5"])
+    power = achieved_power(instances=5, comparisons=3, effect=0.8).mean_power
+    assert len(plan.instances) == 5
+    assert plan.warnings == (
+        f"{plan.needed} instances are needed for power 0.8 at effect 0.8, 5 are used: mean power {power:.2f};"
+        " add instances, or plan for a larger effect",
+    )
+
+
+def test_so_few_instances_that_a_sign_test_has_no_power_are_a_warning_too():
+    plan = a_plan(instances=["i1", "i2"], question=Question("simple", effect=0.8, test="sign"))
+    assert plan.power is None
+    assert "2 are used: too few for any" in plan.warnings[0]
+
+
+def test_without_an_effect_the_number_of_instances_must_be_said():
+    plan = a_plan(question=Question("simple"), count="all")
+    assert (plan.needed, plan.power, plan.warnings) == (None, None, ())
+    with pytest.raises(InvalidPlan, match="effect must be given"):
+        a_plan(question=Question("simple"))
+
+
+def test_a_reference_makes_fewer_comparisons_and_so_needs_fewer_instances():
+    with_reference = a_plan(question=Question("simple", "b", effect=0.8))
+    assert with_reference.needed < a_plan().needed
+    assert pairs(with_reference) == (("b", "a"), ("b", "c"))
+    assert pairs(a_plan()) == (("a", "b"), ("a", "c"), ("b", "c"))
+
+
+@given(st.sets(names, min_size=2, max_size=30), st.integers(0, 99), st.randoms())
+def test_the_order_of_instances_hangs_on_seed_and_names_alone(given_names, seed, random):
+    instances = [Instance(name) for name in given_names]
+    ordered = in_order(seed, instances)
+    random.shuffle(instances)
+    assert in_order(seed, instances) == ordered
+    fewer = [instance for instance in ordered if random.random() < 0.5]
+    assert in_order(seed, fewer) == tuple(fewer), "a further instance does not disturb the order of the others"
+
+
+def test_other_seeds_give_other_orders():
+    assert names_of(a_plan(seed=8).instances) != names_of(a_plan(seed=7).instances)
+
+
+@given(st.integers(5, 40), st.integers(2, 40), st.randoms())
+def test_a_study_that_grows_keeps_the_instances_it_has_begun(available, count, random):
+    before = a_plan(instances=[f"i{n}" for n in range(available)], count=count)
+    begun = [instance.name for instance in before.instances if random.random() < 0.7]
+    larger = a_plan(instances=[f"i{n}" for n in range(available + 30)], count=count + 10)
+    after = begun_first(larger, begun)
+    assert set(begun) <= set(names_of(after.instances))
+    assert len(after.instances) == len(larger.instances)
+    assert sorted(names_of(after.instances) + names_of(after.untouched)) == sorted(
+        f"i{n}" for n in range(available + 30)
+    )
+    assert begun_first(larger, []) == larger
+    assert begun_first(after, begun) == after
+
+
+def test_a_larger_number_only_adds_instances():
+    assert names_of(a_plan(count=20).instances) == names_of(a_plan(count=30).instances)[:20]
+
+
+@given(st.integers(1, 9), st.integers(2, 30))
+def test_parts_share_the_instances_out_evenly_and_without_rest(parts, count):
+    plan = a_plan(count=count)
+    shares = [names_of(part_of(plan, part, parts).instances) for part in range(1, parts + 1)]
+    assert sorted(name for share in shares for name in share) == sorted(names_of(plan.instances))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    assert all(record(part_of(plan, part, parts)).decisions == record(plan).decisions for part in (1, parts))
+
+
+@pytest.mark.parametrize("part", [(0, 2), (3, 2), (1, 0)])
+def test_a_part_that_is_none_is_refused(part):
+    with pytest.raises(InvalidPlan, match="I/N"):
+        part_of(a_plan(), *part)
+
+
+# Names
+
+
+def test_names_are_stripped_and_of_one_spelling():
+    plan = a_plan(algorithms={" a ": first, "b": second}, instances=["  x", "e\N{COMBINING ACUTE ACCENT}"], count="all")
+    assert names_of(plan.algorithms) == ["a", "b"]
+    assert sorted(names_of(plan.instances)) == ["x", "é"]
+
+
+@pytest.mark.parametrize("twins", [["x", "x"], ["x", " x"], ["Maß", "MASS"], ["full", "Full"]])
+def test_names_that_differ_by_case_or_blanks_only_are_refused(twins):
+    with pytest.raises(InvalidPlan, match="instance names must differ by more than case"):
+        a_plan(instances=twins)
+    with pytest.raises(InvalidPlan, match="algorithm names must differ by more than case"):
+        a_plan(algorithms=[Function(name, first, "m:f") for name in twins])
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\x00", "\udc80", "x" * 1001, 5])
+def test_names_that_no_table_can_show_are_refused(name):
+    with pytest.raises(InvalidPlan, match="name of an instance must be"):
+        a_plan(instances=[Instance(name), Instance("other")])
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"instances": ["one"]}, "at least two instances, got 1"),
+    ({"algorithms": {"a": first}}, "at least two algorithms, got 1"),
+    ({"algorithms": {"a": first, "b": 3}}, "algorithm 'b' must be a function"),
+    ({"algorithms": {"a": first, "b": functools.partial(second, 1)}}, "'b' must bind its parameters by keyword"),
+    ({"question": Question("simple", "d", effect=1.0)}, "reference must be one of .* 'a', 'b', 'c', got 'd'"),
+    ({"question": Question("simple", effect=1.0, alternative="less")}, "'less' needs a reference"),
+    ({"question": Question("simple", effect=-1.0)}, "effect must be positive"),
+    ({"question": Question("simple", effect=float("nan"))}, "effect must be positive"),
+    ({"question": Question("simple", effect=1.0, margin=0.0)}, "margin must be positive"),
+    ({"question": Question("simple", effect=1.0, alpha=1.0)}, "alpha must lie between 0 and 1"),
+    ({"question": Question("simple", effect=1.0, power=5)}, "power must lie between 0 and 1"),
+    ({"count": 1}, "'needed', 'all' or a whole number of 2 or more, got 1"),
+    ({"count": True}, "got True"),
+    ({"count": "some"}, "got 'some'"),
+    ({"seed": 1.5}, "seed must be a whole number"),
+    ({"seed": 2**63}, "seed must be a whole number of at most 64 bits"),
+    ({"retries": -1}, "retries must be 0 or a positive"),
+    ({"limits": Limits(timeout=0)}, "timeout must be positive"),
+    ({"limits": Limits(memory=-5)}, "memory must be positive"),
+    ({"policy": Par(10)}, "par = 10 multiplies the time limit, so a timeout must be set"),
+    ({"policy": Par(0), "limits": Limits(timeout=1)}, "must be positive"),
+    ({"policy": Penalty(float("inf"))}, "must be a finite number"),
+    ({"policy": Penalty(0), "question": Question("percent", effect=1.0)}, "must be positive for percent"),
+    ({"algorithms": [Function("a", first, "m:a", cost=0), Function("b", first, "m:b")]}, "cost of algorithm 'a'"),
+    ({"algorithms": {"a": Function("a", first, "m:a", reading=Reading("pattern", "x")), "b": first}}, "is a function"),
+    ({"rule": Accuracy(se=1.0, difference="percent")}, "the study's difference, 'simple', got 'percent'"),
+])  # fmt: skip
+def test_what_does_not_fit_is_one_sentence(changes, message):
+    with pytest.raises(InvalidPlan, match=message) as problem:
+        a_plan(**changes)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_rule_that_does_not_fit_the_algorithms_is_told_now_not_later():
+    with pytest.raises(InvalidRule, match="budget"):
+        a_plan(rule=Accuracy(se=1.0, difference="simple", budget=5))
+    with pytest.raises(InvalidDesign, match="target"):
+        a_plan(question=Question("simple", effect=1.0, target=9))
+
+
+# Failures
+
+
+@pytest.mark.parametrize(("policy", "value"), [
+    (StopStudy(), None), (Drop(), None), (Penalty(1e6), 1e6), (Par(10, 60.0), 600.0),
+])  # fmt: skip
+def test_a_failed_run_counts_as_the_policy_says_and_a_good_one_as_it_is(policy, value):
+    key = RunKey("i", "a", 0)
+    assert value_of(Observation(key, 3.5), policy) == 3.5
+    for status in ("failed", "timeout", "lost"):
+        assert value_of(Observation(key, None, status=status), policy) == value
+
+
+def test_par_takes_its_cutoff_from_the_time_limit():
+    assert a_plan(policy=Par(10), limits=Limits(timeout=30.0)).policy == Par(10, 30.0)
+    assert a_plan(policy=Par(10, 20.0), limits=Limits(timeout=30.0)).policy == Par(10, 20.0)
+
+
+# Algorithms from functions
+
+
+def test_keywords_bound_to_a_function_are_its_parameters():
+    bound = as_algorithm("b", functools.partial(second, cooling=0.5))
+    assert (bound.call, bound.parameters) == (second, {"cooling": 0.5})
+    assert bound.origin.endswith(":second")
+
+
+def test_what_is_no_plain_data_stays_bound():
+    secret = object()
+    bound = as_algorithm("b", functools.partial(second, cooling=secret))
+    assert bound.parameters == {}
+    assert bound.call.keywords == {"cooling": secret}
+
+
+def test_an_algorithm_is_known_by_the_name_it_is_given():
+    plan = a_plan(
+        algorithms={"x": Command("other", ("solve", "{seed}", "{instance}")), "y": lambda instance, seed: 1.0}
+    )
+    assert names_of(plan.algorithms) == ["x", "y"]
+    assert plan.algorithms[1].origin.endswith("<lambda>")

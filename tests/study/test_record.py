@@ -1,0 +1,130 @@
+"""What is kept of a plan, and when two plans may share a study file."""
+
+from __future__ import annotations
+
+import json
+import string
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ampler.core.values import Command, Drop, Function, Instance, Limits, Question, Reading
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.plan import make_plan
+from ampler.study.record import changed, fingerprint, from_json, plain, record, to_json
+
+
+def a_plan(**changes):
+    given = {
+        "question": Question("simple"),
+        "algorithms": {"a": first, "b": second, "c": second},
+        "instances": [f"i{n}" for n in range(60)],
+        "rule": Fixed(runs=3),
+        "seed": 7,
+        "count": "all",
+    }
+    return make_plan(**given | changes)
+
+
+def first(instance, seed):
+    return 1.0
+
+
+def second(instance, seed, *, cooling=0.9):
+    return 2.0
+
+
+def test_an_equal_plan_has_an_equal_fingerprint():
+    assert fingerprint(a_plan()) == fingerprint(a_plan())
+    assert changed(fingerprint(a_plan()), fingerprint(a_plan())) is None
+
+
+COMMAND = Command("x", ("solve", "{seed}", "{instance}", "{k}"), {"k": 1}, Reading("json", "cost"))
+CHANGES = [
+    (replace(COMMAND, argv=("solve", "-v", "{seed}", "{instance}", "{k}")), "command"),
+    (replace(COMMAND, parameters={"k": 1.0}), "parameters"),
+    (replace(COMMAND, parameters={"k": True}), "parameters"),
+    (replace(COMMAND, reading=Reading("seconds")), "value"),
+    (replace(COMMAND, protocol="irace"), "command"),
+    (Command("x", ("solve",), {"k": 1}, Reading("json", "cost"), "worker"), "command"),
+    (Function("x", second, "m:f", {"k": 1}, Reading("json", "cost")), "command"),
+]
+
+
+@pytest.mark.parametrize(("other", "field"), CHANGES)
+def test_a_change_of_what_gives_a_run_its_value_is_named(other, field):
+    before = fingerprint(a_plan(algorithms=[COMMAND, Command("y", ("y", "{seed}", "{instance}"))]))
+    after = fingerprint(a_plan(algorithms=[Command("y", ("y", "{seed}", "{instance}")), other]))
+    assert changed(before, after).field == field
+    assert f"{field} of algorithm 'x' is recorded as" in str(changed(before, after))
+
+
+def test_a_change_of_the_seed_or_of_a_file_is_named():
+    before = fingerprint(a_plan(instances=[Instance("i", "/i", "abc"), Instance("j")]))
+    assert str(changed(before, replace(before, seed=8))) == "seed of the study is recorded as 7, planned as 8"
+    after = fingerprint(a_plan(instances=[Instance("i", "/other/i", "abd"), Instance("j")]))
+    assert changed(before, after).field == "content"
+
+
+@pytest.mark.parametrize("changes", [
+    {"question": Question("percent", "a", effect=0.5)},
+    {"rule": Fixed(runs=9)},
+    {"limits": Limits(timeout=5)},
+    {"policy": Drop()},
+    {"algorithms": {"c": second, "a": first, "d": first}},
+    {"instances": [f"i{n}" for n in range(100)]},
+    {"retries": 3},
+])  # fmt: skip
+def test_everything_else_may_change(changes):
+    assert changed(fingerprint(a_plan()), fingerprint(a_plan(**changes))) is None
+
+
+def test_a_study_may_be_moved_and_its_parameters_reordered():
+    before = Command("x", ("s", "{seed}", "{instance}", "{a}", "{b}"), {"a": 1, "b": 2}, folder="/here", cost=2.0)
+    after = replace(before, parameters={"b": 2, "a": 1}, folder="/there", cost=1.0)
+    one, other = (fingerprint(a_plan(algorithms={"x": each, "y": second})) for each in (before, after))
+    assert changed(one, other) is None
+
+
+def test_decisions_hang_on_rule_policy_and_algorithms_but_not_on_the_instances():
+    same = record(a_plan()).decisions
+    assert record(a_plan(count=5, seed=9, limits=Limits(timeout=3), name="other")).decisions == same
+    for changes in [
+        {"rule": Fixed(runs=4)},
+        {"policy": Drop()},
+        {"algorithms": {"b": first, "a": second, "c": second}},
+        {"algorithms": [Function(n, first, "m:f", deterministic=n == "a") for n in "abc"]},
+    ]:
+        assert record(a_plan(**changes)).decisions != same, changes
+
+
+def test_a_record_says_what_a_reader_must_know():
+    question = Question("percent", "a", effect=0.5, better="higher")
+    plan = a_plan(
+        question=question,
+        algorithms=[
+            Function("a", first, "m:f", reading=Reading("seconds")),
+            Function("b", first, "m:f", deterministic=True),
+        ],
+        instances=[Instance(f"i{n}", features={"size": str(n)}) for n in range(50)],
+        rule=Accuracy(se=0.05, difference="percent", reference="a", costs={"b": 3.0}),
+    )
+    kept = record(plan)
+    assert (kept.algorithms, kept.instances) == (("a", "b"), tuple(instance.name for instance in plan.instances))
+    assert (kept.timed, kept.deterministic) == (("a",), ("b",))
+    assert (kept.rule["rule"], kept.rule["se"], kept.rule["costs"]) == ("Accuracy", 0.05, {"b": 3.0})
+    assert kept.features["i3"] == {"size": "3"}
+    assert kept.question == question
+    assert from_json(to_json(kept)) == kept
+
+
+@given(st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(string.printable),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.frozensets(st.integers()),
+))  # fmt: skip
+def test_whatever_is_plain_data_can_be_written_as_json_and_stays_plain(value):
+    written = plain(value)
+    assert plain(written) == written
+    assert json.loads(json.dumps(written, allow_nan=False)) == written

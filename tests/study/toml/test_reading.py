@@ -1,0 +1,610 @@
+"""study.toml: what it says becomes a plan, and what does not fit is pointed at."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tomllib
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ampler.core.errors import InvalidPlan
+from ampler.core.values import Command, Drop, Limits, Par, Penalty, Question, Reading, StopStudy
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.record import fingerprint
+from ampler.study.toml import read_study_file
+from ampler.study.toml.keys import TABLES, Unfit, duration, memory
+from ampler.study.toml.lines import key_lines, line_of
+
+SMALL = """
+difference = "simple"
+se = 0.5
+
+[[algorithm]]
+name = "a"
+command = "solve {seed} {instance}"
+
+[[algorithm]]
+name = "b"
+command = "solve -b {seed} {instance}"
+
+[instances]
+names = ["i1", "i2", "i3"]
+use = "all"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with instances and modules; what is imported from it is forgotten afterwards."""
+    for number in (1, 2, 10):
+        (tmp_path / "instances").mkdir(exist_ok=True)
+        (tmp_path / "instances" / f"{number}.txt").write_text(f"{number}\n")
+    (tmp_path / "solvers.py").write_text("def anneal(instance, seed, cooling=0.9):\n    return 1.0\n")
+    (tmp_path / "problems.py").write_text("small = {'x': 1, 'y': [2]}\ndef large():\n    return {'z': 3, **small}\n")
+    path = list(sys.path)
+    yield tmp_path
+    sys.path[:] = path
+    for name in ("solvers", "problems", "broken"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def read(folder):
+    def read(text):
+        (folder / "study.toml").write_text(dedent(text).lstrip())
+        return read_study_file(folder / "study.toml")
+
+    return read
+
+
+def names_of(instances):
+    return sorted(instance.name for instance in instances)
+
+
+# What it says
+
+
+def test_the_example_of_the_design_is_read_as_it_is_meant(read, folder):
+    study = read(r"""
+        # study.toml
+        name = "neighbourhoods"
+        reference = "full"               # leave out to compare all with all
+        difference = "percent"           # or "simple", "log-ratio"
+        effect = 0.5
+        power = 0.8
+        se = 0.05
+        seed = 2019
+
+        [run]
+        workers = 4
+        timeout = "60s"                  # per run; the whole process group is killed
+        on-failure = "stop"              # or "drop", { penalty = 1e6 }, { par = 10 }
+
+        [[algorithm]]
+        name = "full"
+        command = "java -jar upmsp.jar optimize --seed {seed} {instance}"   # split, never through a shell
+        value = '^(\d+)'                 # default: the last number printed
+
+        [[algorithm]]
+        name = "mine"
+        python = "solvers:anneal"        # anneal(instance, seed, **parameters) -> number, or a mapping of measures
+        parameters = { cooling = 0.96 }
+
+        [instances]
+        files = "instances/*.txt"
+    """)
+    plan = study.plan
+    assert (study.workers, study.path, plan.name, plan.seed) == (4, folder / "study.toml", "neighbourhoods", 2019)
+    assert plan.question == Question("percent", "full", effect=0.5, power=0.8)
+    assert plan.rule == Accuracy(se=0.05, difference="percent", reference="full")
+    assert (plan.limits, plan.policy) == (Limits(timeout=60.0), StopStudy())
+    full, mine = plan.algorithms
+    argv = ("java", "-jar", "upmsp.jar", "optimize", "--seed", "{seed}", "{instance}")
+    assert full == Command("full", argv, reading=Reading("pattern", r"^(\d+)"), folder=str(folder))
+    assert (mine.origin, mine.parameters, mine.call(None, 1)) == ("solvers:anneal", {"cooling": 0.96}, 1.0)
+    assert names_of(plan.instances) == ["instances/1.txt", "instances/10.txt", "instances/2.txt"]
+    assert "34 instances are needed" in plan.warnings[0]
+
+
+def test_every_key_is_understood(read, folder):
+    (folder / "features.csv").write_text("Instance;size;kind\ni1;3; a\ni2;4;b\ni3;5;c\nextra;6;d\n")
+    study = read(r"""
+        name = "all keys"
+        reference = "a"
+        difference = "log-ratio"
+        effect = 0.7
+        power = 0.9
+        se = 0.01
+        seed = -3
+        alpha = 0.01
+        target = "worst"
+        test = "wilcoxon"
+        alternative = "less"
+        better = "higher"
+        statistic = "quantile:0.9"
+        margin = 0.05
+
+        [rule]
+        start = 5
+        budget = 200
+        batch = 8
+        allocation = "greedy"
+        guard = "all"
+        formula = "paper"
+
+        [run]
+        workers = 3
+        timeout = "1h30m"
+        memory = "2GB"
+        on-failure = { par = 10 }
+        retries = 2
+
+        [[algorithm]]
+        name = "a"
+        command = ["solve", "-k", "{k}", "{seed}", "{instance}"]
+        parameters = { k = 3 }
+        value = "json:cost"
+        cost = 2.5
+
+        [[algorithm]]
+        name = "b"
+        runner = "./target-runner"
+        value = "cpu-seconds"
+        deterministic = true
+
+        [instances]
+        names = ["i1", "i2", "i3"]
+        features = "features.csv"
+        use = 2
+    """)
+    plan, expected = study.plan, Question(
+        "log-ratio", "a", 0.7, 0.9, 0.01, "worst", "wilcoxon", "less", "higher", "quantile:0.9", 0.05
+    )  # fmt: skip
+    assert (study.workers, plan.name, plan.seed, plan.question) == (3, "all keys", -3, expected)
+    assert plan.rule == Accuracy(
+        se=0.01, difference="log-ratio", reference="a", statistic="quantile:0.9", start=5, budget=200, batch=8,
+        allocation="greedy", guard="all", formula="paper", costs={"a": 2.5, "b": 1.0},
+    )  # fmt: skip
+    assert (plan.limits, plan.policy, plan.retries) == (Limits(5400.0, 2 * 10**9), Par(10.0, 5400.0), 2)
+    a, b = plan.algorithms
+    assert (a.argv[2], a.parameters, a.reading, a.cost) == ("{k}", {"k": 3}, Reading("json", "cost"), 2.5)
+    assert (b.argv, b.protocol, b.reading, b.deterministic) == (
+        ("./target-runner",), "irace", Reading("cpu-seconds"), True,
+    )  # fmt: skip
+    assert (len(plan.instances), len(plan.untouched)) == (2, 1)
+    assert {i.name: dict(i.features) for i in (*plan.instances, *plan.untouched)}["i2"] == {"size": "4", "kind": "b"}
+
+
+@pytest.mark.parametrize(("line", "policy"), [
+    ("", StopStudy()), ('on-failure = "drop"', Drop()), ("on-failure = { penalty = 1e6 }", Penalty(1e6)),
+    ('timeout = 2\non-failure = { par = 10 }', Par(10.0, 2.0)),
+])  # fmt: skip
+def test_what_a_failed_run_means(read, line, policy):
+    assert read(SMALL + "\n[run]\n" + line).plan.policy == policy
+
+
+def test_a_fixed_number_of_runs_needs_no_accuracy(read):
+    without_se = SMALL.replace("se = 0.5\n", "")
+    assert read(without_se + "\n[rule]\nallocation = 'fixed'\nruns = 12").plan.rule == Fixed(runs=12)
+    assert read(without_se + "\n[rule]\nallocation = 'fixed'").plan.rule == Fixed(runs=30)
+
+
+def test_what_is_left_out_has_a_default(read):
+    study = read(SMALL)
+    assert (study.workers, study.plan.name, study.plan.seed, study.plan.retries) == (None, "study", 0, 0)
+    assert study.plan.question == Question("simple")
+    assert study.plan.rule == Accuracy(se=0.5, difference="simple")
+    assert all(algorithm.reading == Reading() for algorithm in study.plan.algorithms)
+
+
+# Instances
+
+
+def instances(text):
+    return SMALL[: SMALL.index("names")] + 'use = "all"\n' + text
+
+
+def test_files_are_named_by_their_relative_path_and_known_by_their_content(read, folder):
+    (folder / "instances" / "deep").mkdir()
+    (folder / "instances" / "deep" / "x y.dat").write_text("x")
+    plan = read(instances('files = ["instances/1*.txt", "instances/**/*.dat", "instances/1.txt"]')).plan
+    by_name = {instance.name: instance for instance in plan.instances}
+    assert sorted(by_name) == ["instances/1.txt", "instances/10.txt", "instances/deep/x y.dat"]
+    one = by_name["instances/1.txt"]
+    assert one.path == one.text == str(folder / "instances" / "1.txt")
+    assert one.sha256 == hashlib.sha256(b"1\n").hexdigest()
+
+
+def test_a_study_that_is_moved_is_the_same_study_and_one_with_another_file_is_not(read, folder, tmp_path_factory):
+    text = instances('files = "instances/*.txt"')
+    here = fingerprint(read(text).plan)
+    there = tmp_path_factory.mktemp("moved")
+    for path in [folder / "study.toml", *(folder / "instances").iterdir()]:
+        target = there / path.relative_to(folder)
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    assert fingerprint(read_study_file(there / "study.toml").plan) == here
+    (there / "instances" / "1.txt").write_text("other")
+    assert fingerprint(read_study_file(there / "study.toml").plan) != here
+
+
+def test_files_outside_the_folder_have_a_name_too(read, folder):
+    (folder / "inner").mkdir()
+    (folder / "inner" / "study.toml").write_text(instances('files = "../instances/*.txt"'))
+    plan = read_study_file(folder / "inner" / "study.toml").plan
+    assert names_of(plan.instances)[0] == "../instances/1.txt"
+    assert Path(plan.instances[0].path).parent == folder / "instances"
+
+
+@pytest.mark.parametrize("attribute", ["small", "large"])
+def test_objects_come_from_a_python_mapping_or_from_what_a_function_returns(read, attribute):
+    plan = read(instances(f'python = "problems:{attribute}"')).plan
+    data = {instance.name: instance.data for instance in plan.instances}
+    assert data == {"x": 1, "y": [2]} | ({"z": 3} if attribute == "large" else {})
+
+
+def test_the_folder_of_the_study_comes_first_on_the_import_path(read, folder, tmp_path_factory):
+    """Also when another study's module of that name has been imported before."""
+    other = tmp_path_factory.mktemp("other")
+    (other / "solvers.py").write_text("def anneal(instance, seed):\n    return 2.0\n")
+    text = SMALL.replace('command = "solve {seed} {instance}"', 'python = "solvers:anneal"')
+    (other / "study.toml").write_text(text)
+    assert read(text).plan.algorithms[0].call(None, 1) == 1.0
+    assert read_study_file(other / "study.toml").plan.algorithms[0].call(None, 1) == 2.0
+    assert read(text).plan.algorithms[0].call(None, 1) == 1.0
+
+
+# What does not fit
+
+
+def replaced(old, new):
+    assert old in SMALL
+    return SMALL.replace(old, new)
+
+
+WRONG = [
+    ('efect = 0.5\n' + SMALL, 1, "'efect' is no key of a study file; did you mean 'effect'?"),
+    ("\n\non_failure = 1\n" + SMALL, 3, "'on_failure' is no key of a study file; "),
+    (SMALL + "[run]\non_failure = 'stop'", 17, "'on_failure' is no key of [run]; did you mean 'on-failure'?"),
+    (SMALL + "[run]\ntimeot = 1", 17, "'timeot' is no key of [run]; did you mean 'timeout'?"),
+    (SMALL + "[run]\nse = 1", 17, "'se' is no key of [run]; it belongs at the top"),
+    ("timeout = '1s'\n" + SMALL, 1, "'timeout' is no key of a study file; it belongs under [run]"),
+    (SMALL + "[zebra]", 16, "'zebra' is no key of a study file; known are name, reference, "),
+    (SMALL + "[rules]", 16, "'rules' is no key of a study file; did you mean 'rule'?"),
+    (
+        SMALL.replace("[[algorithm]]", "[[algorithms]]"),
+        5, "'algorithms' is no key of a study file; did you mean 'algorithm'?",
+    ),
+    (
+        replaced('name = "b"', 'name = "b"\nvalues = "x"'),
+        11, "'values' is no key of [[algorithm]]; did you mean 'value'?",
+    ),
+    (
+        replaced('difference = "simple"', 'difference = "ratio"'),
+        2, "difference must be one of 'simple', 'percent', 'log-ratio'",
+    ),
+    (replaced('difference = "simple"\n', ""), None, "difference must be given: "),
+    (replaced("se = 0.5", "se = '0.5'"), 3, "se must be a positive number, got '0.5'"),
+    (replaced("se = 0.5", "se = nan"), 3, "se must be a positive number, got nan"),
+    (replaced("se = 0.5", "se = true"), 3, "se must be a positive number, got True"),
+    (replaced("se = 0.5\n", ""), None, "se must be given: "),
+    ("effect = 0\n" + SMALL, 1, "effect must be a positive number, got 0"),
+    ("power = 80\n" + SMALL, 1, "power must be a number between 0 and 1, got 80"),
+    ("target = 0\n" + SMALL, 1, "target must be 'worst', 'mean', 'median', 'best' or a number of comparisons"),
+    ("effect = 1\ntarget = 5\n" + SMALL, 2, "target must be "),
+    ("alternative = 'less'\n" + SMALL, 1, "alternative 'less' needs a reference"),
+    ("reference = 'c'\n" + SMALL, 1, "reference must be one of the algorithms 'a', 'b', got 'c'"),
+    ("seed = 1.5\n" + SMALL, 1, "seed must be a whole number, got 1.5"),
+    ("statistic = 'mode'\n" + SMALL, 1, "the statistic must be "),
+    (SMALL + "[rule]\nstart = 1", 17, "start must be a whole number of 2 or more, got 1"),
+    (SMALL + "[rule]\nbudget = 3", 17, "budget must allow the first runs of every algorithm, 20 in all, got 3"),
+    (SMALL + "[rule]\nruns = 3", 17, "runs has no meaning with allocation = 'optimal'; leave it out"),
+    (SMALL + "[rule]\nallocation = 'fixed'\n\nguard = 'all'", 19, "guard has no meaning with allocation = 'fixed'"),
+    (SMALL + "[run]\ntimeout = '60 parsecs'", 17, 'timeout must be a positive duration such as "60s"'),
+    (SMALL + "[run]\nmemory = 500", 17, 'memory must be a positive size such as "500MB"'),
+    (SMALL + "[run]\nworkers = 0", 17, "workers must be a whole number of 1 or more, got 0"),
+    (SMALL + "[run]\non-failure = { penality = 1 }", 17, 'on-failure must be "stop", "drop", { penalty = number }'),
+    (SMALL + "[run]\non-failure = { par = 10 }", 17, "par = 10 multiplies the time limit, so a timeout must be set"),
+    ("run = 3\n" + SMALL, 1, "run must be a table, [run], got 3"),
+    (
+        SMALL[: SMALL.index("[instances]")].replace("se", "instances = 40\nse", 1),
+        3, "instances must be a table, [instances], got 40; write `use = 40`",
+    ),
+    (replaced('use = "all"', "use = 1"), 15, "use must be 'needed', 'all' or a whole number of 2 or more, got 1"),
+    (replaced('use = "all"', ""), 13, "effect must be given to know how many instances are needed"),
+    (replaced('name = "b"', 'name = "A"'), 9, "algorithm names must differ by more than case, got 'a' and 'A'"),
+    (replaced('name = "b"\n', ""), 9, "name must be given in [[algorithm]]: "),
+    (replaced('name = "b"', 'name = ""'), 10, "name must be a text in quotes, got ''"),
+    (
+        replaced('command = "solve -b {seed} {instance}"', ""),
+        9, "algorithm 'b' must have one of command, python, runner and worker, got none",
+    ),
+    (
+        replaced('name = "b"', 'name = "b"\nrunner = "r"'),
+        9, "algorithm 'b' must have one of command, python, runner and worker, got command and runner",
+    ),
+    (replaced("-b {seed}", "-b {sed}"), 9, "the command of algorithm 'b' has a place {sed}"),
+    (
+        replaced("-b {seed} {instance}", "-b {seed}"),
+        9, "the command of algorithm 'b' must say where the instance goes",
+    ),
+    (replaced("solve -b", "solve 'b"), 11, "command must be a command with its quotes closed"),
+    (
+        replaced("{instance}\"\n\n[inst", "{instance} | tail -1\"\n\n[inst"),
+        11, "command is not run by a shell, so '|' has no meaning",
+    ),
+    (replaced('"solve -b {seed} {instance}"', "[]"), 11, "command must be a text or a list of texts, got []"),
+    (replaced('name = "b"', 'name = "b"\nvalue = "(["'), 11, "value must be a regular expression, 'json:field', "),
+    (replaced('name = "b"', 'name = "b"\ncost = -1'), 11, "cost must be a positive number, got -1"),
+    (
+        replaced('name = "b"', 'name = "b"\ndeterministic = "yes"'),
+        11, "deterministic must be true or false, got 'yes'",
+    ),
+    (replaced('name = "b"', 'name = "b"\nparameters = 3'), 11, "parameters must be a table such as"),
+    (
+        replaced('name = "b"', 'name = "b"\nparameters = { day = 2020-01-01 }'),
+        11, "parameters must hold texts, numbers",
+    ),
+    (replaced('name = "b"', 'name = "b"\nparameters = { k = 3 }'), 9, "parameter 'k' of algorithm 'b' is not used"),
+    (replaced('command = "solve -b', 'python = "solve -b'), 11, 'python must be "module:name", got'),
+    (replaced('command = "solve -b {seed} {instance}"', 'python = "nowhere:f"'), 11, "there is no module 'nowhere'"),
+    (
+        replaced('command = "solve -b {seed} {instance}"', 'python = "solvers:aneal"'),
+        11, "module 'solvers' has no 'aneal'; did you mean 'anneal'?",
+    ),
+    (
+        replaced('command = "solve -b {seed} {instance}"', 'python = "problems:small"'),
+        11, "python must name a function, problems:small is {",
+    ),
+    (
+        replaced('command = "solve -b {seed} {instance}"', 'python = "broken:f"'),
+        11, "module 'broken' cannot be imported (ZeroDivisionError: ",
+    ),
+    (replaced('names = ["i1", "i2", "i3"]', 'names = []'), 13, "a comparison needs at least two instances, got 0"),
+    (
+        replaced('names = ["i1", "i2", "i3"]', 'names = ["i1", 2]'),
+        14, "names must be a text or a list of texts, got ['i1', 2]",
+    ),
+    (
+        replaced('names = ["i1", "i2", "i3"]', ""),
+        13, "[instances] must have one of files, names and python, got none",
+    ),
+    (
+        replaced('names = ["i1"', 'files = "x"\nnames = ["i1"'),
+        13, "[instances] must have one of files, names and python, got files and names",
+    ),
+    (replaced('names = ["i1", "i2", "i3"]', 'files = "nothing/*.txt"'), 14, "files must match at least one file in "),
+    (replaced('names = ["i1", "i2", "i3"]', 'python = "solvers:anneal"'), 14, "solvers:anneal raised TypeError: "),
+    (
+        replaced('names = ["i1", "i2", "i3"]', 'python = "sys:path"'),
+        14, "python must name a mapping of names to instances, sys:path is list",
+    ),
+    (SMALL + 'features = "none.csv"', 16, "the table of features "),
+    (
+        replaced('"i1", "i2", "i3"', '"instance-2", "x"') + 'features = "few.csv"',
+        16, "few.csv must have a row for instance 'instance-2'; did you mean 'instance-1' there?",
+    ),
+    (SMALL + 'features = "ragged.csv"', 16, "ragged.csv must be a table with distinct columns"),
+    (SMALL[: SMALL.index("[[")].lstrip("\n") + "[instances]\nnames = ['x', 'y']", None, "algorithms must be given"),
+    (
+        SMALL[: SMALL.index("[[")] + "[algorithm]\nname = 'a'",
+        5, "algorithm must be written as [[algorithm]], with two brackets",
+    ),
+    ("seed = \n" + SMALL, 1, "invalid value"),
+    ('name = "x\n' + SMALL, 1, "illegal character"),
+    ("seed = 1\nseed = 2\n" + SMALL, 2, "cannot overwrite a value"),
+    ("instances = 40\n" + SMALL, 14, "`use = …` under [instances]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "message"), WRONG, ids=[message[:40] for _, _, message in WRONG])
+def test_what_does_not_fit_is_pointed_at_in_one_sentence(folder, text, line, message):
+    (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "few.csv").write_text("instance,size\ninstance-1,3\n")
+    (folder / "ragged.csv").write_text("instance,size\ni1,3\ni2\ni3,4\n")
+    (folder / "study.toml").write_text(text)
+    with pytest.raises(InvalidPlan) as problem:
+        read_study_file(folder / "study.toml")
+    said = str(problem.value)
+    where = "study.toml: " if line is None else f"study.toml, line {line}: "
+    assert said.startswith(where), said
+    assert message in said
+    assert "\n" not in said
+
+
+def test_a_file_that_cannot_be_read_is_said(tmp_path):
+    with pytest.raises(InvalidPlan, match=r"there is no study file .*; `ampler init` makes one"):
+        read_study_file(tmp_path / "study.toml")
+    (tmp_path / "study.toml").write_bytes(b'name = "\xff"')
+    with pytest.raises(InvalidPlan, match="must be text in UTF-8, got the byte 0xff"):
+        read_study_file(tmp_path / "study.toml")
+    with pytest.raises(InvalidPlan, match="cannot be read: Is a directory"):
+        read_study_file(tmp_path)
+
+
+def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(folder):
+    (folder / "study.toml").write_bytes(b"\xef\xbb\xbf" + SMALL.replace("\n", "\r\n").encode())
+    assert len(read_study_file(folder / "study.toml").plan.algorithms) == 2
+
+
+# Quantities
+
+
+@pytest.mark.parametrize(("text", "seconds"), [
+    ("60s", 60), ("2m", 120), ("2 min", 120), ("1.5h", 5400), ("1h30m", 5400), ("250ms", 0.25), ("1d", 86400), (7, 7),
+])  # fmt: skip
+def test_durations(text, seconds):
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "60", "s", "-1s", "0s", "1x", "1h30", "1 hour", True, -1, None, float("inf")])
+def test_what_is_no_duration(text):
+    with pytest.raises(Unfit):
+        duration(text)
+
+
+@pytest.mark.parametrize(("text", "size"), [
+    ("2GB", 2 * 10**9), ("2GiB", 2**31), ("512MB", 512 * 10**6), ("1.5 kB", 1500), ("1b", 1), ("1TB", 10**12),
+])  # fmt: skip
+def test_sizes(text, size):
+    assert memory(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "2", "GB", "-1GB", "0GB", "2G", 5, None])
+def test_what_is_no_size(text):
+    with pytest.raises(Unfit):
+        memory(text)
+
+
+# The locator
+
+keys = st.from_regex(r"[A-Za-z0-9_-]{1,6}", fullmatch=True) | st.text(
+    st.characters(exclude_categories=("Cs", "Cc")), max_size=6
+)
+scalars = st.one_of(
+    st.integers(-(2**63), 2**63 - 1),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=12),
+)
+
+
+def toml(value):
+    """A value in TOML, strings in any of their forms that can hold them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key(name)} = {toml(each)}" for name, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[\n  # a comment with ] in it\n" + "".join(f"  {toml(each)},\n" for each in value) + "]"
+    if isinstance(value, str):
+        if value.isprintable() and "'" not in value and len(value) % 2:
+            return f"'''\n{value}'''" if len(value) % 3 else f"'{value}'"
+        plain = "".join(c if c.isascii() else f"\\U{ord(c):08x}" for c in json.dumps(value, ensure_ascii=False))
+        plain = plain.replace("\x7f", "\\u007f")
+        return f'"""{plain[1:-1]}"""' if len(value) % 2 else plain
+    return repr(value)
+
+
+def key(name):
+    bare = name and name.isascii() and all(c.isalnum() or c in "_-" for c in name)
+    return name if bare else '"' + "".join(f"\\U{ord(c):08x}" for c in name) + '"'
+
+
+@given(
+    st.dictionaries(
+        keys, scalars | st.lists(scalars, max_size=3) | st.dictionaries(keys, scalars, max_size=3), max_size=4
+    ),
+    st.dictionaries(keys, scalars, max_size=3),
+    st.lists(st.dictionaries(keys, scalars, max_size=3), max_size=3),
+)
+def test_every_key_is_found_on_its_line(top, table, array):
+    lines, expected = [], {}
+
+    def write(text, path=None):
+        if path is not None:
+            expected[path] = len(lines) + 1
+        lines.extend(text.split("\n"))
+
+    top = {f"t{name}": value for name, value in top.items()}
+    for name, value in top.items():
+        write('# seed = 1 [x] "\n')
+        write(f"{key(name)} = {toml(value)}  # ' \"", (name,))
+    write("[ some . 'table' ]", ("some", "table"))
+    for name, value in table.items():
+        write(f"  {key(name)} = {toml(value)}", ("some", "table", name))
+    for place, entry in enumerate(array):
+        write("[[many]] # [[many]]", ("many", place))
+        for name, value in entry.items():
+            write(f"{key('e' + name)}={toml(value)}", ("many", place, "e" + name))
+        write("[many.inner]", ("many", place, "inner"))
+        write("x.y = 1", ("many", place, "inner", "x", "y"))
+    text = "\n".join(lines)
+    tomllib.loads(text)
+    assert key_lines(text) == expected
+    assert line_of(key_lines(text), ("some", "table", "unheard", "of")) == expected["some", "table"]
+    assert line_of(key_lines(text), ("unheard",)) is None
+
+
+def test_every_known_key_stands_in_a_table_of_its_own():
+    assert set(TABLES) == {"", "[rule]", "[run]", "[[algorithm]]", "[instances]"}
+    assert all(len(set(known)) == len(known) for known in TABLES.values())
+
+
+# The documentation
+
+PAGE = (Path(__file__).parents[3] / "docs" / "study-files.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_documentation_is_a_study(read):
+    example = PAGE.split("```toml\n")[1].split("```")[0]
+    assert [algorithm.name for algorithm in read(example).plan.algorithms] == ["full", "mine"]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_key_is_documented_and_no_other(kind):
+    starts = {"": "At the top", "[rule]": "`[rule]`, ", "[run]": "`[run]`, ", "[[algorithm]]": "`[[algorithm]]`, "}
+    section = PAGE.split(starts.get(kind, "`[instances]`:"))[1].split("\n\n")[1]
+    rows = [line.split("`")[1] for line in section.splitlines()[2:]]
+    tables = {"rule", "run", "algorithm", "instances"}
+    assert rows == [key for key in TABLES[kind] if key not in tables]
+
+
+# Round trips
+
+studies = st.fixed_dictionaries({
+    "name": st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip),
+    "difference": st.sampled_from(["simple", "percent", "log-ratio"]),
+    "se": st.floats(1e-9, 1e9),
+    "seed": st.integers(-(2**63), 2**63 - 1),
+    "alpha": st.floats(1e-6, 0.5),
+    "power": st.floats(0.01, 0.99),
+    "margin": st.floats(1e-9, 10),
+    "better": st.sampled_from(["lower", "higher"]),
+    "test": st.sampled_from(["t", "wilcoxon", "sign"]),
+    "rule": st.fixed_dictionaries({}, optional={
+        "start": st.integers(2, 20), "budget": st.integers(100, 10**6), "batch": st.integers(1, 99),
+        "guard": st.sampled_from(["none", "pairs", "all"]),
+        "allocation": st.sampled_from(["optimal", "greedy", "balanced"]),
+    }),
+    "run": st.fixed_dictionaries({}, optional={
+        "workers": st.integers(1, 64), "timeout": st.floats(1e-3, 1e6), "retries": st.integers(0, 9),
+        "on-failure": st.sampled_from(["stop", "drop"]) | st.fixed_dictionaries({"penalty": st.floats(1e-3, 1e9)}),
+    }),
+    "parameters": st.dictionaries(st.from_regex(r"[a-z]{1,6}", fullmatch=True).filter(
+        lambda name: name not in ("seed", "instance")), scalars, max_size=3),
+})  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(studies)
+def test_what_is_written_is_what_is_planned(folder, study):
+    tables = {name: study.pop(name) for name in ("rule", "run")}
+    parameters = study.pop("parameters")
+    words = ["solve", "{seed}", "{instance}", *(f"{{{name}}}" for name in parameters)]
+    text = "".join(f"{name} = {toml(value)}\n" for name, value in study.items())
+    for name, table in tables.items():
+        text += f"[{name}]\n" + "".join(f"{each} = {toml(value)}\n" for each, value in table.items())
+    text += f"[[algorithm]]\nname = 'a'\nparameters = {toml(parameters)}\ncommand = {toml(words)}\n"
+    (folder / "study.toml").write_text(text + SMALL[SMALL.index('[[algorithm]]\nname = "b"') :], newline="")
+    read = read_study_file(folder / "study.toml")
+    plan, run = read.plan, tables["run"]
+    assert plan.name == study["name"].strip()
+    assert plan.seed == study["seed"]
+    for field in ("difference", "alpha", "power", "margin", "better", "test"):
+        assert getattr(plan.question, field) == study[field]
+    assert plan.rule == Accuracy(se=study["se"], difference=study["difference"], **tables["rule"])
+    assert (read.workers, plan.limits.timeout, plan.retries) == (
+        run.get("workers"), run.get("timeout"), run.get("retries", 0),
+    )  # fmt: skip
+    policies = {"stop": StopStudy(), "drop": Drop()}
+    failure = run.get("on-failure", "stop")
+    assert plan.policy == (policies[failure] if isinstance(failure, str) else Penalty(failure["penalty"]))
+    assert plan.algorithms[0].parameters == parameters
+    assert plan.algorithms[0].argv == tuple(words)

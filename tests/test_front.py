@@ -1,0 +1,197 @@
+"""analyse and advise: one door for paths, data frames, study files, stores and runs."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ampler as am
+from ampler.core.errors import InvalidData, StoreError
+from ampler.core.runs import Runs
+from ampler.core.values import Drop, Par, Penalty
+from ampler.front import Study, failure_policy, is_study_file
+from ampler.study.store import read_store
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(7)
+    rows = [
+        {"algorithm": a, "instance": f"i{i}", "run": r, "value": 10 + i % 3 + shift + rng.normal(scale=0.5)}
+        for i in range(12)
+        for a, shift in (("old", 2.0), ("new", 0.0), ("same", 0.1))
+        for r in range(4)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def study():
+    """A study of two deterministic-in-the-seed functions, with features."""
+
+    def solver(shift):
+        return lambda instance, seed: instance + shift + (seed % 1000) / 2000
+
+    return Study(
+        algorithms={"plain": solver(0.0), "worse": solver(1.0)},
+        instances={f"i{k}": 10.0 + k for k in range(8)},
+        difference="percent",
+        reference="plain",
+        better="lower",
+        se=0.05,
+        seed=3,
+        use="all",
+        start=4,
+    )
+
+
+# Where results may be
+
+
+def test_a_frame_its_csv_its_parquet_and_its_runs_give_the_same_analysis(frame, tmp_path):
+    frame.to_csv(tmp_path / "runs.csv", index=False)
+    frame.to_parquet(tmp_path / "runs.parquet")
+    runs = Runs.from_columns(frame["instance"], frame["algorithm"], frame["value"])
+    sources = (frame, tmp_path / "runs.csv", str(tmp_path / "runs.parquet"), runs)
+    found = [am.analyse(source, difference="percent", reference="old").comparisons for source in sources]
+    assert all(comparisons == found[0] for comparisons in found)
+    assert found[0][0].rejected
+
+
+def test_a_study_file_needs_no_options_and_its_export_gives_the_same(study, tmp_path):
+    from ampler.data.export import write_runs
+
+    study.run(tmp_path / "study.db", workers=1)
+    analysis = am.analyse(tmp_path / "study.db")
+    assert analysis.settings.difference == "percent"
+    assert analysis.settings.reference == "plain"
+    assert (analysis.settings.se, analysis.settings.budget) == (0.05, 100)
+    assert analysis.instances == 8
+    with read_store(tmp_path / "study.db") as store:
+        write_runs(store.observations(), tmp_path / "runs.csv")
+        assert am.analyse(store).comparisons == analysis.comparisons
+    again = am.analyse(tmp_path / "runs.csv", difference="percent", reference="plain")
+    assert again.comparisons[0].p_value == pytest.approx(analysis.comparisons[0].p_value, rel=1e-9)
+
+
+def test_what_is_said_comes_before_what_the_study_says(study, tmp_path):
+    study.run(tmp_path / "study.db", workers=1)
+    analysis = am.analyse(tmp_path / "study.db", difference="simple", alpha=0.01, better="higher", test="sign")
+    asked = analysis.settings
+    assert (asked.difference, asked.alpha, asked.better, asked.test) == ("simple", 0.01, "higher", "sign")
+
+
+def test_a_study_that_has_not_finished_an_instance_and_a_foreign_database_are_refused(study, tmp_path):
+    from ampler.study.record import record
+    from ampler.study.store import open_store
+
+    with open_store(tmp_path / "study.db") as store:
+        store.begin(record(study.plan), {})
+    with pytest.raises(InvalidData, match="no instance of the study is finished"):
+        am.analyse(tmp_path / "study.db")
+    connection = sqlite3.connect(tmp_path / "other.db")
+    connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    assert is_study_file(tmp_path / "other.db")
+    with pytest.raises(StoreError):
+        am.analyse(tmp_path / "other.db")
+
+
+def test_columns_cannot_be_chosen_in_a_study_file(study, tmp_path):
+    study.run(tmp_path / "study.db", workers=1)
+    with pytest.raises(InvalidData, match="no columns to choose"):
+        am.analyse(tmp_path / "study.db", value="seconds")
+
+
+def test_a_plan_that_was_changed_after_the_first_run_is_said(study, tmp_path):
+    from dataclasses import replace
+
+    study.run(tmp_path / "study.db", workers=1)
+    late = {**study.algorithms, "late": lambda instance, seed: instance + 0.5 + (seed % 7) / 100}
+    replace(study, algorithms=late).run(tmp_path / "study.db", workers=1)
+    warnings = {caution.kind: caution.sentence for caution in am.analyse(tmp_path / "study.db").warnings}
+    assert "algorithm late was added" in warnings["plan"]
+
+
+# What must be said, and what is said back
+
+
+def test_the_difference_must_be_chosen_and_the_error_lists_the_three(frame):
+    with pytest.raises(InvalidData, match=r'"simple".*"percent".*"log-ratio"'):
+        am.analyse(frame)
+
+
+@pytest.mark.parametrize(
+    ("text", "policy"),
+    [
+        ("drop", Drop()),
+        ("penalty=1e6", Penalty(1e6)),
+        ("par=10", Par(10.0)),
+        ("par=10, cutoff=3600", Par(10.0, 3600.0)),
+    ],
+)
+def test_failure_policies_are_read(text, policy):
+    assert failure_policy(text) == policy
+
+
+@pytest.mark.parametrize("text", ["", "par", "par=x", "penalty", "drop=1", "stop", "cutoff=3,par=2"])
+def test_other_words_for_failures_are_refused(text):
+    with pytest.raises(InvalidData, match="penalty=VALUE"):
+        failure_policy(text)
+
+
+def test_failed_runs_need_a_policy_and_get_it(frame):
+    frame["status"] = ["timeout" if k == 5 else "ok" for k in range(len(frame))]
+    with pytest.raises(InvalidData, match="--on-failure"):
+        am.analyse(frame, difference="simple")
+    dropped = am.analyse(frame, difference="simple", on_failure="drop")
+    penalised = am.analyse(frame, difference="simple", on_failure=Penalty(100.0))
+    assert dropped.settings.failures == Drop()
+    assert dropped.statistics.max() < penalised.statistics.max()
+
+
+def test_maximise_in_the_table_decides_the_words_and_accuracy_asks_back(frame):
+    assert am.analyse(frame.assign(maximize=True), difference="simple").settings.better == "higher"
+    accuracy = frame.rename(columns={"value": "accuracy"})
+    kinds = [caution.kind for caution in am.analyse(accuracy, difference="simple").warnings]
+    assert "direction" in kinds
+    said = am.analyse(accuracy, difference="simple", better="lower").warnings
+    assert "direction" not in [caution.kind for caution in said]
+
+
+def test_notes_of_the_reader_are_warnings_of_the_analysis(frame):
+    analysis = am.analyse(frame.assign(dimension=[10, 30] * (len(frame) // 2)), difference="simple")
+    assert analysis.warnings[0].kind == "table"
+    assert analysis.warnings[0].sentence.startswith("An instance is one combination of instance and dimension")
+
+
+def test_where_and_columns_reach_the_table(frame):
+    renamed = frame.rename(columns={"algorithm": "who", "instance": "on", "value": "result of it"})
+    renamed["half"] = [0, 0, 1, 1] * (len(frame) // 4)
+    analysis = am.analyse(
+        renamed, difference="simple", algorithm="who", instance=["on"], value="result of it", where={"half": 1}
+    )
+    assert analysis.runs == len(frame) // 2
+
+
+def test_features_of_a_table_become_subgroups(frame):
+    frame["size"] = [f"s{int(name[1:]) % 2}" for name in frame["instance"]]
+    groups = am.analyse(frame, difference="simple", reference="old").subgroups
+    assert {group.feature for group in groups} == {"size"}
+
+
+# Advice
+
+
+def test_advice_comes_from_the_same_sources(frame, study, tmp_path):
+    from_frame = am.advise(frame, difference="simple", detect=0.5, start=2)
+    frame.to_csv(tmp_path / "runs.csv", index=False)
+    from_file = am.advise(tmp_path / "runs.csv", difference="simple", detect=0.5, start=2)
+    assert from_file.best == from_frame.best
+    study.run(tmp_path / "study.db", workers=1)
+    advice = am.advise(tmp_path / "study.db", detect=0.02)
+    assert advice.difference == "percent"
+    assert advice.pilot_instances == 8
+    with pytest.raises(InvalidData, match="difference must be chosen"):
+        am.advise(frame, detect=0.5)

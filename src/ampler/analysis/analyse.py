@@ -10,15 +10,15 @@ from collections.abc import Collection
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis import cautions
 from ampler.analysis.blocks import Worst
 from ampler.analysis.compare import Equivalence, Result, compare, equivalence
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, other_policies, stability, subgroups
-from ampler.analysis.material import Floats, Material, material_of
-from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Pair, Settings
+from ampler.analysis.material import Material, material_of
+from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Settings
 from ampler.analysis.verdicts import Wording, verdict
+from ampler.core.arrays import Bools, Floats, Pair
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidDesign
 from ampler.core.runs import STATUSES, Runs
@@ -243,7 +243,7 @@ def _omnibus(material: Material) -> Omnibus:
 
 def _accuracy(material: Material) -> tuple[InstanceAccuracy, ...]:
     settings, errors = material.settings, material.errors
-    known: NDArray[np.bool_] = np.asarray(np.isfinite(errors).all(axis=1))
+    known: Bools = np.asarray(np.isfinite(errors).all(axis=1))
     worst = np.where(known[:, None], errors, 0.0).argmax(axis=1)
     totals = material.cells.spent.sum(axis=1)
     return tuple(

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.runs import STATUSES, Runs
@@ -21,10 +21,6 @@ from ampler.core.values import Better, Drop, FailurePolicy, Par, Penalty
 from ampler.stats.contrasts import Comparison
 from ampler.stats.guard import Guard, guarded_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
 ROOM = 400  # others are brought to 2^400: squares fit, and so do those of values 10^280 times smaller
@@ -71,7 +67,7 @@ class Blocks:
     theta: Floats
     variances: Floats
     kurtosis: Floats | None  # n·M4/M2² for the mean; None for other statistics
-    certain: Mask  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
+    certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
 
     @property
@@ -150,7 +146,7 @@ def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tupl
     else:
         needed = np.array([[1 if name in deterministic else 2 for name in cells.algorithms]])
     short = cells.counts < needed
-    usable: Mask = np.asarray(~short.any(axis=1))
+    usable: Bools = np.asarray(~short.any(axis=1))
     reasons = {cells.instances[i]: _reason(cells, int(i), short[i]) for i in np.flatnonzero(~usable)}
     return _rows(cells, usable), reasons
 
@@ -206,7 +202,7 @@ def _check_finite(cells: Cells, theta: Floats) -> None:
 # what a failed run counts as --------------------------------------------------------------------------------------
 
 
-def _values_under(runs: Runs, failures: FailurePolicy | Worst | None) -> tuple[Floats, Mask]:
+def _values_under(runs: Runs, failures: FailurePolicy | Worst | None) -> tuple[Floats, Bools]:
     """The value of each run, and which of them count."""
     ok = runs.ok
     if ok.all():
@@ -265,7 +261,7 @@ def _ask_for_policy(runs: Runs) -> str:
 # which instances are complete -------------------------------------------------------------------------------------
 
 
-def _reason(cells: Cells, instance: int, short: Mask) -> str:
+def _reason(cells: Cells, instance: int, short: Bools) -> str:
     """Why an instance is left out, by its first incomplete algorithm and the number of others."""
     algorithm = int(np.argmax(short))
     name, count = cells.algorithms[algorithm], int(cells.counts[instance, algorithm])
@@ -280,7 +276,7 @@ def _reason(cells: Cells, instance: int, short: Mask) -> str:
     return what + (f", and {others} more algorithm{'s' if others > 1 else ''} short" if others else "")
 
 
-def _rows(cells: Cells, rows: Mask) -> Cells:
+def _rows(cells: Cells, rows: Bools) -> Cells:
     """The cells of some instances."""
     if rows.all():
         return cells

@@ -11,20 +11,17 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis.blocks import Blocks, Cells
 from ampler.analysis.compare import Result
 from ampler.analysis.exploration import OtherPolicy
+from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Caution, Difference, Test
 from ampler.stats.contrasts import Comparison
 from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.paired import is_constant
 from ampler.stats.shape import error_inflation, skewness_error
-
-Floats = NDArray[np.float64]
-Pair = tuple[str, str]
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found (METHOD: words)
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
@@ -300,7 +297,7 @@ def some(names: Sequence[str], shown: int = NAMES_SHOWN) -> str:
     return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _of_comparisons(some_of_them: Sequence[object] | NDArray[np.intp], pairs: Sequence[Pair]) -> str:
+def _of_comparisons(some_of_them: Sequence[object] | Codes, pairs: Sequence[Pair]) -> str:
     return f"{len(some_of_them)} of {len(pairs)} comparisons" if len(pairs) > 1 else "the comparison"
 
 

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats, Interval
 from ampler.core.values import Alternative, Test
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired import Bounds, PairedTest, is_constant, location, paired_test, t_statistic
-
-Floats = NDArray[np.float64]
-Interval = tuple[float, float]
 
 EFFECT_LEVEL = 0.95  # of the interval of d; plain, not adjusted for the family
 FAR = 1000.0  # beyond this t the series behind nct.sf does not converge

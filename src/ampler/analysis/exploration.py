@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.analysis.blocks import Blocks, Cells, summarise
-from ampler.analysis.compare import Interval, p_values
+from ampler.analysis.compare import p_values
+from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.errors import InvalidData
 from ampler.core.values import Alternative, Difference, Test
 from ampler.stats.contrasts import Comparison, comparison
 from ampler.stats.holm import step_down
 from ampler.stats.paired import paired_test
 
-Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
 Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
 
@@ -157,7 +157,7 @@ def _other_policy(
     return OtherPolicy(name, len(differences), tuple(signs.tolist()), changed)
 
 
-def _groups(values: Sequence[object]) -> dict[str, NDArray[np.intp]]:
+def _groups(values: Sequence[object]) -> dict[str, Codes]:
     """The rows of each group that has at least two instances; none if the feature does not group them."""
     labels = _labels(values)
     groups = {label: np.flatnonzero([other == label for other in labels]) for label in dict.fromkeys(labels)}

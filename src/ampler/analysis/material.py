@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ampler.analysis import cautions
 from ampler.analysis.blocks import Blocks, Cells, Worst, complete, gather, summarise
 from ampler.analysis.exploration import Signs, decisions
-from ampler.analysis.results import Pair, Settings
+from ampler.analysis.results import Settings
+from ampler.core.arrays import Floats, Pair
 from ampler.core.checks import choice, number, share, whole
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
@@ -21,8 +19,6 @@ from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Better, FailurePolicy, Test
 from ampler.stats.contrasts import Comparison, goal_of
 from ampler.stats.guard import Guard
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

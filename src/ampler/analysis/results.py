@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ampler.analysis.compare import Equivalence, Interval
+from ampler.analysis.compare import Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.analysis.rendering import flat, jsonable
+from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.values import Alternative, Better, Caution, Difference, Drop, FailurePolicy, Par, Penalty, Status, Test
 from ampler.stats.contrasts import Formula
 from ampler.stats.guard import Guard
@@ -19,9 +17,6 @@ from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

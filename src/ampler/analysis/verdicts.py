@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ampler.analysis.compare import Equivalence, Interval, Result
+from ampler.analysis.compare import Equivalence, Result
+from ampler.core.arrays import Interval
 from ampler.core.values import Alternative, Better, Difference
 
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ampler.core.arrays import Floats
 from ampler.core.runs import Runs
 from ampler.core.samples import Samples
 from ampler.core.values import Decision, Finished, Observation, PlanRecord, Session, Tally
@@ -30,7 +28,7 @@ class Statistic(Protocol):
     One that takes `axis` as well is called once for all resamples of the bootstrap instead of once for each.
     """
 
-    def __call__(self, values: NDArray[np.float64], /) -> Any:
+    def __call__(self, values: Floats, /) -> Any:
         """Return the statistic of a one-dimensional array."""
 
 

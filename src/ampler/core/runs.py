@@ -13,11 +13,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.errors import InvalidData
 from ampler.core.values import Observation, Status
-
-Codes = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 STATUSES: tuple[Status, ...] = get_args(Status)  # a status is stored as its place here; "ok" is 0
 
@@ -49,7 +47,7 @@ class Runs:
         return len(self.value)
 
     @property
-    def ok(self) -> NDArray[np.bool_]:
+    def ok(self) -> Bools:
         """Which runs gave a value."""
         return np.equal(self.status, 0)
 

@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ampler.core.arrays import Counts, Floats
 from ampler.core.errors import InvalidSamples
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 T = TypeVar("T")
 
 # Between 2^-200 and 2^200 fourth powers of values and of their rounding errors are ordinary doubles; only

@@ -8,9 +8,7 @@ from math import hypot
 from reprlib import repr as shown
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ampler.core.arrays import Floats
 from ampler.core.checks import number, whole
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
@@ -30,8 +28,6 @@ from ampler.design.terms import (
 )
 from ampler.stats.holm import Correction, corrected_levels
 from ampler.stats.power import paired_power, t_instances
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.values import Alternative
 from ampler.stats.holm import Correction
 from ampler.stats.power import paired_power
 
-Floats = NDArray[np.float64]
 Target = Literal["mean", "median", "worst", "best", "simulated"] | int
 
 EXACT = 64  # the most lenient tests, summed one by one where the power changes fast with the rank

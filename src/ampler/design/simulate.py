@@ -15,16 +15,15 @@ from math import sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
 from ampler.stats.holm import Correction, corrected_levels, reject_families
 from ampler.stats.paired.evidence import EVIDENCE
 from ampler.stats.power import tail_levels
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Dependence = Literal["independent", "reference"]
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 
@@ -67,7 +66,7 @@ class Tally:
     """What happened in the rehearsed families; a detection rejects a false null on the side of its effect."""
 
     families: int
-    detections: NDArray[np.int64]  # per real comparison: in how many families it was detected
+    detections: Counts  # per real comparison: in how many families it was detected
     squares: float  # sum over the families of the squared share of detected comparisons
     with_any: int  # families with at least one detection
     with_all: int  # families in which every real comparison was detected

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.analysis.compare import Interval
 from ampler.analysis.verdicts import number
+from ampler.core.arrays import Interval
 from ampler.core.values import Status
 
 DIGITS = 3

@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Bools, Codes, Counts, Floats
 from ampler.sampling.optimum import optimal_counts
-from ampler.sampling.pair_errors import Floats, Pairs, pairs_of
+from ampler.sampling.pair_errors import Pairs, pairs_of
 from ampler.stats.contrasts import Comparison
 
 Allocation = Literal["optimal", "greedy", "balanced"]
-Counts = NDArray[np.int64]
 
 
 def largest_error(comparison: Comparison, counts: Floats, variances: Floats, statistics: Floats) -> Floats:
@@ -129,7 +128,7 @@ def _rounded(pairs: Pairs, counts: Floats, targets: Floats, se: float) -> Counts
     return _towards(pairs, down, np.maximum(targets, down), se, counts.shape[-1]) + (down - counts).astype(np.int64)
 
 
-def _add(counts: Floats, algorithm: NDArray[np.intp], amount: NDArray[np.bool_] | int = 1) -> None:
+def _add(counts: Floats, algorithm: Codes, amount: Bools | int = 1) -> None:
     """Add a run to one algorithm of each instance, in place."""
     if counts.ndim == 1:
         counts[algorithm] += amount
@@ -138,7 +137,7 @@ def _add(counts: Floats, algorithm: NDArray[np.intp], amount: NDArray[np.bool_] 
     flat[np.arange(len(flat)), np.ravel(algorithm)] += np.ravel(amount)
 
 
-def _at_step(steps: Floats, step: NDArray[np.intp]) -> Floats:
+def _at_step(steps: Floats, step: Codes) -> Floats:
     if steps.ndim == 2:
         return np.asarray(steps[step])
     return np.asarray(np.take_along_axis(steps, step[None, ..., None], axis=0)[0])

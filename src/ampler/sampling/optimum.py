@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ampler.sampling.pair_errors import AllPairs, Floats, GrandMeanPairs, Pairs, ReferencePairs
+from ampler.core.arrays import Bools, Codes, Floats
+from ampler.sampling.pair_errors import AllPairs, GrandMeanPairs, Pairs, ReferencePairs
 from ampler.stats.contrasts import Formula
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
@@ -125,7 +125,7 @@ def _above_poles(inside: _Pull, price: float, low: Floats) -> Floats:
     return np.asarray(np.maximum(low, alone.max(axis=-1)))
 
 
-def _pick(values: Floats, index: NDArray[np.intp]) -> Floats:
+def _pick(values: Floats, index: Codes) -> Floats:
     if values.ndim == 1:
         return np.asarray(values[index])
     return np.asarray(np.take_along_axis(values, index[..., None], axis=-1)[..., 0])
@@ -150,7 +150,7 @@ def _all_pairs_counts(noise: Floats, target: float, lower: Floats, costs: Floats
         return np.where(noise > 0, np.maximum(lower, noise / v), lower)
 
 
-def _share_of_others(giant: NDArray[np.bool_], limit: Floats, weight: Floats, target: float) -> Floats:
+def _share_of_others(giant: Bools, limit: Floats, weight: Floats, target: float) -> Floats:
     """The t at which the giant's marginal cost, weight/(T−t)², meets that of the others not at their limits.
 
     With the p largest limits free, t_p = T·ρ/(1+ρ), ρ² = Σ weight/weight_giant; the marginal cost of the others falls
@@ -167,7 +167,7 @@ def _share_of_others(giant: NDArray[np.bool_], limit: Floats, weight: Floats, ta
     return np.asarray(np.minimum(np.where(np.isnan(following), 0.0, following), limits[..., 0]))
 
 
-def _arranged(values: Floats, order: NDArray[np.intp]) -> Floats:
+def _arranged(values: Floats, order: Codes) -> Floats:
     return values[order] if values.ndim == 1 else np.take_along_axis(values, order, axis=-1)
 
 

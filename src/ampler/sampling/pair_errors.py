@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Codes, Floats
 from ampler.stats.contrasts import Comparison, Formula
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +21,9 @@ class Worst:
     """The pair that is known least, and which of its two algorithms Algorithm 1 would run next."""
 
     error: Floats
-    first: Indices
-    second: Indices
-    choice: Indices
+    first: Codes
+    second: Codes
+    choice: Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,14 +154,14 @@ def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -
 
 
 def _worst(
-    squared: Floats, first: Indices, second: Indices, counts: Floats, root_first: Floats, root_second: Floats
+    squared: Floats, first: Codes, second: Codes, counts: Floats, root_first: Floats, root_second: Floats
 ) -> Worst:
     with np.errstate(divide="ignore", invalid="ignore"):  # an algorithm without noise needs no run: the ratio is ∞
         short = _at(counts, first) / _at(counts, second) <= root_first / root_second
     return Worst(np.sqrt(squared), first, second, np.where(short, first, second))
 
 
-def _at(values: Floats, index: Indices) -> Floats:
+def _at(values: Floats, index: Codes) -> Floats:
     """Pick one algorithm, or pair, per problem."""
     if values.ndim == 1:
         return np.asarray(values[index])

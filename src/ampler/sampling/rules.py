@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Counts, Floats
 from ampler.core.contracts import Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.samples import Samples
@@ -20,8 +20,6 @@ from ampler.stats.estimate import Standing, short_of_values, standing
 from ampler.stats.guard import Guard, guarded_variances
 from ampler.stats.summaries import Mean, summary_of
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Table = Samples | Mapping[str, Iterable[float]]
 
 RUNS_PER_ALGORITHM = 50  # the default budget of an instance

@@ -10,13 +10,11 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Codes, Floats
 from ampler.core.errors import InvalidRule
 from ampler.core.values import Difference
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 Formula = Literal["delta", "paper"]
 
 
@@ -32,8 +30,8 @@ class Comparison:
     difference: Difference
     reference: int | None
     formula: Formula
-    first: Places
-    second: Places
+    first: Codes
+    second: Codes
 
     def differences(self, theta: Floats) -> Floats:
         """Return φ of each pair (Campelo & Wanner 2019, eqs. sdme, pdme-1, pdme-4; log-ratio is ours)."""

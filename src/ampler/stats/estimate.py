@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Codes, Counts, Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
@@ -32,7 +32,6 @@ __all__ = [
     "standing",
 ]
 
-Floats = NDArray[np.float64]
 Method = Literal["formula", "bootstrap"]
 
 
@@ -100,7 +99,7 @@ class Standing:
 
     theta: Floats
     spread: Floats
-    exponents: NDArray[np.int64] | None = None
+    exponents: Counts | None = None
 
     def in_plain_units(self, goal: Comparison, differences: Floats) -> Floats:
         """Return differences as the user knows them."""
@@ -117,7 +116,7 @@ class Standing:
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(errors, self.exponents[0]))
 
-    def order(self, goal: Comparison) -> NDArray[np.intp]:
+    def order(self, goal: Comparison) -> Codes:
         """Return the places of the algorithms from the smallest statistic to the largest."""
         if self.exponents is None or goal.difference != "log-ratio":
             return np.argsort(self.theta, kind="stable")
@@ -192,7 +191,7 @@ def _refuse_nonpositive(samples: Samples, goal: Comparison, theta: Floats) -> No
     )
 
 
-def _in_one_unit(goal: Comparison, theta: Floats, spread: Floats, exponents: NDArray[np.int64]) -> Standing:
+def _in_one_unit(goal: Comparison, theta: Floats, spread: Floats, exponents: Counts) -> Standing:
     """Bring all algorithms to the unit of the largest, or of the reference that the others are divided by."""
     if goal.difference == "percent" and goal.reference is not None:
         unit = exponents[goal.reference]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ampler.core.arrays import Floats
+
 Guard = Literal["none", "pairs", "all"]
 
 LEVEL = 0.1  # chance that one algorithm's true variance exceeds its bound ("pairs"); shared by all of them ("all")

@@ -9,7 +9,8 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ampler.core.arrays import Bools, Codes, Floats
+
 T = TypeVar("T", bound=np.generic)
 Correction = Literal["holm", "bonferroni"]
 
@@ -18,10 +19,10 @@ Correction = Literal["holm", "bonferroni"]
 class StepDown:
     """Holm's verdict on a family of tests; every field is in the order in which the p-values came."""
 
-    ranks: NDArray[np.intp]
+    ranks: Codes
     levels: Floats
     adjusted: Floats
-    rejected: NDArray[np.bool_]
+    rejected: Bools
 
 
 def holm_levels(comparisons: int, alpha: float) -> Floats:
@@ -62,7 +63,7 @@ def step_down(p_values: Sequence[float] | Floats, alpha: float) -> StepDown:
     )
 
 
-def reject_families(evidence: Floats, thresholds: Floats) -> NDArray[np.bool_]:
+def reject_families(evidence: Floats, thresholds: Floats) -> Bools:
     """Step down in many families at once; one row is a family, and larger evidence speaks louder against its null.
 
     `thresholds` belong to the ranks 1..K, strictest first: critical values of a statistic, or minus Holm's levels when
@@ -84,7 +85,7 @@ def _adjusted(ranked: Floats) -> Floats:
     return np.minimum(1.0, np.maximum.accumulate(multipliers * ranked))
 
 
-def _back(order: NDArray[np.intp], by_rank: NDArray[T]) -> NDArray[T]:
+def _back(order: Codes, by_rank: NDArray[T]) -> NDArray[T]:
     """Put values given by rank back into the order in which the tests came."""
     result = np.empty_like(by_rank)
     result[order] = by_rank

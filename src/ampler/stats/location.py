@@ -6,9 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ampler.core.arrays import Floats
 
 ROUNDING = 10 * np.finfo(float).eps  # R's t.test: a spread below this share of the values is rounding, not spread
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Better = Literal["lower", "higher"]
+from ampler.core.arrays import Floats
+from ampler.core.values import Better
 
 
 @dataclass(frozen=True, slots=True)

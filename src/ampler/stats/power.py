@@ -7,12 +7,11 @@ from fractions import Fraction
 from math import ceil, floor, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
-
-Floats = NDArray[np.float64]
 
 # Asymptotic efficiency relative to the paired t-test, as used in the paper: 0.86 is the worst case of the signed-rank
 # test over all continuous symmetric distributions (Hodges and Lehmann 1956: 108/125 = 0.864), 0.637 = 2/π is the sign

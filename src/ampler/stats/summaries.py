@@ -15,10 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ampler.core.arrays import Codes, Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule
-
-Floats = NDArray[np.float64]
 
 RESAMPLES = 999
 SEED = 20190  # fixed: an estimate is a function of the samples alone
@@ -181,12 +180,12 @@ def resampled_spread(statistic: Summary, values: Floats, resamples: int = RESAMP
         return len(values) * float(resampled(statistic, values, resamples).var(ddof=1))
 
 
-def shuffles(streams: int, size: int) -> NDArray[np.intp]:
+def shuffles(streams: int, size: int) -> Codes:
     """Return independent fixed orders of `size` things, a row for each stream."""
     return _bits(streams, size, salt=streams).argsort(axis=-1, kind="stable")
 
 
-def _draws(n: int, resamples: int) -> NDArray[np.intp]:
+def _draws(n: int, resamples: int) -> Codes:
     """Places drawn with replacement, a row for each resample."""
     return ((_bits(resamples, n, salt=n) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.intp)
 

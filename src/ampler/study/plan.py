@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
+from ampler.core.arrays import Pair
 from ampler.core.errors import InvalidDesign, InvalidPlan
 from ampler.core.values import (
     Algorithm,
@@ -33,7 +34,6 @@ from ampler.study.record import canonical, origin, plain
 
 Count = Literal["needed", "all"] | int
 Named = TypeVar("Named", bound=Command | Function | Instance)
-Pair = tuple[str, str]
 
 LONGEST_NAME = 1000  # characters; a longer one is a file read by mistake
 

@@ -14,13 +14,13 @@ from math import ceil, floor, isfinite, log2, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis.advice import words
 from ampler.analysis.advice.curve import Choice, cheapest_choice, cost_curve
 from ampler.analysis.advice.goal import Target, Wish, positive
 from ampler.analysis.advice.pilot import Pilot, VarianceParts, pilot_of
 from ampler.analysis.blocks import complete, gather, summarise
+from ampler.core.arrays import Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.runs import Runs
@@ -29,7 +29,6 @@ from ampler.stats.contrasts import Formula, goal_of
 
 __all__ = ["Advice", "Choice", "Target", "VarianceParts", "advise_runs", "suggest_se"]
 
-Floats = NDArray[np.float64]
 
 ROOM = 3.0  # a rule with the default guard takes a fifth more runs than the optimum, but now and then far more
 LEAST_PILOT = 3  # instances: a variance over fewer is no variance

@@ -7,15 +7,14 @@ from math import isfinite
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
 from ampler.design.terms import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power
 
-Floats = NDArray[np.float64]
 Named = Literal["mean", "median", "worst", "best"]
 Target = Named | int
 

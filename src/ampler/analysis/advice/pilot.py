@@ -7,16 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis.blocks import Blocks
+from ampler.core.arrays import Counts, Floats, Interval
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
 from ampler.stats.contrasts import Comparison
 from ampler.stats.guard import effective_degrees
-
-Floats = NDArray[np.float64]
-Interval = tuple[float, float]
 
 MOST_PRIOR_DEGREES = 50.0  # instances never share a variance exactly, however alike the estimates look
 FEWEST_PRIOR_DEGREES = 0.02
@@ -112,7 +109,7 @@ def pilot_of(blocks: Blocks, goal: Comparison, *, start: int, costs: Floats, ins
     return Pilot(goal, theta, spread, _parts(blocks, goal), start, costs, instance_cost)
 
 
-def moderated(variances: Floats, counts: NDArray[np.int64], kurtosis: Floats | None) -> Floats:
+def moderated(variances: Floats, counts: Counts, kurtosis: Floats | None) -> Floats:
     """Return variances that borrow strength from the other instances, algorithm by algorithm (Smyth 2004).
 
     A variance from few runs is mostly chance. Taken at its word, the noise would seem to differ between instances

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def holds_numbers(column: pd.Series[Any]) -> bool:
     return len(text) > 0 and bool(pd.to_numeric(text, errors="coerce").notna().mean() >= 0.5)
 
 
-def to_numbers(column: pd.Series[Any], place: Place) -> NDArray[np.float64]:
+def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
     """Return a column as numbers; a missing one is NaN, text is an error that names the line."""
     import pandas as pd
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Codes
 from ampler.core.errors import InvalidData
 from ampler.data.tables.cells import Place
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

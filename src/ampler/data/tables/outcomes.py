@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.runs import STATUSES
 from ampler.core.values import Status
 from ampler.data.tables.codes import coded
@@ -23,9 +24,7 @@ FAILED = words(
 )
 
 
-def statuses(
-    frame: pd.DataFrame, column: str | None, value: NDArray[np.float64]
-) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+def statuses(frame: pd.DataFrame, column: str | None, value: Floats) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     """Return the status of each run as codes, and what the reader of the results should know about them."""
     status = np.zeros(len(value), dtype=np.uint8)
     notes: tuple[str, ...] = ()

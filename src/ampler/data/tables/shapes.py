@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ampler.core.arrays import Codes
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.core.values import Better
 from ampler.data.tables.cells import Place, same, to_numbers
-from ampler.data.tables.codes import Coded, Codes, coded, combination, needed, row_names
+from ampler.data.tables.codes import Coded, coded, combination, needed, row_names
 from ampler.data.tables.columns import DIMENSION, HIGHER, SEED, Long, Shape, Wide, fold, listed
 from ampler.data.tables.outcomes import statuses
 

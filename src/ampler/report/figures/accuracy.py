@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis import Analysis
+from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import choice
 from ampler.report.figures.names import WIDEST, labels
 from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas
@@ -31,8 +31,8 @@ class AccuracyData:
     """The standard errors of all pairs (columns) on each instance (rows), and the runs spent there."""
 
     instances: tuple[str, ...]  # labels
-    errors: NDArray[np.float64]  # NaN: not known
-    largest_guarded: NDArray[np.float64]  # of each instance, allowing for luck
+    errors: Floats  # NaN: not known
+    largest_guarded: Floats  # of each instance, allowing for luck
     runs: tuple[int, ...]
     at_budget: tuple[bool, ...]
     wanted: float | None  # se
@@ -97,7 +97,7 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
     return ax
 
 
-def _draw_dots(ax: Axes, places: NDArray[np.intp], data: AccuracyData) -> None:
+def _draw_dots(ax: Axes, places: Codes, data: AccuracyData) -> None:
     over = data.errors > (np.inf if data.wanted is None else data.wanted)
     x = np.broadcast_to(places[:, None], data.errors.shape)
     for chosen, color, marker, label in ((~over, BLUE, "o", "Pair"), (over, ORANGE, "^", "Pair above")):
@@ -106,7 +106,7 @@ def _draw_dots(ax: Axes, places: NDArray[np.intp], data: AccuracyData) -> None:
             dots[0].set(markersize=2.6, markeredgewidth=0, alpha=0.7)
 
 
-def _draw_band(ax: Axes, places: NDArray[np.intp], data: AccuracyData) -> None:
+def _draw_band(ax: Axes, places: Codes, data: AccuracyData) -> None:
     """Too many to be told apart: from the smallest to the largest of each instance."""
     known = np.where(np.isfinite(data.errors).all(axis=1, keepdims=True), data.errors, np.nan)
     low, high = known.min(axis=1), known.max(axis=1)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis import Analysis
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.names import labels
 from ampler.report.figures.pairs import column_of
@@ -19,7 +19,6 @@ from ampler.stats.paired import location
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 BAND = 0.95  # pointwise level of the band in which normal differences lie
 RESAMPLES = 4000

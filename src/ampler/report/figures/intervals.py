@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ampler.analysis import Analysis, Comparison
-from ampler.analysis.compare import Interval
+from ampler.core.arrays import Interval
 from ampler.core.checks import choice
 from ampler.report.figures.names import WIDEST, pair_labels
 from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, row_height

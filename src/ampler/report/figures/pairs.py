@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis import Analysis, Comparison
-from ampler.analysis.compare import Interval
+from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.names import WIDEST, labels, pair_labels
@@ -20,7 +19,6 @@ from ampler.report.figures.units import difference_name, write_in_unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 PairOrder = Literal["given", "estimate", "error"]
 InstanceOrder = Literal["difference", "given", "name"]
 
@@ -198,7 +196,7 @@ def _row_of(analysis: Analysis, instance: str) -> int:
     return names.index(instance)
 
 
-def _dots(ax: Axes, x: Floats | NDArray[np.intp], y: Floats | NDArray[np.intp], *, color: str, marker: str) -> None:
+def _dots(ax: Axes, x: Floats | Codes, y: Floats | Codes, *, color: str, marker: str) -> None:
     ax.plot(x, y, marker, color=color, markersize=3.2, markeredgecolor="white", markeredgewidth=0.3)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ampler.analysis import Analysis
+from ampler.core.arrays import Counts
 from ampler.core.checks import choice
 from ampler.report.figures.names import WIDEST, labels
 from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, row_height
@@ -27,7 +27,7 @@ class RunsData:
     """The runs of each algorithm on each instance: algorithms from top to bottom, their counts sorted."""
 
     algorithms: tuple[str, ...]  # labels
-    counts: NDArray[np.int64]  # of an algorithm (row) on the instances (columns), smallest first
+    counts: Counts  # of an algorithm (row) on the instances (columns), smallest first
     reference: int | None  # the row of the reference
 
     @property
@@ -75,7 +75,7 @@ def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_row(ax: Axes, place: int, counts: NDArray[np.int64], color: str) -> None:
+def _draw_row(ax: Axes, place: int, counts: Counts, color: str) -> None:
     """A dot for each number of runs that occurs, the box from quartile to quartile, and the median."""
     _, first, middle, third, _ = np.percentile(counts, QUARTILES)
     seen = np.unique(counts)

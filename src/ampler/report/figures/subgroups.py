@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ampler.analysis import Analysis, Subgroup
-from ampler.analysis.compare import Interval
+from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.names import WIDEST, labels, pair_labels
 from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY, canvas, row_height

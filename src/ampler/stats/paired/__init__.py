@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ampler.core.arrays import Floats
 from ampler.core.values import Alternative, Test
 from ampler.stats.location import is_constant, location
 from ampler.stats.paired import sign, student, wilcoxon
@@ -15,8 +13,6 @@ from ampler.stats.paired.bounds import Bounds
 from ampler.stats.paired.student import t_statistic
 
 __all__ = ["Bounds", "PairedTest", "is_constant", "location", "paired_test", "t_statistic"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,9 @@ from functools import lru_cache
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Bools, Floats
 from ampler.core.values import Test
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 EXACT_BELOW = 50  # R's rule: the signed-rank test is exact for fewer differences, without ties and zeros
 

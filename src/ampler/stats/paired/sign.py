@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.values import Alternative
 from ampler.stats.paired.bounds import Bounds
-
-Floats = NDArray[np.float64]
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:

@@ -11,12 +11,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Codes, Floats
 from ampler.core.values import Alternative
 from ampler.stats.paired.bounds import Bounds, one_sided
-
-Floats = NDArray[np.float64]
 
 EXACT_BELOW = 50  # R's wilcox.test: exact with fewer differences than this, none of them tied or zero
 EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
@@ -214,7 +212,7 @@ def _walsh_by_counting(ordered: Floats, place: int) -> float:
             low = middle
 
 
-def _means_up_to(half: Floats, rows: NDArray[np.intp], value: float) -> int:
+def _means_up_to(half: Floats, rows: Codes, value: float) -> int:
     """How many pairs i <= j have half_i + half_j <= value."""
     ends = np.searchsorted(half, value - half, side="right")
     return int(np.maximum(ends - rows, 0).sum())

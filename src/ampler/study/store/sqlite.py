@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 import numpy as np
 
+from ampler.core.arrays import Codes
 from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
-from ampler.core.runs import STATUSES, Codes, Runs
+from ampler.core.runs import STATUSES, Runs
 from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, StopStudy, Tally
 from ampler.study.record import canonical, changed, from_json, to_json
 from ampler.study.store.checks import refuse_mismatch, storable

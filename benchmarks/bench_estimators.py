@@ -57,7 +57,7 @@ def update_ratio(size: int, difference: str, reference: int | None) -> float:
 
     def update() -> None:
         samples.add("a3", next(fresh))
-        np.sqrt(goal.squared_errors(samples.scaled_means, samples.scaled_squared_errors))
+        np.sqrt(goal.squared_errors(samples.scaled_means, samples.scaled_variances / samples.counts))
 
     def passes() -> None:
         for values in lists.values():

@@ -227,7 +227,7 @@ def test_rounding_up_never_rounds_down_and_stays_close(value, digits):
 
 
 def test_the_rehearsal_gives_the_range_of_the_method_page():
-    """METHOD: at the designed N, 0.86 to 0.90 when all 21 are real and about 0.77 when half are null."""
+    """At the designed N, 0.86 to 0.90 when all 21 are real and about 0.77 when half are null."""
     words = rehearsed(replace(PAPER, reference=None), solve(PAPER))
 
     all_real, half_real = (float(number) for number in re.findall(r"0\.\d\d", words))

@@ -281,7 +281,7 @@ def test_a_rule_is_pure(rule, seed, size):
     draw = stream(seed, names)
     samples = Samples.of({name: [draw(name, i) for i in range(rule.start)] for name in names})
     first = rule(samples)
-    assert rule(samples) == rule(samples.copy()) == first
+    assert rule(samples) == first
     assert rule({name: samples.values(name).tolist() for name in names}) == first
     assert samples.counts.tolist() == [rule.start] * size
 

@@ -13,7 +13,7 @@ GUARDS = ("pairs", "all")
 
 
 def slow_bounds(counts, variances, kurtosis, guard, reference):
-    """METHOD's formulas one algorithm at a time, with scipy's own polygamma, root finder and chi-square."""
+    """The formulas one algorithm at a time, with scipy's own polygamma, root finder and chi-square."""
     from scipy.optimize import brentq
     from scipy.special import polygamma, psi
     from scipy.stats import chi2

@@ -23,7 +23,7 @@ from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.paired import is_constant
 from ampler.stats.shape import error_inflation, skewness_error
 
-NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found (METHOD: words)
+NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
 FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance

@@ -15,7 +15,7 @@ from ampler.core.errors import InvalidSamples
 T = TypeVar("T")
 
 # Between 2^-200 and 2^200 fourth powers of values and of their rounding errors are ordinary doubles; only
-# values beyond are kept as x·2^-e (METHOD.md, section 5).
+# values beyond are kept as x·2^-e.
 ORDINARY = 200
 
 
@@ -39,8 +39,8 @@ class Samples:
         self._moments = [_Moments() for _ in range(size)]
         self._values: list[list[float]] = [[] for _ in range(size)]
         self._memory: list[dict[Hashable, Any]] = [{} for _ in range(size)]
-        self._table = np.full((5, size), np.nan)  # scaled: means, variances, second, fourth, squared errors of means
-        self._table[2:4] = 0.0
+        self._table = np.full((4, size), np.nan)  # scaled: means, variances, second, fourth
+        self._table[2:] = 0.0
         self._counts = np.zeros((2, size), dtype=np.int64)  # values, runs spent
         self._exponents = np.zeros(size, dtype=np.int64)
         self.ordinary = True
@@ -51,7 +51,6 @@ class Samples:
         self.scaled_variances: Floats = _view(self._table[1])
         self.scaled_second: Floats = _view(self._table[2])
         self.scaled_fourth: Floats = _view(self._table[3])
-        self.scaled_squared_errors: Floats = _view(self._table[4])
 
     @classmethod
     def of(cls, values: Mapping[str, Iterable[float]] | Samples, *, deterministic: Collection[str] = ()) -> Samples:
@@ -93,12 +92,6 @@ class Samples:
     def drop(self, algorithm: str) -> None:
         """Count a failed run: it is spent, but it is no value."""
         self._counts[1, self.place(algorithm)] += 1
-
-    def copy(self) -> Samples:
-        """Return samples with the same runs that grow on their own."""
-        twin = Samples.of(dict(zip(self.algorithms, self._values, strict=True)), deterministic=self.deterministic)
-        twin._counts[1] = self._counts[1]
-        return twin
 
     def place(self, algorithm: str) -> int:
         """Return the position of an algorithm in all the arrays."""
@@ -163,9 +156,7 @@ class Samples:
         table[2, place] = moments.m2
         table[3, place] = moments.m4
         if moments.n > 1 or self.algorithms[place] in self.deterministic:
-            variance = moments.m2 / max(moments.n - 1, 1)  # the moments of equal values are exactly 0
-            table[1, place] = variance
-            table[4, place] = variance / moments.n
+            table[1, place] = moments.m2 / max(moments.n - 1, 1)  # the moments of equal values are exactly 0
 
     def _plain(self, scaled: Floats, power: int) -> Floats:
         if self.ordinary:

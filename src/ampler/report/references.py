@@ -1,8 +1,12 @@
-"""The works a methods paragraph cites, with their BibTeX entries. Pure."""
+"""The works a methods paragraph cites: read from references.bib, cited and listed by its fields."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,103 +25,32 @@ def reference(key: str) -> Reference:
     >>> reference("holm1979").short
     'Holm 1979'
     """
-    return _WORKS[key]
+    return _works()[key]
 
 
-def _entry(kind: str, key: str, **fields: str) -> str:
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
-    return "\n".join([f"@{kind}{{{key},", *lines, "}"])
+@cache
+def _works() -> dict[str, Reference]:
+    text = files("ampler.report").joinpath("references.bib").read_text(encoding="utf-8")
+    works = map(_work, re.findall(r"^@.*?^\}$", text, re.MULTILINE | re.DOTALL))
+    return {work.key: work for work in works}
 
 
-def _article(key: str, short: str, listed: str, **fields: str) -> Reference:
-    return Reference(key, short, listed, _entry("article", key, **fields))
+def _work(entry: str) -> Reference:
+    key = entry[entry.index("{") + 1 : entry.index(",")]
+    fields = dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE))
+    people = [person.split(", ") for person in fields["author"].split(" and ")]
+    cited = " & ".join(family for family, _ in people)
+    return Reference(key, f"{cited} {fields['year']}", _listed(people, fields), entry)
 
 
-_ALL = (
-    _article(
-        "campelo2020",
-        "Campelo & Wanner 2020",
-        "F. Campelo and E. F. Wanner. Sample size calculations for the experimental comparison of multiple algorithms"
-        " on multiple problem instances. Journal of Heuristics 26, 851–883, 2020.",
-        author="Campelo, Felipe and Wanner, Elizabeth F.",
-        title="Sample size calculations for the experimental comparison of multiple algorithms on multiple problem"
-        " instances",
-        journal="Journal of Heuristics",
-        volume="26",
-        pages="851--883",
-        year="2020",
-        doi="10.1007/s10732-020-09454-w",
-    ),
-    _article(
-        "holm1979",
-        "Holm 1979",
-        "S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6(2),"
-        " 65–70, 1979.",
-        author="Holm, Sture",
-        title="A simple sequentially rejective multiple test procedure",
-        journal="Scandinavian Journal of Statistics",
-        volume="6",
-        number="2",
-        pages="65--70",
-        year="1979",
-    ),
-    _article(
-        "wilcoxon1945",
-        "Wilcoxon 1945",
-        "F. Wilcoxon. Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 80–83, 1945.",
-        author="Wilcoxon, Frank",
-        title="Individual comparisons by ranking methods",
-        journal="Biometrics Bulletin",
-        volume="1",
-        number="6",
-        pages="80--83",
-        year="1945",
-        doi="10.2307/3001968",
-    ),
-    _article(
-        "dixon1946",
-        "Dixon & Mood 1946",
-        "W. J. Dixon and A. M. Mood. The statistical sign test. Journal of the American Statistical Association"
-        " 41(236), 557–566, 1946.",
-        author="Dixon, W. J. and Mood, A. M.",
-        title="The statistical sign test",
-        journal="Journal of the American Statistical Association",
-        volume="41",
-        number="236",
-        pages="557--566",
-        year="1946",
-        doi="10.1080/01621459.1946.10501898",
-    ),
-    _article(
-        "smyth2004",
-        "Smyth 2004",
-        "G. K. Smyth. Linear models and empirical Bayes methods for assessing differential expression in microarray"
-        " experiments. Statistical Applications in Genetics and Molecular Biology 3(1), article 3, 2004.",
-        author="Smyth, Gordon K.",
-        title="Linear models and empirical {B}ayes methods for assessing differential expression in microarray"
-        " experiments",
-        journal="Statistical Applications in Genetics and Molecular Biology",
-        volume="3",
-        number="1",
-        pages="Article 3",
-        year="2004",
-        doi="10.2202/1544-6115.1027",
-    ),
-    _article(
-        "schuirmann1987",
-        "Schuirmann 1987",
-        "D. J. Schuirmann. A comparison of the two one-sided tests procedure and the power approach for assessing the"
-        " equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15(6), 657–680,"
-        " 1987.",
-        author="Schuirmann, Donald J.",
-        title="A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence"
-        " of average bioavailability",
-        journal="Journal of Pharmacokinetics and Biopharmaceutics",
-        volume="15",
-        number="6",
-        pages="657--680",
-        year="1987",
-        doi="10.1007/BF01068419",
-    ),
-)
-_WORKS = {work.key: work for work in _ALL}
+def _listed(people: list[list[str]], fields: Mapping[str, str]) -> str:
+    """One line of a list of references: initials before names, an issue in brackets, a dash between pages."""
+    names = " and ".join(f"{_initials(given)} {family}" for family, given in people)
+    title = fields["title"].translate({ord(brace): None for brace in "{}"})
+    issue = f"({fields['number']})" if "number" in fields else ""
+    pages = fields["pages"].replace("--", "–").lower()
+    return f"{names}. {title}. {fields['journal']} {fields['volume']}{issue}, {pages}, {fields['year']}."
+
+
+def _initials(given: str) -> str:
+    return " ".join(f"{name[0]}." for name in given.split())

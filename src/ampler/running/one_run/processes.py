@@ -21,8 +21,6 @@ MEMORY_LOOK = 0.1  # seconds between looks at the memory of a group, more when a
 BLIND_LOOK = 0.02  # seconds between looks for the end of a process where the kernel cannot tell of it
 PIECE = 64 * 1024
 MOST_IN_A_PIPE = 1024 * 1024  # bytes Linux lets a program ask for; 64 kB unless it does
-PAGE = os.sysconf("SC_PAGE_SIZE")
-TICKS = os.sysconf("SC_CLK_TCK")
 
 Cause = Literal["ended", "answered", "timeout", "memory"]
 Sink = Callable[[bytes], object]
@@ -178,12 +176,12 @@ def can_see_memory() -> bool:
 
 def resident_memory(group: int) -> int:
     """Return the bytes of resident memory of a process group, from /proc."""
-    return PAGE * sum(int(fields[21]) for _, fields in _members(group))
+    return os.sysconf("SC_PAGE_SIZE") * sum(int(fields[21]) for _, fields in _members(group))
 
 
 def processor_time(group: int) -> float:
     """Return the seconds of processor time its processes, and the children they have waited for, used so far."""
-    return sum(_own_time(pid, fields) + (int(fields[13]) + int(fields[14])) / TICKS for pid, fields in _members(group))
+    return sum(_own_time(pid, fields) + _seconds(fields[13], fields[14]) for pid, fields in _members(group))
 
 
 def _members(group: int) -> Iterator[tuple[int, list[bytes]]]:
@@ -202,7 +200,12 @@ def _own_time(pid: int, fields: Sequence[bytes]) -> float:
     try:
         return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) gives on Linux: to the nanosecond
     except OSError:
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return _seconds(fields[11], fields[12])
+
+
+def _seconds(*ticks: bytes) -> float:
+    """Ticks of the kernel's clock as seconds."""
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _poll(fds: Sequence[int]) -> select.poll:

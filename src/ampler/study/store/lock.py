@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import threading
@@ -46,12 +45,20 @@ def _locked(path: Path, study: Path) -> int:
     while True:
         file = _opened(path, study)
         try:
+            import fcntl  # not at the top: systems without it can still read and analyse study files
+
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still(file, path):
                 with suppress(OSError):  # a full disk: the lock holds all the same
                     os.truncate(file, 0)
                     os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
                 return file
+        except ImportError:
+            os.close(file)
+            path.unlink(missing_ok=True)
+            raise StoreUnusable(
+                "writing a study file needs POSIX file locks, which this system lacks; run the study on Linux or macOS"
+            ) from None
         except BlockingIOError:
             holder = os.pread(file, 200, 0).decode(errors="replace").strip()
             os.close(file)
@@ -67,7 +74,7 @@ def _locked(path: Path, study: Path) -> int:
 
 def _opened(path: Path, study: Path) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as problem:
         raise StoreUnusable(
             f"{study} cannot be written: folder {study.parent} gives {problem.strerror!r}; choose another with --store"

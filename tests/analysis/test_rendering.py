@@ -1,4 +1,4 @@
-"""Plain values for JSON, rows for data frames, and text tables."""
+"""Plain values for JSON, and rows for data frames."""
 
 import json
 import math
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ampler.analysis.rendering import flat, jsonable, text_table
+from ampler.analysis.rendering import flat, jsonable
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,3 @@ def test_frozen_values_become_dicts_and_numpy_becomes_python():
 
 def test_an_interval_becomes_two_columns():
     assert flat(Thing("x", (1.0, 2.0))) == {"name": "x", "interval_lower": 1.0, "interval_upper": 2.0, "array": None}
-
-
-def test_columns_of_a_table_line_up():
-    lines = text_table(["name", "n"], [["long name", "5"], ["x", "500"]], left=[0])
-    assert lines == ["name         n", "long name    5", "x          500"]

@@ -17,7 +17,7 @@ from ampler.analysis.compare import Equivalence, Result, compare, equivalence
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, other_policies, stability, subgroups
 from ampler.analysis.material import Material, material_of
 from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Settings
-from ampler.analysis.verdicts import Wording, verdict
+from ampler.analysis.words import Wording, verdict
 from ampler.core.arrays import Bools, Floats, Pair
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidDesign

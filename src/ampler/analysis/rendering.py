@@ -1,9 +1,9 @@
-"""Results as plain text and as plain values for JSON. Pure."""
+"""Results as plain values: for JSON, and as rows of a data frame. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -39,20 +39,3 @@ def flat(value: Any) -> dict[str, Any]:
         else:
             row[field.name] = item
     return row
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:
-    """Return the lines of a table; columns are set to the right, those in `left` to the left.
-
-    >>> print("\\n".join(text_table(["pair", "p"], [["a × b", "0.04"], ["a × c", "1e-05"]], left=[0])))
-    pair       p
-    a × b   0.04
-    a × c  1e-05
-    """
-    cells = [list(header), *(list(row) for row in rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(header))]
-    return ["  ".join(_set(row[place], widths[place], place in left) for place in range(len(row))) for row in cells]
-
-
-def _set(text: str, width: int, to_the_left: bool) -> str:
-    return text.ljust(width) if to_the_left else text.rjust(width)

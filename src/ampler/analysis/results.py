@@ -144,9 +144,9 @@ class Analysis:
         return result
 
     def __str__(self) -> str:
-        from ampler.analysis.text import lines
+        from ampler.analysis.words import text_lines
 
-        return "\n".join(lines(self))
+        return "\n".join(text_lines(self))
 
 
 def _policy(failures: FailurePolicy | None) -> str | dict[str, float | None] | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.analysis.findings import headline, sentences, together
+from ampler.analysis.words import headline, together, verdict_sentences
 from ampler.report.drawings import Drawing, drawings
 from ampler.report.figures.style import COLUMN
 from ampler.report.methods import as_latex, as_text, cited, methods
@@ -74,7 +74,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "analysis": analysis,
         "facts": _facts(analysis),
         "headline": headline(analysis),
-        "sentences": list(sentences(analysis)),
+        "sentences": list(verdict_sentences(analysis)),
         "together": together(analysis),
         "pictures": _pictures(analysis),
         "tables": _tables(analysis),

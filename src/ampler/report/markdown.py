@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ampler.analysis.findings import headline, sentences, together
+from ampler.analysis.words import headline, together, verdict_sentences
 from ampler.report.methods import as_text, cited, methods
 from ampler.report.subject import Subject
 from ampler.report.tables import (
@@ -39,7 +39,7 @@ def marked(text: str) -> str:
 def _lines(subject: Subject) -> Iterator[str]:
     analysis = subject.analysis
     yield from (f"# {marked(subject.title)}", "", f"**{marked(headline(analysis))}**", "")
-    yield from (f"- {marked(sentence)}" for sentence in sentences(analysis))
+    yield from (f"- {marked(sentence)}" for sentence in verdict_sentences(analysis))
     if analysis.warnings:
         yield from ("", "## What to mind", "")
         yield from (f"- {marked(caution.sentence)}" for caution in analysis.warnings)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.analysis.verdicts import number
+from ampler.analysis.words import number
 from ampler.core.values import Drop, Par, Penalty
 from ampler.report.latex import escaped
 from ampler.report.references import Reference, reference

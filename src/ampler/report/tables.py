@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.analysis.verdicts import number
+from ampler.analysis.words import number
 from ampler.core.arrays import Interval
 from ampler.core.values import Status
 

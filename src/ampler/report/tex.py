@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ampler.analysis import Analysis
-from ampler.analysis.findings import headline
+from ampler.analysis.words import headline
 from ampler.report.latex import booktabs, escaped, holm_table, number, wrapped
 from ampler.report.methods import Sentence, as_latex, cited, methods
 from ampler.report.subject import Subject

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from ampler.analysis import Analysis
-from ampler.analysis.findings import headline, sentences, together
-from ampler.analysis.rendering import text_table
-from ampler.analysis.text import holm_lines, question_lines
-from ampler.analysis.verdicts import number
+from ampler.analysis.words import (
+    headline,
+    holm_lines,
+    number,
+    question_lines,
+    text_table,
+    together,
+    verdict_sentences,
+)
 from ampler.app.shell.output import say, say_points
 
 MOST_SENTENCES = 12  # verdicts told in full; the table has them all
@@ -15,7 +20,7 @@ MOST_SENTENCES = 12  # verdicts told in full; the table has them all
 def tell(analysis: Analysis) -> None:
     """Print what was found."""
     say(headline(analysis), style="bold")
-    say_points(sentences(analysis, most=MOST_SENTENCES))
+    say_points(verdict_sentences(analysis, most=MOST_SENTENCES))
     print()
     for line in question_lines(analysis):
         say(f"{line[0].upper()}{line[1:]}.")

@@ -1,0 +1,301 @@
+"""An analysis in words: the verdict on one comparison, the answer of the whole, and the Holm table as text. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ampler.analysis.compare import Equivalence, Result
+from ampler.analysis.results import Analysis, Comparison
+from ampler.core.arrays import Interval
+from ampler.core.values import Alternative, Better, Difference
+
+LONGEST_LIST = 12  # names in one sentence
+STOP = "stop rejecting"
+TESTS = {"t": "paired t-tests", "wilcoxon": "Wilcoxon signed-rank tests", "sign": "sign tests"}
+
+
+# one comparison ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What must be known besides the numbers to put a comparison into words."""
+
+    difference: Difference
+    reference: str | None
+    better: Better
+    alternative: Alternative
+    alpha: float  # of the family of differences
+    detectable_effect: float  # d found with mean power `power`; NaN when it is not known
+    power: float
+
+
+def verdict(first: str, second: str, result: Result, equivalence: Equivalence | None, wording: Wording) -> str:
+    """Return the verdict on first against second, without a full stop."""
+    if result.rejected:
+        words = _difference_found(first, second, result, wording)
+        if equivalence is not None and equivalence.established:
+            words += f"; but equivalent within {margin_in_words(equivalence.margin, wording)}"
+        return words
+    if equivalence is not None and equivalence.established:
+        return f"equivalent within {margin_in_words(equivalence.margin, wording)}"
+    return _nothing_found(first, equivalence, wording)
+
+
+def margin_in_words(margin: float, wording: Wording) -> str:
+    """Return the margin of equivalence in the unit of the differences."""
+    if wording.difference == "percent":
+        return f"±{number(100 * margin)} %"
+    if wording.difference == "log-ratio":
+        return f"a factor of {number(math.exp(margin))}"
+    return f"±{number(margin)}"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number with so many significant digits, without an exponent where that reads well.
+
+    >>> number(1234.5), number(0.034561), number(1.5e-9)
+    ('1230', '0.0346', '1.5e-09')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "unknown"
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0 or 1e-4 <= abs(rounded) < 1e6:
+        return f"{rounded:.10f}".rstrip("0").rstrip(".")
+    return f"{value:.{digits}g}"
+
+
+def _difference_found(first: str, second: str, result: Result, wording: Wording) -> str:
+    centre = 0.5 if result.estimate_of == "P(φ>0)" else 0.0
+    first_is_larger = result.estimate > centre
+    first_wins = first_is_larger == (wording.better == "higher")
+    winner = first if first_wins else second
+    if result.estimate_of == "P(φ>0)":
+        return f"{winner} is better: {_on_how_many(result, wording, first_is_larger=first_is_larger)}"
+    kind = "on average" if result.estimate_of == "mean" else "in the pseudomedian"
+    amount = _amount(abs(result.estimate), wording)
+    bounds = _advantage(result.joint_interval, flip=not first_is_larger)
+    return f"{winner} is better: {wording.better} by {amount} {kind}, {_joint(wording)} {_range(bounds, wording)}"
+
+
+def _on_how_many(result: Result, wording: Wording, *, first_is_larger: bool) -> str:
+    """For the sign test: the share of the instances on which the winner is ahead."""
+    share = result.estimate if first_is_larger else 1 - result.estimate
+    low, high = result.joint_interval
+    bounds = (low, high) if first_is_larger else (1 - high, 1 - low)
+    shares = " to ".join(f"{number(100 * bound)} %" for bound in bounds)
+    return f"{wording.better} on {number(100 * share)} % of the instances without a tie, {_joint(wording)} {shares}"
+
+
+def _amount(size: float, wording: Wording) -> str:
+    if wording.difference == "log-ratio":
+        return f"a factor of {_in_unit(size, wording)}"
+    if wording.difference == "simple":
+        return _in_unit(size, wording)
+    base = f"{wording.reference}'s value" if wording.reference is not None else "the grand mean"
+    return f"{_in_unit(size, wording)} of {base}"
+
+
+def _in_unit(value: float, wording: Wording) -> str:
+    if wording.difference == "percent":
+        return f"{number(100 * value)} %"
+    if wording.difference == "log-ratio":
+        return number(_exp(value))
+    return number(value)
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700 else math.inf
+
+
+def _advantage(interval: Interval, *, flip: bool) -> Interval:
+    """The interval of the winner's advantage: φ itself, or −φ."""
+    low, high = interval
+    return (-high, -low) if flip else (low, high)
+
+
+def _joint(wording: Wording) -> str:
+    return f"joint {number(100 * (1 - wording.alpha))} % interval"
+
+
+def _range(bounds: Interval, wording: Wording) -> str:
+    low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return "out of reach with so few instances"
+    if math.isinf(high):
+        return f"from {_in_unit(low, wording)} up"
+    return f"{_in_unit(low, wording)} to {_in_unit(high, wording)}"
+
+
+def _nothing_found(first: str, equivalence: Equivalence | None, wording: Wording) -> str:
+    shown = {
+        "two-sided": "no difference found",
+        "less": f"{first} not shown to be lower",
+        "greater": f"{first} not shown to be higher",
+    }[wording.alternative]
+    if equivalence is not None:
+        shown += f", nor equivalence within {margin_in_words(equivalence.margin, wording)}"
+    if math.isnan(wording.detectable_effect):
+        return shown
+    would = f"d ≥ {wording.detectable_effect:.2f} would have been found with mean power {number(wording.power)}"
+    return f"{shown}; {would}"
+
+
+# the answer of the whole ------------------------------------------------------------------------------------------
+
+
+def headline(analysis: Analysis) -> str:
+    """Say what was found, counted."""
+    decided = [comparison for comparison in analysis.comparisons if comparison.rejected]
+    count, reference = len(analysis.comparisons), analysis.settings.reference
+    basis = f"on {analysis.instances} instances ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
+    if not decided:
+        return f"No difference is found in {_comparisons(count)} {basis}."
+    if reference is None:
+        return f"{len(decided)} of {count} pairs differ {basis}."
+    won = sum(_first_is_better(comparison, analysis) for comparison in decided)
+    if count == 1:
+        return f"{reference} is {'better' if won else 'worse'} than {decided[0].second} {basis}."
+    parts = (("better than", won), ("worse than", len(decided) - won))
+    found = " and ".join(f"{word} {number_of}" for word, number_of in parts if number_of)
+    return f"{reference} is {found} of {count} others {basis}."
+
+
+def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterator[str]:
+    """Yield the verdicts: those that claim something one by one (at most so many), the others together."""
+    equivalent = {
+        (each.first, each.second) for each in analysis.diagnoses if each.equivalence and each.equivalence.established
+    }
+    claims: list[Comparison] = []
+    rest: list[Comparison] = []
+    for each in analysis.comparisons:
+        (claims if each.rejected or (each.first, each.second) in equivalent else rest).append(each)
+    for comparison in claims[:most]:
+        yield f"{_label(comparison, analysis)}: {comparison.verdict}."
+    if most is not None and len(claims) > most:
+        yield f"… and {len(claims) - most} more, which the table shows."
+    if rest:
+        yield f"{_listed([_label(comparison, analysis) for comparison in rest])}: {rest[0].verdict}."
+
+
+def together(analysis: Analysis) -> str:
+    """Say what the test of all algorithms together gives, which readers ask for; it decides nothing."""
+    friedman = analysis.omnibus.friedman.corrected
+    ties = ", corrected for ties," if analysis.omnibus.friedman.has_ties else ""
+    return (
+        f"All together, beside the comparisons: Friedman's test{ties} gives {friedman.statistic:.4g}"
+        f" (p = {friedman.p_value:.3g})."
+    )
+
+
+def _first_is_better(comparison: Comparison, analysis: Analysis) -> bool:
+    neutral = 0.5 if comparison.estimate_of.startswith("P") else 0.0
+    return (comparison.estimate > neutral) == (analysis.settings.better == "higher")
+
+
+def _comparisons(count: int) -> str:
+    return "the one comparison" if count == 1 else f"any of {count} comparisons"
+
+
+def _label(comparison: Comparison, analysis: Analysis) -> str:
+    """The pair, or the rival alone when there is a reference."""
+    return comparison.second if analysis.settings.reference is not None else _pair(comparison)
+
+
+def _pair(comparison: Comparison) -> str:
+    return f"{comparison.first} × {comparison.second}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:LONGEST_LIST])
+    return shown if len(names) <= LONGEST_LIST else f"{shown} and {len(names) - LONGEST_LIST} more"
+
+
+# the Holm table as text -------------------------------------------------------------------------------------------
+
+
+def text_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
+    yield from question_lines(analysis)
+    yield ""
+    yield from holm_lines(analysis)
+    yield ""
+    yield from _notes(analysis)
+
+
+def question_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield what was compared, and how it was tested."""
+    asked = analysis.settings
+    against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
+    yield (
+        f"{analysis.instances} instances, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
+        f" {asked.difference} differences of the {asked.statistic}, {against}, {asked.better} is better"
+    )
+    rejected = sum(comparison.rejected for comparison in analysis.comparisons)
+    side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
+    yield (
+        f"{TESTS[asked.test]}{side}, Holm at family-wise level {number(asked.family_alpha)}:"
+        f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
+    )
+
+
+def holm_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
+    header = ["rank", "comparison", _estimate_name(analysis), "Holm-level interval", "p", "alpha", "d", ""]
+    table = text_table(header, [_row(comparison) for comparison in analysis.comparisons], left=[1])
+    yield table[0].rstrip()
+    for comparison, line in zip(analysis.comparisons, table[1:], strict=True):
+        if not comparison.rejected and (comparison.rank == 1 or analysis.comparisons[comparison.rank - 2].rejected):
+            yield f"      ── {STOP} ──"
+        yield line.rstrip()
+
+
+def _estimate_name(analysis: Analysis) -> str:
+    return analysis.comparisons[0].estimate_of
+
+
+def _row(comparison: Comparison) -> list[str]:
+    low, high = (number(bound, 2) for bound in comparison.interval)
+    return [
+        str(comparison.rank),
+        _pair(comparison),
+        number(comparison.estimate, 2),
+        f"[{low}, {high}]",
+        f"{comparison.p_value:.2g}",
+        number(comparison.alpha, 2),
+        number(comparison.effect_size, 2),
+        "rejected" if comparison.rejected else "",
+    ]
+
+
+def _notes(analysis: Analysis) -> Iterator[str]:
+    asked = analysis.settings
+    yield "Each interval is at the Holm level of its rank (1 − alpha); the joint intervals are in the verdicts."
+    if asked.margin is not None:
+        tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
+        established = sum(test is not None and test.established for test in tests)
+        yield (
+            f"Equivalence within ±{number(asked.margin)} at family-wise level {number(asked.alpha / 2)}:"
+            f" {established} of {len(tests)} established."
+        )
+    for caution in analysis.warnings:
+        yield f"! {caution.sentence}"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:
+    """Return the lines of a table; columns are set to the right, those in `left` to the left.
+
+    >>> print("\\n".join(text_table(["pair", "p"], [["a × b", "0.04"], ["a × c", "1e-05"]], left=[0])))
+    pair       p
+    a × b   0.04
+    a × c  1e-05
+    """
+    cells = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(header))]
+    return ["  ".join(_set(row[place], widths[place], place in left) for place in range(len(row))) for row in cells]
+
+
+def _set(text: str, width: int, to_the_left: bool) -> str:
+    return text.ljust(width) if to_the_left else text.rjust(width)

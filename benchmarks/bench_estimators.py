@@ -13,7 +13,7 @@ import numpy as np
 
 from ampler.core.samples import Samples
 from ampler.sampling.rules import Accuracy
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
 
 TIMES_LESS = 20.0  # than numpy.var of each algorithm's list
@@ -53,11 +53,11 @@ def update_ratio(size: int, difference: str, reference: int | None) -> float:
     rng = np.random.default_rng(2019)
     lists = {f"a{place}": rng.normal(100.0, 10.0, 100).tolist() for place in range(size)}
     fresh = iter(rng.normal(100.0, 10.0, 100_000).tolist())
-    samples, goal = Samples.of(lists), comparison(size, difference=difference, reference=reference)
+    samples, contrasts = Samples.of(lists), contrasts_among(size, difference=difference, reference=reference)
 
     def update() -> None:
         samples.add("a3", next(fresh))
-        np.sqrt(goal.squared_errors(samples.scaled_means, samples.scaled_variances / samples.counts))
+        np.sqrt(contrasts.squared_errors(samples.scaled_means, samples.scaled_variances / samples.counts))
 
     def passes() -> None:
         for values in lists.values():

@@ -20,7 +20,7 @@ from ampler.sampling.allocation import largest_error, next_runs
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import pairs_of
 from ampler.stats import guard as guard_module
-from ampler.stats.contrasts import Comparison, comparison
+from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.guard import guarded_variances
 
 Floats = NDArray[np.float64]
@@ -63,8 +63,8 @@ class Cell:
     load: float
 
     @cached_property
-    def comparison(self) -> Comparison:
-        return comparison(self.algorithms, difference=self.difference, reference=0 if self.reference else None)
+    def contrasts(self) -> Contrasts:
+        return contrasts_among(self.algorithms, difference=self.difference, reference=0 if self.reference else None)
 
     @cached_property
     def deviations(self) -> Floats:
@@ -86,7 +86,7 @@ class Cell:
         from scipy.optimize import brentq
 
         wanted = self.load * START * self.algorithms
-        highest = float(largest_error(self.comparison, self._start, self.deviations**2, self.means))
+        highest = float(largest_error(self.contrasts, self._start, self.deviations**2, self.means))
         lowest = highest / (100 * self.load)
         log_se = brentq(lambda x: np.log(self._optimum(np.exp(x)).sum() / wanted), np.log(lowest), np.log(highest))
         return float(np.exp(log_se))
@@ -96,7 +96,7 @@ class Cell:
         return np.full(self.algorithms, float(START))
 
     def _optimum(self, se: float) -> Floats:
-        return optimal_counts(pairs_of(self.comparison, self.deviations**2, self.means), se, self._start)
+        return optimal_counts(pairs_of(self.contrasts, self.deviations**2, self.means), se, self._start)
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,13 @@ class Outcome:
         """The largest true standard error over se."""
         cell = self.cell
         variances, means = (np.broadcast_to(a, self.counts.shape) for a in (cell.deviations**2, cell.means))
-        return largest_error(cell.comparison, self.counts, variances, means) / cell.se
+        return largest_error(cell.contrasts, self.counts, variances, means) / cell.se
 
     @cached_property
     def within(self) -> Floats:
         """The share of pairs that are truly known to within se."""
         cell = self.cell
-        errors = cell.comparison.squared_errors(np.broadcast_to(cell.means, self.counts.shape), self._squares)
+        errors = cell.contrasts.squared_errors(np.broadcast_to(cell.means, self.counts.shape), self._squares)
         return (errors <= cell.se**2 * (1 + 1e-9)).mean(axis=-1)
 
     @property
@@ -157,15 +157,15 @@ def simulate(cell: Cell, rule: Rule, streams: Streams) -> Outcome:
     state = _State.begin(cell, streams)
     while state.size:
         variances = guarded_variances(
-            state.counts, state.variances, state.kurtosis, guard=rule.guard, reference=cell.comparison.reference
+            state.counts, state.variances, state.kurtosis, guard=rule.guard, reference=cell.contrasts.reference
         )
-        going = largest_error(cell.comparison, state.counts, variances, state.means) > cell.se
+        going = largest_error(cell.contrasts, state.counts, variances, state.means) > cell.se
         if not going.all():
             result[state.rows[~going]] = state.counts[~going]
             state, variances = state.only(going), variances[going]
         if state.size:
             added = next_runs(
-                cell.comparison,
+                cell.contrasts,
                 state.counts,
                 variances,
                 state.means,

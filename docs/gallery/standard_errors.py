@@ -3,7 +3,7 @@
 import numpy as np
 
 from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 
 RUNS, REPLICATIONS = 400, 40_000
 PHI = np.linspace(-1.0, 1.0, 17)
@@ -15,11 +15,11 @@ def promised_over_true(phi: float, algorithms: int) -> tuple[float, float]:
     theta[:2] += phi / 2, -phi / 2
     sds = np.full(algorithms, 0.3)
     sds[:2] = 0.9, 0.1
-    delta, paper = (comparison(algorithms, difference="percent", formula=name) for name in ("delta", "paper"))
+    delta, paper = (contrasts_among(algorithms, difference="percent", formula=name) for name in ("delta", "paper"))
     rng = np.random.default_rng(2019)
     means = rng.normal(theta, sds / np.sqrt(RUNS), (REPLICATIONS, algorithms))
     true = ((means[:, 0] - means[:, 1]) / means.mean(axis=1)).std()
-    promised = [np.sqrt(goal.squared_errors(theta, sds**2 / RUNS)[0]) / true for goal in (delta, paper)]
+    promised = [np.sqrt(contrasts.squared_errors(theta, sds**2 / RUNS)[0]) / true for contrasts in (delta, paper)]
     return promised[0], promised[1]
 
 

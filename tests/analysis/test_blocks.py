@@ -11,7 +11,7 @@ from ampler.analysis.blocks import Worst, complete, gather, summarise
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.core.values import Drop, Par, Penalty, StopStudy
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
 
 ALGORITHMS = ("a", "b", "c")
@@ -128,9 +128,9 @@ def test_one_value_is_enough_unless_algorithms_are_said_to_be_deterministic():
 )
 def test_blocks_say_of_every_instance_what_estimate_says_of_it_alone(statistic, reference, difference, formula):
     cells = random_runs(2)
-    goal = comparison(3, difference=difference, reference=reference, formula=formula)
+    contrasts = contrasts_among(3, difference=difference, reference=reference, formula=formula)
     blocks = summarise(gather(runs_of(cells)), statistic)
-    differences, errors = blocks.differences(goal), blocks.errors(goal)
+    differences, errors = blocks.differences(contrasts), blocks.errors(contrasts)
     for i, values in enumerate(cells.values()):
         single = estimate(
             values,
@@ -166,45 +166,45 @@ def test_moments_are_exact_at_any_offset_and_magnitude(samples, offset, power):
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 def test_extreme_magnitudes_change_nothing_but_the_unit(power, difference, statistic):
     cells = random_runs(3)
-    goal = comparison(3, difference=difference)
+    contrasts = contrasts_among(3, difference=difference)
     large = {i: {k: np.ldexp(x, power) for k, x in row.items()} for i, row in cells.items()}
     plain, extreme = (summarise(gather(runs_of(values)), statistic) for values in (cells, large))
     unit = power if difference == "simple" else 0
     for guard in ("none", "pairs", "all"):
-        expected = np.ldexp(plain.errors(goal, guard=guard), unit)
-        np.testing.assert_allclose(extreme.errors(goal, guard=guard), expected, rtol=1e-9)
-    np.testing.assert_allclose(extreme.differences(goal), np.ldexp(plain.differences(goal), unit), rtol=1e-11)
+        expected = np.ldexp(plain.errors(contrasts, guard=guard), unit)
+        np.testing.assert_allclose(extreme.errors(contrasts, guard=guard), expected, rtol=1e-9)
+    np.testing.assert_allclose(extreme.differences(contrasts), np.ldexp(plain.differences(contrasts), unit), rtol=1e-11)
 
 
 def test_a_huge_penalty_does_not_hide_the_noise_of_the_others():
     cells = random_runs(4, algorithms=("a", "b"))
     penalised = {i: row | {"c": [1e250, 1e250]} for i, row in cells.items()}
-    plain = summarise(gather(runs_of(cells))).errors(comparison(2, difference="simple"))
-    errors = summarise(gather(runs_of(penalised))).errors(comparison(3, difference="simple"))
+    plain = summarise(gather(runs_of(cells))).errors(contrasts_among(2, difference="simple"))
+    errors = summarise(gather(runs_of(penalised))).errors(contrasts_among(3, difference="simple"))
     np.testing.assert_allclose(errors[:, 0], plain[:, 0], rtol=1e-12)
 
 
 def test_guarded_errors_are_never_below_the_plain_ones():
     blocks = summarise(gather(runs_of(random_runs(5))))
-    goal = comparison(3, difference="percent", reference=0)
-    plain, pairs, everything = (blocks.errors(goal, guard=guard) for guard in ("none", "pairs", "all"))
+    contrasts = contrasts_among(3, difference="percent", reference=0)
+    plain, pairs, everything = (blocks.errors(contrasts, guard=guard) for guard in ("none", "pairs", "all"))
     assert (pairs > plain).all()
     assert (everything > pairs).all()
 
 
 def test_a_single_value_has_an_unknown_error_and_a_deterministic_one_none():
     cells = gather(runs_of({"i": {"a": [4.0], "b": [1.0, 3.0]}, "j": {"a": [5.0], "b": [2.0, 2.0]}}))
-    goal = comparison(2, difference="simple")
-    assert np.isnan(summarise(cells).errors(goal)).all()
-    assert summarise(cells, deterministic=["a"]).errors(goal)[:, 0].tolist() == [1.0, 0.0]
-    assert summarise(cells, deterministic=["a"]).errors(goal, guard="pairs")[0, 0] > 1.0
+    contrasts = contrasts_among(2, difference="simple")
+    assert np.isnan(summarise(cells).errors(contrasts)).all()
+    assert summarise(cells, deterministic=["a"]).errors(contrasts)[:, 0].tolist() == [1.0, 0.0]
+    assert summarise(cells, deterministic=["a"]).errors(contrasts, guard="pairs")[0, 0] > 1.0
 
 
 @pytest.mark.parametrize("difference", ["percent", "log-ratio"])
 def test_ratios_of_values_that_are_not_positive_are_refused_by_name(difference):
     cells = {"i": {"a": [1.0, 2.0], "b": [2.0, 3.0]}, "j": {"a": [1.0, 2.0], "b": [-1.0, 1.0]}}
     with pytest.raises(InvalidData, match=r"'b' on instance 'j' is 0; use difference 'simple'"):
-        summarise(gather(runs_of(cells))).differences(comparison(2, difference=difference))
+        summarise(gather(runs_of(cells))).differences(contrasts_among(2, difference=difference))
 
 
 def test_a_statistic_that_is_no_number_is_refused_by_name():

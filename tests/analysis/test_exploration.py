@@ -7,7 +7,7 @@ from ampler.analysis.blocks import gather
 from ampler.analysis.exploration import decisions, other_policies, stability, subgroups
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 from ampler.stats.paired import paired_test
 
 PAIRS = [("a", "b")]
@@ -60,8 +60,8 @@ def cells_of(values):
 
 def test_a_clear_difference_is_found_whichever_way_one_looks():
     values = 100 + np.random.default_rng(5).normal(0, 1, (20, 2)) + np.array([0.0, 10.0])
-    goal = comparison(2, difference="simple")
-    table = stability(cells_of(values), goal, np.array([-1], np.int8), alternative="two-sided", alpha=0.05)
+    contrasts = contrasts_among(2, difference="simple")
+    table = stability(cells_of(values), contrasts, np.array([-1], np.int8), alternative="two-sided", alpha=0.05)
     assert len(table) == len({(row.test, row.difference, row.statistic) for row in table}) == 18
     assert all(row.decisions == (-1,) and row.same == 1 for row in table)
 
@@ -72,7 +72,7 @@ def test_an_outlier_is_seen_by_the_mean_alone():
     values[0, 1] += 60.0
     table = stability(
         cells_of(values),
-        comparison(2, difference="simple"),
+        contrasts_among(2, difference="simple"),
         np.array([0], np.int8),
         alternative="two-sided",
         alpha=0.05,
@@ -85,8 +85,8 @@ def test_an_outlier_is_seen_by_the_mean_alone():
 
 def test_what_cannot_be_computed_says_why():
     values = np.random.default_rng(7).normal(0, 1, (10, 2))
-    goal = comparison(2, difference="simple")
-    table = stability(cells_of(values), goal, np.array([0], np.int8), alternative="two-sided", alpha=0.05)
+    contrasts = contrasts_among(2, difference="simple")
+    table = stability(cells_of(values), contrasts, np.array([0], np.int8), alternative="two-sided", alpha=0.05)
     ratios = [row for row in table if row.difference != "simple"]
     assert all(row.decisions == () and "positive values" in row.note for row in ratios)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ampler.sampling.allocation import largest_error, next_runs, predicted_runs
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import pairs_of
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 
 ALLOCATIONS = ("optimal", "greedy", "balanced")
 CASES = [
@@ -24,29 +24,29 @@ CASES = [
 
 
 def drawn(case, seed, *, largest=9):
-    """A goal, counts that differ (as they do half-way), variances over two orders of magnitude, means, and se."""
+    """Contrasts, counts that differ (as they do half-way), variances over two orders of magnitude, means, and se."""
     difference, reference, formula = case
     rng = np.random.default_rng([seed, reference, len(difference)])
     size = int(rng.integers(2, largest))
-    goal = comparison(
+    contrasts = contrasts_among(
         size, difference=difference, reference=int(rng.integers(size)) if reference else None, formula=formula
     )
     counts = rng.integers(3, 60, size).astype(float)
     variances, means = np.exp(rng.normal(0, 1, size)) ** 2, rng.uniform(60, 140, size)
-    se = float(largest_error(goal, counts, variances, means)) / np.sqrt(rng.uniform(1.001, 6))
-    return goal, counts, variances, means, se
+    se = float(largest_error(contrasts, counts, variances, means)) / np.sqrt(rng.uniform(1.001, 6))
+    return contrasts, counts, variances, means, se
 
 
-def slow_greedy(goal, counts, variances, means, se, size):
+def slow_greedy(contrasts, counts, variances, means, se, size):
     """Algorithm 1 as the paper words it, looking at every pair, with known variances."""
     counts = counts.copy()
     for _ in range(size):
-        errors = np.sqrt(goal.squared_errors(means, variances / counts))
+        errors = np.sqrt(contrasts.squared_errors(means, variances / counts))
         if errors.max() <= se:
             break
         pair = int(errors.argmax())
-        i, j = goal.first[pair], goal.second[pair]
-        counts[i if counts[i] / counts[j] <= goal.best_ratios(means, variances)[pair] else j] += 1
+        i, j = contrasts.first[pair], contrasts.second[pair]
+        counts[i if counts[i] / counts[j] <= contrasts.best_ratios(means, variances)[pair] else j] += 1
     return counts
 
 
@@ -54,9 +54,9 @@ def slow_greedy(goal, counts, variances, means, se, size):
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 40))
 def test_greedy_takes_the_runs_that_algorithm_1_takes(case, seed, size):
-    goal, counts, variances, means, se = drawn(case, seed)
-    runs = next_runs(goal, counts, variances, means, se=se, allocation="greedy", size=size)
-    np.testing.assert_array_equal(counts + runs, slow_greedy(goal, counts, variances, means, se, size))
+    contrasts, counts, variances, means, se = drawn(case, seed)
+    runs = next_runs(contrasts, counts, variances, means, se=se, allocation="greedy", size=size)
+    np.testing.assert_array_equal(counts + runs, slow_greedy(contrasts, counts, variances, means, se, size))
 
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
@@ -64,39 +64,39 @@ def test_greedy_takes_the_runs_that_algorithm_1_takes(case, seed, size):
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 40))
 def test_a_round_is_full_or_ends_with_the_run_that_suffices(case, allocation, seed, size):
-    goal, counts, variances, means, se = drawn(case, seed)
-    runs = next_runs(goal, counts, variances, means, se=se, allocation=allocation, size=size)
+    contrasts, counts, variances, means, se = drawn(case, seed)
+    runs = next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=size)
     assert (runs >= 0).all()
     assert 1 <= runs.sum() <= size
     if runs.sum() < size:
-        shorter = next_runs(goal, counts, variances, means, se=se, allocation=allocation, size=int(runs.sum()) - 1)
-        assert largest_error(goal, counts + runs, variances, means) <= se
-        assert largest_error(goal, counts + shorter, variances, means) > se
+        shorter = next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=int(runs.sum()) - 1)
+        assert largest_error(contrasts, counts + runs, variances, means) <= se
+        assert largest_error(contrasts, counts + shorter, variances, means) > se
 
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_nothing_is_asked_for_when_every_pair_is_known(case, allocation):
-    goal, counts, variances, means, _ = drawn(case, 3)
-    se = float(largest_error(goal, counts, variances, means))
-    assert not next_runs(goal, counts, variances, means, se=se, allocation=allocation, size=16).any()
-    assert not predicted_runs(goal, counts, variances, means, se=se, allocation=allocation).any()
+    contrasts, counts, variances, means, _ = drawn(case, 3)
+    se = float(largest_error(contrasts, counts, variances, means))
+    assert not next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=16).any()
+    assert not predicted_runs(contrasts, counts, variances, means, se=se, allocation=allocation).any()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), batch=st.sampled_from([1, 7, 16]))
 def test_round_after_round_the_optimal_rule_arrives_near_the_optimum(case, seed, batch):
-    goal, counts, variances, means, se = drawn(case, seed)
-    best = optimal_counts(pairs_of(goal, variances, means), se, counts)
+    contrasts, counts, variances, means, se = drawn(case, seed)
+    best = optimal_counts(pairs_of(contrasts, variances, means), se, counts)
     now = counts.copy()
-    while (runs := next_runs(goal, now, variances, means, se=se, size=batch)).any():
+    while (runs := next_runs(contrasts, now, variances, means, se=se, size=batch)).any():
         now = now + runs
         assert now.sum() < 2 * best.sum() + 100, "the rule does not get nearer to its goal"
-    assert largest_error(goal, now, variances, means) <= se
+    assert largest_error(contrasts, now, variances, means) <= se
     # Each algorithm may be rounded up; the quick shape for percent of the grand mean (means differ by ±40 % here) was
     # never more than 4.9 % above the optimum in 700 problems.
-    slack = 1.08 if goal.difference == "percent" and goal.reference is None else 1.0
+    slack = 1.08 if contrasts.difference == "percent" and contrasts.reference is None else 1.0
     assert now.sum() <= slack * best.sum() + len(counts)
 
 
@@ -104,10 +104,10 @@ def test_a_lopsided_start_does_not_hold_up_the_algorithm_that_is_wanting():
     """The quick shape once saw nothing to do while one pair was still a tenth of a percent too wide."""
     counts = np.array([16.0] * 21 + [755.0])
     variances, means = np.array([4.0] * 21 + [400.0]), 100 * np.linspace(0.7, 1.3, 22)
-    goal = comparison(22, difference="percent")
-    se = float(largest_error(goal, counts + 1, variances, means)) * 1.0003
+    contrasts = contrasts_among(22, difference="percent")
+    se = float(largest_error(contrasts, counts + 1, variances, means)) * 1.0003
     rounds = 0
-    while (runs := next_runs(goal, counts, variances, means, se=se, size=16)).any():
+    while (runs := next_runs(contrasts, counts, variances, means, se=se, size=16)).any():
         counts, rounds = counts + runs, rounds + 1
         assert rounds < 5
 
@@ -116,10 +116,10 @@ def test_a_lopsided_start_does_not_hold_up_the_algorithm_that_is_wanting():
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_the_prediction_suffices_and_wastes_no_more_than_rounding_does(case, seed):
-    goal, counts, variances, means, se = drawn(case, seed)
-    whole = counts + predicted_runs(goal, counts, variances, means, se=se)
-    best = optimal_counts(pairs_of(goal, variances, means), se, counts)
-    assert largest_error(goal, whole, variances, means) <= se
+    contrasts, counts, variances, means, se = drawn(case, seed)
+    whole = counts + predicted_runs(contrasts, counts, variances, means, se=se)
+    best = optimal_counts(pairs_of(contrasts, variances, means), se, counts)
+    assert largest_error(contrasts, whole, variances, means) <= se
     assert whole.sum() <= np.ceil(best * (1 - 1e-6)).sum() + 1
     assert whole.sum() >= best.sum() * (1 - 1e-6)
 
@@ -127,45 +127,47 @@ def test_the_prediction_suffices_and_wastes_no_more_than_rounding_does(case, see
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_predictions_of_every_rule_reach_the_accuracy(case, allocation):
-    goal, counts, variances, means, se = drawn(case, 12)
-    runs = predicted_runs(goal, counts, variances, means, se=se, allocation=allocation)
-    assert largest_error(goal, counts + runs, variances, means) <= se
+    contrasts, counts, variances, means, se = drawn(case, 12)
+    runs = predicted_runs(contrasts, counts, variances, means, se=se, allocation=allocation)
+    assert largest_error(contrasts, counts + runs, variances, means) <= se
     if allocation == "balanced":
         assert len({int(count) for count in (counts + runs)[runs > 0]}) <= 2
 
 
 def test_greedy_predictions_end_with_the_budget():
-    goal, counts, variances, means, se = drawn(("simple", True, "delta"), 5)
-    runs = predicted_runs(goal, counts, variances, means, se=se / 10, allocation="greedy", most=25)
+    contrasts, counts, variances, means, se = drawn(("simple", True, "delta"), 5)
+    runs = predicted_runs(contrasts, counts, variances, means, se=se / 10, allocation="greedy", most=25)
     assert runs.sum() == 25
 
 
 def test_balanced_fills_up_the_shortest_first():
-    goal = comparison(3, difference="simple")
-    runs = next_runs(goal, np.array([5.0, 9.0, 7.0]), np.ones(3), np.zeros(3), se=0.01, allocation="balanced", size=9)
+    contrasts = contrasts_among(3, difference="simple")
+    runs = next_runs(
+        contrasts, np.array([5.0, 9.0, 7.0]), np.ones(3), np.zeros(3), se=0.01, allocation="balanced", size=9
+    )
     assert runs.tolist() == [5, 1, 3]
 
 
 def test_runs_go_to_the_largest_relative_deficit():
-    goal = comparison(3, difference="simple", reference=0)
+    contrasts = contrasts_among(3, difference="simple", reference=0)
     counts = np.full(3, 10.0)
-    target = optimal_counts(pairs_of(goal, np.array([1.0, 4.0, 9.0]), np.zeros(3)), 0.1, counts)
-    runs = next_runs(goal, counts, np.array([1.0, 4.0, 9.0]), np.zeros(3), se=0.1, size=300)
+    target = optimal_counts(pairs_of(contrasts, np.array([1.0, 4.0, 9.0]), np.zeros(3)), 0.1, counts)
+    runs = next_runs(contrasts, counts, np.array([1.0, 4.0, 9.0]), np.zeros(3), se=0.1, size=300)
     left = target / (counts + runs)
     assert left.max() / left.min() < 1.02
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_dear_is_run_less(case):
-    goal, counts, variances, means, se = drawn(case, 8)
-    plain = predicted_runs(goal, counts, variances, means, se=se / 3)
+    contrasts, counts, variances, means, se = drawn(case, 8)
+    plain = predicted_runs(contrasts, counts, variances, means, se=se / 3)
     dear = int(plain.argmax())
     costs = np.ones(len(counts))
     costs[dear] = 20.0
-    saving = predicted_runs(goal, counts, variances, means, se=se / 3, costs=costs)
+    saving = predicted_runs(contrasts, counts, variances, means, se=se / 3, costs=costs)
     assert saving[dear] < plain[dear]
     assert costs @ saving < costs @ plain
-    assert largest_error(goal, counts + saving, variances, means) <= se / 3
+    assert largest_error(contrasts, counts + saving, variances, means) <= se / 3
 
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
@@ -173,14 +175,14 @@ def test_what_is_dear_is_run_less(case):
 def test_a_batch_of_instances_gives_what_each_gives_alone(case, allocation):
     difference, reference, formula = case
     rng = np.random.default_rng(6)
-    goal = comparison(5, difference=difference, reference=1 if reference else None, formula=formula)
+    contrasts = contrasts_among(5, difference=difference, reference=1 if reference else None, formula=formula)
     shape = (30, 5)
     counts, variances = rng.integers(5, 40, shape).astype(float), np.exp(rng.normal(0, 1, shape))
     means = rng.uniform(60, 140, shape)
-    se = float(np.median(largest_error(goal, counts, variances, means)))
-    together = next_runs(goal, counts, variances, means, se=se, allocation=allocation, size=16)
+    se = float(np.median(largest_error(contrasts, counts, variances, means)))
+    together = next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=16)
     for row in range(len(counts)):
-        alone = next_runs(goal, counts[row], variances[row], means[row], se=se, allocation=allocation, size=16)
+        alone = next_runs(contrasts, counts[row], variances[row], means[row], se=se, allocation=allocation, size=16)
         np.testing.assert_array_equal(together[row], alone)
     assert (together.sum(axis=-1) == 0).any()
     assert (together.sum(axis=-1) == 16).any()
@@ -188,7 +190,7 @@ def test_a_batch_of_instances_gives_what_each_gives_alone(case, allocation):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_absurd_accuracy_is_predicted_as_beyond_what_is_asked_about(case):
-    goal, counts, variances, means, se = drawn(case, 21)
-    runs = predicted_runs(goal, counts, variances, means, se=se * 1e-40, most=1000)
+    contrasts, counts, variances, means, se = drawn(case, 21)
+    runs = predicted_runs(contrasts, counts, variances, means, se=se * 1e-40, most=1000)
     assert runs.sum() >= 1000
-    assert next_runs(goal, counts, variances, means, se=se * 1e-40, size=16).sum() == 16
+    assert next_runs(contrasts, counts, variances, means, se=se * 1e-40, size=16).sum() == 16

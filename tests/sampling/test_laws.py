@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import pairs_of
 from ampler.sampling.rules import Accuracy, sample
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 
 LONG_BUDGET = 100_000
 
@@ -110,15 +110,15 @@ def test_predictions_grow_with_safety_and_accuracy_and_the_optimum_is_the_smalle
 def promise(rule, deviations, replications, *, seed=2019):
     """Runs over the optimum, share of pairs truly within se, share of instances with all within."""
     size = len(deviations)
-    goal = comparison(size, difference="simple", reference=None if rule.reference is None else 0)
-    best = optimal_counts(pairs_of(goal, deviations**2, np.zeros(size)), rule.se, np.full(size, float(rule.start)))
+    contrasts = contrasts_among(size, difference="simple", reference=None if rule.reference is None else 0)
+    best = optimal_counts(pairs_of(contrasts, deviations**2, np.zeros(size)), rule.se, np.full(size, float(rule.start)))
     runs, within = [], []
     for replication in range(replications):
         rng = np.random.default_rng([seed, replication])
         streams = {f"a{k}": rng.normal(0, deviations[k], 3000) for k in range(size)}
         counts = np.array(list(course(rule, streams)[0].values()))
         runs.append(counts.sum() / best.sum())
-        within.append(goal.squared_errors(np.zeros(size), deviations**2 / counts) <= rule.se**2)
+        within.append(contrasts.squared_errors(np.zeros(size), deviations**2 / counts) <= rule.se**2)
     return np.mean(runs), np.mean(within), np.mean(np.all(within, axis=-1))
 
 
@@ -127,8 +127,8 @@ def rule_for(deviations, *, reference=None, load=5.0, **how):
     from scipy.optimize import brentq
 
     size = len(deviations)
-    goal = comparison(size, difference="simple", reference=None if reference is None else 0)
-    pairs, start = pairs_of(goal, deviations**2, np.zeros(size)), np.full(size, 10.0)
+    contrasts = contrasts_among(size, difference="simple", reference=None if reference is None else 0)
+    pairs, start = pairs_of(contrasts, deviations**2, np.zeros(size)), np.full(size, 10.0)
     highest = float(pairs.largest_error(start))
     se = brentq(lambda se: optimal_counts(pairs, se, start).sum() - load * 10 * size, highest / 100, highest)
     return Accuracy(se=se, difference="simple", reference=reference, budget=LONG_BUDGET, **how)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import pairs_of
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 
 CASES = [
     ("simple", True, "delta"),
@@ -30,12 +30,12 @@ class Problem:
         self.rng = rng = np.random.default_rng([seed, len(difference), reference])
         size = int(rng.integers(2, largest))
         place = int(rng.integers(size)) if reference else None
-        self.goal = comparison(size, difference=difference, reference=place, formula=formula)
+        self.contrasts = contrasts_among(size, difference=difference, reference=place, formula=formula)
         self.means = rng.uniform(5, 15, size)
         self.variances = np.exp(rng.normal(0, 1.2, size)) ** 2
         self.lower = np.full(size, 10.0) if seed % 2 else rng.integers(2, 60, size).astype(float)
         self.costs = rng.uniform(0.1, 10, size) if seed % 3 else np.ones(size)
-        self.pairs = pairs_of(self.goal, self.variances, self.means)
+        self.pairs = pairs_of(self.contrasts, self.variances, self.means)
         self.se = float(self.pairs.largest_error(self.lower)) / np.sqrt(rng.uniform(1.02, 25))
 
     def cost(self, counts):
@@ -50,7 +50,7 @@ def independent_optimum(problem):
     from scipy.optimize import minimize
 
     size = len(problem.means)
-    rows = np.array([problem.goal.squared_errors(problem.means, unit) for unit in np.eye(size)]).T
+    rows = np.array([problem.contrasts.squared_errors(problem.means, unit) for unit in np.eye(size)]).T
     rows = rows * (problem.variances / problem.lower) / problem.se**2
     price = problem.costs * problem.lower
     start = np.full(size, min(1.0, 0.9 / rows.sum(axis=1).max()))
@@ -100,7 +100,7 @@ def test_no_algorithm_above_its_bound_can_do_with_fewer_runs(case, seed):
 
 def test_equal_sds_with_a_reference_give_dunnetts_square_root_rule():
     size, se = 10, 0.05
-    pairs = pairs_of(comparison(size, difference="simple", reference=0), np.ones(size), np.zeros(size))
+    pairs = pairs_of(contrasts_among(size, difference="simple", reference=0), np.ones(size), np.zeros(size))
     counts = optimal_counts(pairs, se, np.ones(size))
     assert counts[0] / counts[1] == pytest.approx(np.sqrt(size - 1))
     assert counts.sum() == pytest.approx((1 + np.sqrt(size - 1)) ** 2 / se**2)
@@ -108,14 +108,14 @@ def test_equal_sds_with_a_reference_give_dunnetts_square_root_rule():
 
 def test_the_total_with_a_reference_has_a_closed_form():
     deviations = np.array([3.0, 1.0, 0.5, 7.0, 2.0])
-    pairs = pairs_of(comparison(5, difference="simple", reference=0), deviations**2, np.zeros(5))
+    pairs = pairs_of(contrasts_among(5, difference="simple", reference=0), deviations**2, np.zeros(5))
     total = (3.0 + np.sqrt((deviations[1:] ** 2).sum())) ** 2 / 0.1**2
     assert optimal_counts(pairs, 0.1, np.ones(5)).sum() == pytest.approx(total)
 
 
 def test_one_noisy_algorithm_among_equals_gets_more_than_half_of_the_error():
     noise = np.array([100.0, 1.0, 1.0, 1.0])
-    counts = optimal_counts(pairs_of(comparison(4, difference="simple"), noise, np.zeros(4)), 1.0, np.ones(4))
+    counts = optimal_counts(pairs_of(contrasts_among(4, difference="simple"), noise, np.zeros(4)), 1.0, np.ones(4))
     ratio = np.sqrt(3 / 100)
     np.testing.assert_allclose(noise / counts, [1 / (1 + ratio), *[ratio / (1 + ratio)] * 3])
 
@@ -130,9 +130,9 @@ def test_what_is_enough_already_needs_no_more_runs(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_algorithms_without_noise_stay_at_their_bound(case):
     difference, reference, formula = case
-    goal = comparison(4, difference=difference, reference=0 if reference else None, formula=formula)
+    contrasts = contrasts_among(4, difference=difference, reference=0 if reference else None, formula=formula)
     for variances in ([0.0, 1.0, 2.0, 0.0], [1.0, 0.0, 0.0, 0.0]):
-        pairs = pairs_of(goal, np.array(variances), np.full(4, 10.0))
+        pairs = pairs_of(contrasts, np.array(variances), np.full(4, 10.0))
         se = float(pairs.largest_error(np.full(4, 50.0)))
         counts = optimal_counts(pairs, se, np.full(4, 10.0))
         np.testing.assert_allclose(counts[np.array(variances) == 0], 10.0)
@@ -144,12 +144,12 @@ def test_algorithms_without_noise_stay_at_their_bound(case):
 def test_a_batch_gives_what_each_of_its_problems_gives(case, exact):
     difference, reference, formula = case
     rng = np.random.default_rng(2)
-    goal = comparison(5, difference=difference, reference=3 if reference else None, formula=formula)
+    contrasts = contrasts_among(5, difference=difference, reference=3 if reference else None, formula=formula)
     means, variances = rng.uniform(5, 15, (2, 3, 5)), rng.uniform(0, 4, (2, 3, 5))
     lower = rng.integers(5, 40, (2, 3, 5)).astype(float)
-    together = optimal_counts(pairs_of(goal, variances, means), 0.05, lower, exact=exact)
+    together = optimal_counts(pairs_of(contrasts, variances, means), 0.05, lower, exact=exact)
     for place in np.ndindex(2, 3):
-        alone = optimal_counts(pairs_of(goal, variances[place], means[place]), 0.05, lower[place], exact=exact)
+        alone = optimal_counts(pairs_of(contrasts, variances[place], means[place]), 0.05, lower[place], exact=exact)
         np.testing.assert_allclose(together[place], alone, rtol=1e-9)
 
 
@@ -159,9 +159,9 @@ def test_the_quick_shape_is_feasible_and_close_to_the_optimum(spread):
     extra = []
     for _ in range(60):
         size = int(rng.integers(2, 12))
-        goal = comparison(size, difference="percent")
+        contrasts = contrasts_among(size, difference="percent")
         deviations = np.exp(rng.normal(0, 0.7, size))
-        pairs = pairs_of(goal, deviations**2, 100 * rng.uniform(1 - spread, 1 + spread, size))
+        pairs = pairs_of(contrasts, deviations**2, 100 * rng.uniform(1 - spread, 1 + spread, size))
         lower = np.full(size, 10.0)
         se = float(pairs.largest_error(lower)) / np.sqrt(rng.uniform(1.5, 20))
         quick = optimal_counts(pairs, se, lower, exact=False)
@@ -176,7 +176,7 @@ def test_for_two_algorithms_the_quick_shape_is_the_optimum(formula):
     rng = np.random.default_rng(5)
     for _ in range(20):
         pairs = pairs_of(
-            comparison(2, difference="percent", formula=formula), rng.uniform(0.1, 9, 2), rng.uniform(5, 30, 2)
+            contrasts_among(2, difference="percent", formula=formula), rng.uniform(0.1, 9, 2), rng.uniform(5, 30, 2)
         )
         lower = rng.integers(2, 20, 2).astype(float)
         se = float(pairs.largest_error(lower)) / 2

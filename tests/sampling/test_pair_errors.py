@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler.sampling.pair_errors import pairs_of
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 
 CASES = [
     (difference, reference, formula)
@@ -31,15 +31,15 @@ def drawn(seed, shape):
 def test_the_worst_pair_is_the_one_found_by_looking_at_every_pair(
     difference, reference, formula, seed, algorithms, batch
 ):
-    goal = comparison(algorithms, difference=difference, reference=reference, formula=formula)
+    contrasts = contrasts_among(algorithms, difference=difference, reference=reference, formula=formula)
     means, variances, counts = drawn(seed, (*batch, algorithms))
-    pairs = pairs_of(goal, variances, means)
+    pairs = pairs_of(contrasts, variances, means)
     worst = pairs.worst(counts)
     for place in np.ndindex(*batch):
-        errors = np.sqrt(goal.squared_errors(means[place], variances[place] / counts[place]))
+        errors = np.sqrt(contrasts.squared_errors(means[place], variances[place] / counts[place]))
         pair = errors.argmax()
-        i, j = goal.first[pair], goal.second[pair]
-        short = counts[place][i] / counts[place][j] <= goal.best_ratios(means[place], variances[place])[pair]
+        i, j = contrasts.first[pair], contrasts.second[pair]
+        short = counts[place][i] / counts[place][j] <= contrasts.best_ratios(means[place], variances[place])[pair]
         assert pairs.largest_error(counts)[place] == pytest.approx(errors.max(), rel=1e-12)
         assert worst.error[place] == pytest.approx(errors.max(), rel=1e-12)
         assert (worst.first[place], worst.second[place]) == (i, j)
@@ -48,19 +48,19 @@ def test_the_worst_pair_is_the_one_found_by_looking_at_every_pair(
 
 @pytest.mark.parametrize("reference", [None, 0])
 def test_among_equals_the_first_pair_is_the_worst(reference):
-    goal = comparison(4, difference="simple", reference=reference)
-    worst = pairs_of(goal, np.ones(4), np.zeros(4)).worst(np.full(4, 5.0))
+    contrasts = contrasts_among(4, difference="simple", reference=reference)
+    worst = pairs_of(contrasts, np.ones(4), np.zeros(4)).worst(np.full(4, 5.0))
     assert (worst.first, worst.second, worst.choice) == (0, 1, 0)
 
 
 def test_an_algorithm_without_noise_is_never_run_next():
-    goal = comparison(2, difference="simple")
+    contrasts = contrasts_among(2, difference="simple")
     for variances in ([0.0, 1.0], [1.0, 0.0]):
-        worst = pairs_of(goal, np.array(variances), np.zeros(2)).worst(np.array([3.0, 3.0]))
+        worst = pairs_of(contrasts, np.array(variances), np.zeros(2)).worst(np.array([3.0, 3.0]))
         assert worst.choice == int(np.argmax(variances))
 
 
 def test_extreme_ratios_of_two_means_give_no_negative_square():
-    goal = comparison(2, difference="percent")
-    error = pairs_of(goal, np.array([1.0, 1e-40]), np.array([1.0, 1e-18])).largest_error(np.full(2, 2.0))
+    contrasts = contrasts_among(2, difference="percent")
+    error = pairs_of(contrasts, np.array([1.0, 1e-40]), np.array([1.0, 1e-18])).largest_error(np.full(2, 2.0))
     assert error >= 0

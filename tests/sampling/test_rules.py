@@ -16,7 +16,7 @@ from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.core.values import Sample, Stop
 from ampler.sampling.rules import Accuracy, Fixed, sample
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
 
 HERE = Path(__file__).parents[1]
@@ -228,7 +228,7 @@ def truly_within(rule, replications, algorithms=5, sd=4.0):
     for seed in range(replications):
         values = np.random.default_rng([9, seed]).normal(50.0, sd, (algorithms, 2000))
         outcome = sample(rule, lambda name, index, v=values: v[int(name[1:]), index], names)
-        errors = np.sqrt(comparison(algorithms, difference="simple").squared_errors(
+        errors = np.sqrt(contrasts_among(algorithms, difference="simple").squared_errors(
             np.full(algorithms, 50.0), sd**2 / outcome.samples.counts
         ))  # fmt: skip
         within.append((errors <= rule.se).mean())

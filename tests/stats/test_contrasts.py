@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule
-from ampler.stats.contrasts import comparison, goal_of
+from ampler.stats.contrasts import contrasts_among, contrasts_of
 
 CASES = [
     (difference, reference, formula)
@@ -40,9 +40,9 @@ def one_pair(theta, v, i, j, difference, reference, formula):
 @settings(max_examples=40)
 def test_all_pairs_at_once_are_the_pairs_one_by_one(difference, reference, formula, numbers):
     theta, v = np.array(numbers).T
-    goal = comparison(len(theta), difference=difference, reference=reference, formula=formula)
-    phi, squares = goal.differences(theta), goal.squared_errors(theta, v)
-    for pair, (i, j) in enumerate(zip(goal.first, goal.second, strict=True)):
+    contrasts = contrasts_among(len(theta), difference=difference, reference=reference, formula=formula)
+    phi, squares = contrasts.differences(theta), contrasts.squared_errors(theta, v)
+    for pair, (i, j) in enumerate(zip(contrasts.first, contrasts.second, strict=True)):
         wanted_phi, wanted_square = one_pair(theta, v, i, j, difference, reference, formula)
         assert phi[pair] == pytest.approx(wanted_phi, rel=1e-12, abs=1e-12)
         # Where shares near ±1 cancel, the last digits of the largest term are what there is.
@@ -55,11 +55,11 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(difference, reference, formu
 def test_instances_on_leading_axes_are_independent(difference, reference, formula):
     rng = np.random.default_rng(3)
     theta, v = rng.uniform(1, 2, (4, 5)), rng.uniform(0, 1, (4, 5))
-    goal = comparison(5, difference=difference, reference=reference, formula=formula)
+    contrasts = contrasts_among(5, difference=difference, reference=reference, formula=formula)
     for together, alone in (
-        (goal.differences(theta), [goal.differences(t) for t in theta]),
-        (goal.squared_errors(theta, v), [goal.squared_errors(t, u) for t, u in zip(theta, v, strict=True)]),
-        (goal.best_ratios(theta, v), [goal.best_ratios(t, u) for t, u in zip(theta, v, strict=True)]),
+        (contrasts.differences(theta), [contrasts.differences(t) for t in theta]),
+        (contrasts.squared_errors(theta, v), [contrasts.squared_errors(t, u) for t, u in zip(theta, v, strict=True)]),
+        (contrasts.best_ratios(theta, v), [contrasts.best_ratios(t, u) for t, u in zip(theta, v, strict=True)]),
     ):
         np.testing.assert_allclose(together, alone, rtol=1e-14)
 
@@ -67,22 +67,22 @@ def test_instances_on_leading_axes_are_independent(difference, reference, formul
 @pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
 def test_the_best_ratio_makes_the_error_of_its_pair_smallest(difference, reference, formula):
     theta, spread = np.array([3.0, 5.0, 4.0]), np.array([4.0, 1.0, 9.0])
-    goal = comparison(3, difference=difference, reference=reference, formula=formula)
-    for pair, ratio in enumerate(goal.best_ratios(theta, spread)):
+    contrasts = contrasts_among(3, difference=difference, reference=reference, formula=formula)
+    for pair, ratio in enumerate(contrasts.best_ratios(theta, spread)):
 
         def error(r, pair=pair):
             counts = np.full(3, 50.0)
-            counts[goal.first[pair]], counts[goal.second[pair]] = 100 * r / (1 + r), 100 / (1 + r)
-            return goal.squared_errors(theta, spread / counts)[pair]
+            counts[contrasts.first[pair]], counts[contrasts.second[pair]] = 100 * r / (1 + r), 100 / (1 + r)
+            return contrasts.squared_errors(theta, spread / counts)[pair]
 
         assert error(ratio) <= min(error(ratio * 1.01), error(ratio / 1.01))
 
 
 def test_pairs_are_reference_first_or_earlier_first():
-    goal = comparison(4, difference="simple", reference=2)
-    assert list(zip(goal.first.tolist(), goal.second.tolist(), strict=True)) == [(2, 0), (2, 1), (2, 3)]
-    goal = comparison(3, difference="simple")
-    assert list(zip(goal.first.tolist(), goal.second.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
+    contrasts = contrasts_among(4, difference="simple", reference=2)
+    assert list(zip(contrasts.first.tolist(), contrasts.second.tolist(), strict=True)) == [(2, 0), (2, 1), (2, 3)]
+    contrasts = contrasts_among(3, difference="simple")
+    assert list(zip(contrasts.first.tolist(), contrasts.second.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_pairs_are_reference_first_or_earlier_first():
 )
 def test_a_wrong_word_is_named(words, message):
     with pytest.raises(InvalidRule, match=message):
-        goal_of(("a", "b"), **{"difference": "simple", "reference": None, "formula": "delta"} | words)
+        contrasts_of(("a", "b"), **{"difference": "simple", "reference": None, "formula": "delta"} | words)

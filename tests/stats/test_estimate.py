@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "se.json").read_text(encoding="utf-8"))
@@ -191,10 +191,10 @@ def test_the_bootstrap_of_a_difference_depends_on_neither_names_nor_order(method
 
 def true_errors(theta, sds, counts, replications, difference, reference, rng):
     """The standard deviation of each pair's difference over many repetitions of the whole experiment."""
-    goal = comparison(len(theta), difference=difference, reference=reference)
+    contrasts = contrasts_among(len(theta), difference=difference, reference=reference)
     means = rng.normal(theta, sds / np.sqrt(counts), (replications, len(theta)))
-    claimed = np.sqrt(goal.squared_errors(theta, sds**2 / counts))
-    return goal.differences(theta), claimed, goal.differences(means).std(axis=0)
+    claimed = np.sqrt(contrasts.squared_errors(theta, sds**2 / counts))
+    return contrasts.differences(theta), claimed, contrasts.differences(means).std(axis=0)
 
 
 def worst_mismatch(difference, reference, algorithms, replications, seed):
@@ -233,7 +233,7 @@ def test_the_paper_formula_is_off_where_the_delta_formula_is_not(sds, off):
     rng = np.random.default_rng(4)
     theta, sds, counts = np.array([10.0, 30.0]), np.array(sds), np.full(2, 100)
     _, claimed, true = true_errors(theta, sds, counts, 200_000, "percent", None, rng)
-    paper = comparison(2, difference="percent", formula="paper")
+    paper = contrasts_among(2, difference="percent", formula="paper")
     assert claimed == pytest.approx(true, rel=0.02)
     assert np.sqrt(paper.squared_errors(theta, sds**2 / counts)) / true == pytest.approx(off, abs=0.05)
 

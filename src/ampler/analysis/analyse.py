@@ -114,7 +114,7 @@ def _analysis(material: Material, features: Features) -> Analysis:
             alpha=settings.alpha,
         ),
         stability=stability(
-            material.cells, material.goal, found, alternative=settings.alternative, alpha=settings.family_alpha
+            material.cells, material.contrasts, found, alternative=settings.alternative, alpha=settings.family_alpha
         ),
         other_policies=others,
         pairs=pairs,
@@ -312,7 +312,7 @@ def _warnings(
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
         cautions.run_noise(shares, pairs),
-        cautions.near_zero(blocks, material.goal, material.differences),
+        cautions.near_zero(blocks, material.contrasts, material.differences),
         cautions.constant_differences(material.differences, pairs),
         cautions.skewed(
             results,

@@ -18,7 +18,7 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.runs import STATUSES, Runs
 from ampler.core.values import Better, Drop, FailurePolicy, Par, Penalty
-from ampler.stats.contrasts import Comparison
+from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import Guard, guarded_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of
 
@@ -75,24 +75,26 @@ class Blocks:
         """The statistics in their own unit."""
         return self._unscaled(self.theta)
 
-    def differences(self, goal: Comparison) -> Floats:
+    def differences(self, contrasts: Contrasts) -> Floats:
         """Return φ of each pair on each instance."""
-        check_positive(self, goal)
+        check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # what leaves the doubles is refused below
-            phi = goal.differences(self.theta)
-        phi = self._unscaled(phi) if goal.difference == "simple" else phi
+            phi = contrasts.differences(self.theta)
+        phi = self._unscaled(phi) if contrasts.difference == "simple" else phi
         if not np.isfinite(phi).all():
             raise InvalidData(
                 "the differences must be finite, but some exceed the largest number; scale the values down"
             )
         return phi
 
-    def errors(self, goal: Comparison, *, guard: Guard = "none") -> Floats:
+    def errors(self, contrasts: Contrasts, *, guard: Guard = "none") -> Floats:
         """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
-        check_positive(self, goal)
+        check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
-            errors = np.sqrt(goal.squared_errors(self.theta, self._guarded(guard, goal.reference) / self.counts))
-        errors = self._unscaled(errors) if goal.difference == "simple" else errors
+            errors = np.sqrt(
+                contrasts.squared_errors(self.theta, self._guarded(guard, contrasts.reference) / self.counts)
+            )
+        errors = self._unscaled(errors) if contrasts.difference == "simple" else errors
         return np.where(np.isfinite(errors), errors, np.nan)
 
     def relative_errors(self) -> Floats:
@@ -179,14 +181,14 @@ def summarise(
     return Blocks(cells.instances, cells.algorithms, cells.counts, theta, variances, kurtosis, certain, exponents)
 
 
-def check_positive(blocks: Blocks, goal: Comparison) -> None:
+def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
     """Percent and log-ratio differences mean something for positive statistics only."""
-    if goal.difference == "simple" or (blocks.theta > 0).all():
+    if contrasts.difference == "simple" or (blocks.theta > 0).all():
         return
     i, k = np.argwhere(~(blocks.theta > 0))[0]
     raise InvalidData(
-        f"{goal.difference} differences need positive values: the statistic of algorithm {blocks.algorithms[k]!r} on"
-        f" instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple'"
+        f"{contrasts.difference} differences need positive values: the statistic of algorithm {blocks.algorithms[k]!r}"
+        f" on instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple'"
     )
 
 

@@ -18,7 +18,7 @@ from ampler.analysis.exploration import OtherPolicy
 from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Caution, Difference, Test
-from ampler.stats.contrasts import Comparison
+from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.paired import is_constant
 from ampler.stats.shape import error_inflation, skewness_error
@@ -234,24 +234,24 @@ def skewed(
     )
 
 
-def near_zero(blocks: Blocks, goal: Comparison, differences: Floats) -> Caution | None:
+def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats) -> Caution | None:
     """Denominators so near zero that a ratio to them is not reliable."""
-    if goal.difference == "simple":
+    if contrasts.difference == "simple":
         return None
-    bound = FAR_PERCENT if goal.difference == "percent" else FAR_LOG_RATIO
+    bound = FAR_PERCENT if contrasts.difference == "percent" else FAR_LOG_RATIO
     far = (np.abs(differences) > bound).any(axis=1)
     errors = blocks.relative_errors()
-    if goal.difference == "percent" and goal.reference is not None:
-        errors = errors[:, [goal.reference]]
+    if contrasts.difference == "percent" and contrasts.reference is not None:
+        errors = errors[:, [contrasts.reference]]
     unstable = (errors > UNSTABLE).any(axis=1)
     names = [blocks.instances[i] for i in np.flatnonzero(far | unstable)]
     if not names:
         return None
     return Caution(
         "denominator",
-        f"On {count(names, 'instance')} ({some(names)}) a {goal.difference} difference divides by a value that is near"
-        " zero or hardly known, and such instances can dominate the mean; use simple differences, or leave them out"
-        " for a reason stated beforehand.",
+        f"On {count(names, 'instance')} ({some(names)}) a {contrasts.difference} difference divides by a value that is"
+        " near zero or hardly known, and such instances can dominate the mean; use simple differences, or leave them"
+        " out for a reason stated beforehand.",
     )
 
 

@@ -17,7 +17,7 @@ from ampler.analysis.compare import p_values
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.errors import InvalidData
 from ampler.core.values import Alternative, Difference, Test
-from ampler.stats.contrasts import Comparison, comparison
+from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.holm import step_down
 from ampler.stats.paired import paired_test
 
@@ -121,12 +121,12 @@ def decisions(differences: Floats, *, test: Test, alternative: Alternative, alph
 
 
 def stability(
-    cells: Cells, goal: Comparison, found: Signs, *, alternative: Alternative, alpha: float
+    cells: Cells, contrasts: Contrasts, found: Signs, *, alternative: Alternative, alpha: float
 ) -> tuple[Conclusion, ...]:
     """Repeat the decision for every test, kind of difference, and mean or median."""
     blocks = {statistic: summarise(cells, statistic, accuracy=False) for statistic in STATISTICS}
     return tuple(
-        _conclusion(blocks[statistic], statistic, goal, found, test, difference, alternative, alpha)
+        _conclusion(blocks[statistic], statistic, contrasts, found, test, difference, alternative, alpha)
         for statistic, difference, test in product(STATISTICS, DIFFERENCES, TESTS)
     )
 
@@ -186,14 +186,16 @@ def _number(value: object) -> float | None:
 def _conclusion(
     blocks: Blocks,
     statistic: str,
-    goal: Comparison,
+    contrasts: Contrasts,
     found: Signs,
     test: Test,
     difference: Difference,
     alternative: Alternative,
     alpha: float,
 ) -> Conclusion:
-    other = comparison(goal.size, difference=difference, reference=goal.reference, formula=goal.formula)
+    other = contrasts_among(
+        contrasts.size, difference=difference, reference=contrasts.reference, formula=contrasts.formula
+    )
     try:
         signs = decisions(blocks.differences(other), test=test, alternative=alternative, alpha=alpha)
     except InvalidData as problem:

@@ -17,7 +17,7 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Better, FailurePolicy, Test
-from ampler.stats.contrasts import Comparison, goal_of
+from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.guard import Guard
 
 
@@ -27,7 +27,7 @@ class Material:
 
     settings: Settings
     runs: Runs
-    goal: Comparison
+    contrasts: Contrasts
     cells: Cells
     blocks: Blocks
     excluded: Mapping[str, str]
@@ -46,7 +46,7 @@ def material_of(
     _check(settings)
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
-    goal = goal_of(
+    contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
 
@@ -56,28 +56,30 @@ def material_of(
         return cells, excluded
 
     def differences_under(policy: FailurePolicy | Worst | None) -> Floats:
-        return summarise(used(policy)[0], statistic, accuracy=False).differences(goal)
+        return summarise(used(policy)[0], statistic, accuracy=False).differences(contrasts)
 
     cells, excluded = used(settings.failures)
     blocks = summarise(cells, statistic, deterministic=deterministic)
     return Material(
         settings=settings,
         runs=runs,
-        goal=goal,
+        contrasts=contrasts,
         cells=cells,
         blocks=blocks,
         excluded=excluded,
-        pairs=tuple((runs.algorithms[i], runs.algorithms[j]) for i, j in zip(goal.first, goal.second, strict=True)),
-        differences=blocks.differences(goal),
-        errors=blocks.errors(goal),
-        guarded=blocks.errors(goal, guard=settings.guard),
+        pairs=tuple(
+            (runs.algorithms[i], runs.algorithms[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)
+        ),
+        differences=blocks.differences(contrasts),
+        errors=blocks.errors(contrasts),
+        guarded=blocks.errors(contrasts, guard=settings.guard),
         differences_under=differences_under,
         decide=partial(decisions, test=settings.test, alternative=settings.alternative, alpha=settings.family_alpha),
     )
 
 
 def _check(settings: Settings) -> None:
-    """The words and numbers of the question fit; `difference`, `reference` and `formula` are checked by goal_of."""
+    """The words and numbers of the question fit; `contrasts_of` checks `difference`, `reference` and `formula`."""
     choice("better", settings.better, get_args(Better), "it decides the words of the verdict")
     choice("test", settings.test, get_args(Test), "t is the default")
     choice("alternative", settings.alternative, get_args(Alternative), "it speaks of first minus second")

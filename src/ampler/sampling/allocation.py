@@ -13,18 +13,18 @@ import numpy as np
 from ampler.core.arrays import Bools, Codes, Counts, Floats
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
-from ampler.stats.contrasts import Comparison
+from ampler.stats.contrasts import Contrasts
 
 Allocation = Literal["optimal", "greedy", "balanced"]
 
 
-def largest_error(comparison: Comparison, counts: Floats, variances: Floats, statistics: Floats) -> Floats:
+def largest_error(contrasts: Contrasts, counts: Floats, variances: Floats, statistics: Floats) -> Floats:
     """Return the largest standard error among the compared pairs; a rule stops when it is at most `se`."""
-    return pairs_of(comparison, variances, statistics).largest_error(np.asarray(counts, dtype=float))
+    return pairs_of(contrasts, variances, statistics).largest_error(np.asarray(counts, dtype=float))
 
 
 def next_runs(
-    comparison: Comparison,
+    contrasts: Contrasts,
     counts: Floats,
     variances: Floats,
     statistics: Floats,
@@ -38,13 +38,13 @@ def next_runs(
 
     The round ends early when, by the variances given, every pair is then known to within `se`.
 
-    >>> from ampler.stats.contrasts import comparison
-    >>> goal = comparison(3, difference="simple", reference=0)
-    >>> next_runs(goal, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.9, size=16).tolist()
+    >>> from ampler.stats.contrasts import contrasts_among
+    >>> contrasts = contrasts_among(3, difference="simple", reference=0)
+    >>> next_runs(contrasts, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.9, size=16).tolist()
     [3, 0, 0]
     """
     counts = np.asarray(counts, dtype=float)
-    pairs = pairs_of(comparison, variances, statistics)
+    pairs = pairs_of(contrasts, variances, statistics)
     if allocation == "greedy":
         return _greedy_runs(pairs, counts, se, size)
     targets = _targets(pairs, counts, se, allocation, costs)
@@ -52,7 +52,7 @@ def next_runs(
 
 
 def predicted_runs(
-    comparison: Comparison,
+    contrasts: Contrasts,
     counts: Floats,
     variances: Floats,
     statistics: Floats,
@@ -66,13 +66,13 @@ def predicted_runs(
 
     A need beyond `most` is given as a number beyond `most` in all, not as the need itself.
 
-    >>> from ampler.stats.contrasts import comparison
-    >>> goal = comparison(3, difference="simple", reference=0)
-    >>> predicted_runs(goal, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.5).tolist()
+    >>> from ampler.stats.contrasts import contrasts_among
+    >>> contrasts = contrasts_among(3, difference="simple", reference=0)
+    >>> predicted_runs(contrasts, np.full(3, 10.0), np.array([9.0, 1.0, 1.0]), np.zeros(3), se=0.5).tolist()
     [42, 3, 3]
     """
     counts = np.asarray(counts, dtype=float)
-    pairs = pairs_of(comparison, variances, statistics)
+    pairs = pairs_of(contrasts, variances, statistics)
     if pairs.largest_error(counts) <= se:
         return np.zeros(counts.shape, dtype=np.int64)
     if allocation == "greedy":

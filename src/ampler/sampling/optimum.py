@@ -74,16 +74,16 @@ class _Pull:
 
 
 def _reference_counts(pairs: ReferencePairs, target: float, lower: Floats, costs: Floats) -> Floats:
-    hub, shared, own = pairs.reference, pairs.shared, pairs.own
+    reference, shared, own = pairs.reference, pairs.shared, pairs.own
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         free = target * lower - own
         bend = np.where(free > 0, shared * target * lower / free, np.inf)
         weight = costs * own * shared
         pull = _Pull(weight, np.where(weight > 0, shared, -np.inf), bend)
-        x = _balance(pull, float(costs[hub]), np.maximum(target * lower[..., hub], shared.max(axis=-1)))
+        x = _balance(pull, float(costs[reference]), np.maximum(target * lower[..., reference], shared.max(axis=-1)))
         needed = own * x[..., None] / (target * (x[..., None] - shared))
     counts = np.where(own > 0, np.maximum(lower, needed), lower)
-    counts[..., hub] = np.maximum(lower[..., hub], x / target)
+    counts[..., reference] = np.maximum(lower[..., reference], x / target)
     return counts
 
 

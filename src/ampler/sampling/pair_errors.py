@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
-from ampler.stats.contrasts import Comparison, Formula
+from ampler.stats.contrasts import Contrasts, Formula
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Worst:
+class WorstPair:
     """The pair that is known least, and which of its two algorithms Algorithm 1 would run next."""
 
     error: Floats
@@ -39,7 +39,7 @@ class ReferencePairs:
         """Return the largest standard error of the pairs of interest."""
         return np.asarray(np.sqrt(self._squared(counts).max(axis=-1)))
 
-    def worst(self, counts: Floats) -> Worst:
+    def worst(self, counts: Floats) -> WorstPair:
         """Return the worst pair, the first among equals."""
         squared = self._squared(counts)
         second = squared.argmax(axis=-1)
@@ -62,7 +62,7 @@ class AllPairs:
         single = np.partition(self.noise / counts, -2, axis=-1)
         return np.sqrt(single[..., -1] + single[..., -2])
 
-    def worst(self, counts: Floats) -> Worst:
+    def worst(self, counts: Floats) -> WorstPair:
         """Return the worst pair, the first among equals: the two algorithms that are known least."""
         single = self.noise / counts
         one = single.argmax(axis=-1)
@@ -88,7 +88,7 @@ class GrandMeanPairs:
         """Return the largest standard error of the pairs of interest."""
         return np.asarray(np.sqrt(self.squared_errors(counts).max(axis=(-2, -1))))
 
-    def worst(self, counts: Floats) -> Worst:
+    def worst(self, counts: Floats) -> WorstPair:
         """Return the worst pair, the first among equals."""
         squared = self.squared_errors(counts)
         flat = squared.reshape(*squared.shape[:-2], -1)
@@ -119,33 +119,33 @@ class GrandMeanPairs:
 Pairs = ReferencePairs | AllPairs | GrandMeanPairs
 
 
-def pairs_of(goal: Comparison, variances: Floats, statistics: Floats) -> Pairs:
+def pairs_of(contrasts: Contrasts, variances: Floats, statistics: Floats) -> Pairs:
     """Say how the errors of the compared pairs depend on the runs; `variances` are those of one run.
 
-    >>> from ampler.stats.contrasts import comparison
-    >>> pairs = pairs_of(comparison(3, difference="simple"), np.array([4.0, 5.0, 0.0]), np.zeros(3))
+    >>> from ampler.stats.contrasts import contrasts_among
+    >>> pairs = pairs_of(contrasts_among(3, difference="simple"), np.array([4.0, 5.0, 0.0]), np.zeros(3))
     >>> pairs.largest_error(np.array([1.0, 1.0, 1.0])).item()
     3.0
     """
-    if goal.difference == "percent" and goal.reference is None:
-        return _grand_mean_pairs(goal.formula, variances, statistics)
-    relative = goal.difference != "simple"
+    if contrasts.difference == "percent" and contrasts.reference is None:
+        return _grand_mean_pairs(contrasts.formula, variances, statistics)
+    relative = contrasts.difference != "simple"
     roots = np.sqrt(variances) / statistics if relative else np.sqrt(variances)
     noise = variances / statistics**2 if relative else variances
-    if goal.reference is None:
+    if contrasts.reference is None:
         return AllPairs(noise, roots)
-    return _reference_pairs(goal, noise, roots, statistics)
+    return _reference_pairs(contrasts, noise, roots, statistics)
 
 
-def _reference_pairs(goal: Comparison, noise: Floats, roots: Floats, statistics: Floats) -> ReferencePairs:
-    hub = goal.reference
-    assert hub is not None
-    others = np.arange(noise.shape[-1]) != hub
+def _reference_pairs(contrasts: Contrasts, noise: Floats, roots: Floats, statistics: Floats) -> ReferencePairs:
+    reference = contrasts.reference
+    assert reference is not None
+    others = np.arange(noise.shape[-1]) != reference
     scale: Any = 1.0
-    if goal.difference == "percent":  # Campelo & Wanner (2019), eq. pdme_se1: relative errors, scaled by θj/θ1
-        scale = (statistics / statistics[..., hub, None]) ** 2
-    shared = np.where(others, noise[..., hub, None] * scale, 0.0)
-    return ReferencePairs(hub, shared, np.where(others, noise * scale, 0.0), roots)
+    if contrasts.difference == "percent":  # Campelo & Wanner (2019), eq. pdme_se1: relative errors, scaled by θj/θ1
+        scale = (statistics / statistics[..., reference, None]) ** 2
+    shared = np.where(others, noise[..., reference, None] * scale, 0.0)
+    return ReferencePairs(reference, shared, np.where(others, noise * scale, 0.0), roots)
 
 
 def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -> GrandMeanPairs:
@@ -155,10 +155,10 @@ def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -
 
 def _worst(
     squared: Floats, first: Codes, second: Codes, counts: Floats, root_first: Floats, root_second: Floats
-) -> Worst:
+) -> WorstPair:
     with np.errstate(divide="ignore", invalid="ignore"):  # an algorithm without noise needs no run: the ratio is ∞
         short = _at(counts, first) / _at(counts, second) <= root_first / root_second
-    return Worst(np.sqrt(squared), first, second, np.where(short, first, second))
+    return WorstPair(np.sqrt(squared), first, second, np.where(short, first, second))
 
 
 def _at(values: Floats, index: Codes) -> Floats:

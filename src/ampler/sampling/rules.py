@@ -15,12 +15,12 @@ from ampler.core.errors import InvalidRule
 from ampler.core.samples import Samples
 from ampler.core.values import Decision, Difference, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
-from ampler.stats.contrasts import Comparison, Formula, goal_of
-from ampler.stats.estimate import Standing, short_of_values, standing
+from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
+from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
 from ampler.stats.guard import Guard, guarded_variances
 from ampler.stats.summaries import Mean, summary_of
 
-Table = Samples | Mapping[str, Iterable[float]]
+SamplesLike = Samples | Mapping[str, Iterable[float]]
 
 RUNS_PER_ALGORITHM = 50  # the default budget of an instance
 CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
@@ -99,26 +99,26 @@ class Accuracy:
             allocation="greedy", guard="none", formula="paper", batch=1,
         )  # fmt: skip
 
-    def __call__(self, samples: Table, /) -> Decision:
+    def __call__(self, samples: SamplesLike, /) -> Decision:
         """Return the next round of runs, or that the instance is done and why."""
         samples = Samples.of(samples)
-        goal = self.check(samples.algorithms, deterministic=samples.deterministic)
+        contrasts = self.check(samples.algorithms, deterministic=samples.deterministic)
         left = self._left(samples)
         missing = self._missing(samples)
         if missing.any():
             return _wish(samples, _first(missing, left)) if left > 0 else Stop("budget spent")
-        now = standing(samples, goal, summary_of(self.statistic))
-        if not now.spread.any():
+        estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
+        if not estimates.spread.any():
             return Stop("all constant")
-        case = self._case(samples, goal, now)
-        se = now.own_unit(goal, self.se)
+        case = self._case(samples, contrasts, estimates)
+        se = estimates.own_unit(contrasts, self.se)
         if left <= 0:
             return Stop("accuracy reached" if largest_error(*case) <= se else "budget spent")
         size = min(self.batch, left)
         runs = next_runs(*case, se=se, allocation=self.allocation, size=size, costs=self._costs(samples))
         return _wish(samples, runs) if runs.any() else Stop("accuracy reached")
 
-    def predict(self, samples: Table) -> dict[str, int]:
+    def predict(self, samples: SamplesLike) -> dict[str, int]:
         """Return the runs of each algorithm that are still to come, as far as can be known now.
 
         Before every algorithm has its first runs these are the first runs; later the whole way to the accuracy
@@ -129,36 +129,38 @@ class Accuracy:
         {'a': 21, 'b': 9}
         """
         samples = Samples.of(samples)
-        goal = self.check(samples.algorithms, deterministic=samples.deterministic)
+        contrasts = self.check(samples.algorithms, deterministic=samples.deterministic)
         left = max(self._left(samples), 0)
         runs = _first(self._missing(samples), left)
         if not self._missing(samples).any():
-            now = standing(samples, goal, summary_of(self.statistic))
-            runs = self._rest(samples, goal, now, left) if now.spread.any() else np.zeros_like(runs)
+            estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
+            runs = self._rest(samples, contrasts, estimates, left) if estimates.spread.any() else np.zeros_like(runs)
         return dict(zip(samples.algorithms, runs.tolist(), strict=True))
 
-    def errors(self, samples: Table) -> PairErrors:
+    def errors(self, samples: SamplesLike) -> PairErrors:
         """Return the standard error of every pair of interest, plain and as the guard sees it.
 
         They are NaN, not known, as long as an algorithm has too few values.
         """
         samples = Samples.of(samples)
-        goal = self.check(samples.algorithms, deterministic=samples.deterministic)
+        contrasts = self.check(samples.algorithms, deterministic=samples.deterministic)
         names = samples.algorithms
-        pairs = tuple((names[i], names[j]) for i, j in zip(goal.first, goal.second, strict=True))
+        pairs = tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True))
         if short_of_values(samples):
             return PairErrors(pairs, np.full(len(pairs), np.nan), np.full(len(pairs), np.nan))
-        now = standing(samples, goal, summary_of(self.statistic))
+        estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
         plain, guarded = (
-            now.errors_in_plain_units(goal, np.sqrt(goal.squared_errors(now.theta, spread / samples.counts)))
-            for spread in (now.spread, self._guarded(samples, now, goal))
+            estimates.errors_in_plain_units(
+                contrasts, np.sqrt(contrasts.squared_errors(estimates.theta, spread / samples.counts))
+            )
+            for spread in (estimates.spread, self._guarded(samples, estimates, contrasts))
         )
         return PairErrors(pairs, plain, guarded)
 
-    def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Comparison:
-        """Return the comparison of these algorithms; InvalidRule if the settings do not fit them."""
+    def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
+        """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
-        goal = goal_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
+        contrasts = contrasts_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
         if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:
@@ -169,7 +171,7 @@ class Accuracy:
         strangers = [name for name in self.costs or () if name not in names]
         if strangers:
             raise InvalidRule(f"costs must name algorithms among {', '.join(map(repr, names))}, got {strangers[0]!r}")
-        return goal
+        return contrasts
 
     def _left(self, samples: Samples) -> int:
         budget = RUNS_PER_ALGORITHM * len(samples.algorithms) if self.budget is None else self.budget
@@ -181,25 +183,27 @@ class Accuracy:
         wanted[_certain(samples)] = 1
         return np.maximum(wanted - samples.counts, 0)
 
-    def _case(self, samples: Samples, goal: Comparison, now: Standing) -> tuple[Comparison, Floats, Floats, Floats]:
+    def _case(
+        self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates
+    ) -> tuple[Contrasts, Floats, Floats, Floats]:
         """What allocation works on: pairs, runs, variances of one run, statistics."""
         counts = samples.counts.astype(float)
         counts[_certain(samples)] = CERTAIN
-        return goal, counts, self._guarded(samples, now, goal), now.theta
+        return contrasts, counts, self._guarded(samples, estimates, contrasts), estimates.theta
 
-    def _guarded(self, samples: Samples, now: Standing, goal: Comparison) -> Floats:
+    def _guarded(self, samples: Samples, estimates: AlgorithmEstimates, contrasts: Contrasts) -> Floats:
         if self.guard == "none":
-            return now.spread
+            return estimates.spread
         counts = samples.counts.astype(float)
         counts[_certain(samples)] = 1.0  # no degrees of freedom: its variance is 0 by declaration
         kurtosis = _kurtosis(samples) if isinstance(summary_of(self.statistic), Mean) else None
-        return guarded_variances(counts, now.spread, kurtosis, guard=self.guard, reference=goal.reference)
+        return guarded_variances(counts, estimates.spread, kurtosis, guard=self.guard, reference=contrasts.reference)
 
-    def _rest(self, samples: Samples, goal: Comparison, now: Standing, left: int) -> Counts:
+    def _rest(self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, left: int) -> Counts:
         how: dict[str, Any] = {
-            "se": now.own_unit(goal, self.se), "allocation": self.allocation, "costs": self._costs(samples)
+            "se": estimates.own_unit(contrasts, self.se), "allocation": self.allocation, "costs": self._costs(samples)
         }  # fmt: skip
-        case = self._case(samples, goal, now)
+        case = self._case(samples, contrasts, estimates)
         runs = predicted_runs(*case, most=left, **how)
         return runs if runs.sum() <= left else next_runs(*case, size=left, **how)
 
@@ -222,13 +226,13 @@ class Fixed:
     def __post_init__(self) -> None:
         _check_whole("runs", self.runs, least=1, why="each algorithm runs at least once")
 
-    def __call__(self, samples: Table, /) -> Decision:
+    def __call__(self, samples: SamplesLike, /) -> Decision:
         """Return the runs that are missing, all at once; a failed run is not repeated."""
         samples = Samples.of(samples)
         missing = self._missing(samples)
         return _wish(samples, missing) if missing.any() else Stop("runs done")
 
-    def predict(self, samples: Table) -> dict[str, int]:
+    def predict(self, samples: SamplesLike) -> dict[str, int]:
         """Return the runs of each algorithm that are still to come."""
         samples = Samples.of(samples)
         return dict(zip(samples.algorithms, self._missing(samples).tolist(), strict=True))
@@ -248,7 +252,7 @@ class PairErrors:
     guarded: Floats
 
 
-class Outcome(NamedTuple):
+class Sampled(NamedTuple):
     """What sampling an instance gave, and why it ended."""
 
     samples: Samples
@@ -261,7 +265,7 @@ def sample(
     algorithms: Sequence[str],
     *,
     deterministic: Collection[str] = (),
-) -> Outcome:
+) -> Sampled:
     """Sample one instance: ask the rule, draw what it wishes, until it stops.
 
     `draw(algorithm, index)` carries out a run, counted from 0 for each algorithm, and returns its value; None for a
@@ -283,7 +287,7 @@ def sample(
                     samples.drop(algorithm)
                 else:
                     samples.add(algorithm, value)
-    return Outcome(samples, decision)
+    return Sampled(samples, decision)
 
 
 def _certain(samples: Samples) -> list[int]:

@@ -19,11 +19,11 @@ Formula = Literal["delta", "paper"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Contrasts:
     """Which pairs of algorithms are compared, and how their difference is measured.
 
     With `theta` the statistic of each algorithm, `v` the squared standard error of each and `spread` the variance of
-    one run (v = spread/n), every squared standard error is linear in v. Make one with `comparison`.
+    one run (v = spread/n), every squared standard error is linear in v. `contrasts_among` makes one.
     """
 
     size: int
@@ -98,12 +98,12 @@ class Comparison:
 
 
 @lru_cache(maxsize=256)
-def comparison(
+def contrasts_among(
     size: int, *, difference: Difference, reference: int | None = None, formula: Formula = "delta"
-) -> Comparison:
-    """Return the comparison of `size` algorithms: all with the reference (a place), or all with all.
+) -> Contrasts:
+    """Return the contrasts of `size` algorithms: all with the reference (a place), or all with all.
 
-    >>> comparison(3, difference="simple").differences(np.array([5.0, 3.0, 4.0])).tolist()
+    >>> contrasts_among(3, difference="simple").differences(np.array([5.0, 3.0, 4.0])).tolist()
     [2.0, 1.0, -1.0]
     """
     if reference is None:
@@ -111,13 +111,13 @@ def comparison(
     else:
         second = np.delete(np.arange(size), reference)
         first = np.full_like(second, reference)
-    return Comparison(size, difference, reference, formula, first, second)
+    return Contrasts(size, difference, reference, formula, first, second)
 
 
-def goal_of(
+def contrasts_of(
     algorithms: tuple[str, ...], *, difference: Difference, reference: str | None, formula: Formula
-) -> Comparison:
-    """Return the comparison these words ask for, or say which word is wrong."""
+) -> Contrasts:
+    """Return the contrasts these words ask for, or say which word is wrong."""
     if difference not in get_args(Difference):
         raise InvalidRule(f'difference must be "simple", "percent" or "log-ratio", got {difference!r}')
     if formula not in get_args(Formula):
@@ -127,7 +127,7 @@ def goal_of(
             f"the reference must be one of the algorithms {', '.join(map(repr, algorithms))}, got {reference!r}"
         )
     place = None if reference is None else algorithms.index(reference)
-    return comparison(len(algorithms), difference=difference, reference=place, formula=formula)
+    return contrasts_among(len(algorithms), difference=difference, reference=place, formula=formula)
 
 
 def _total(values: Floats) -> Floats | float:

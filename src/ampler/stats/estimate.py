@@ -1,6 +1,6 @@
 """Differences between algorithms on one instance, with their standard errors. Pure.
 
-`estimate` is the public door, `standing` the way from samples to the arrays that `comparisons` and allocation work on.
+`estimate` is the public door, `estimates_of` the way from samples to the arrays that contrasts and allocation work on.
 """
 
 from __future__ import annotations
@@ -17,20 +17,8 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.core.values import Difference
-from ampler.stats.contrasts import Comparison, Formula, comparison, goal_of
+from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
 from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of
-
-__all__ = [
-    "Comparison",
-    "Estimate",
-    "Formula",
-    "Standing",
-    "comparison",
-    "estimate",
-    "goal_of",
-    "short_of_values",
-    "standing",
-]
 
 Method = Literal["formula", "bootstrap"]
 
@@ -70,28 +58,28 @@ def estimate(
     (Estimate(first='full', second='no-swap', difference=-0.583..., error=0.26..., ratio=0.66..., best_ratio=4.47...),)
     """
     samples = Samples.of(samples)
-    goal = goal_of(samples.algorithms, difference=difference, reference=reference, formula=formula)
+    contrasts = contrasts_of(samples.algorithms, difference=difference, reference=reference, formula=formula)
     summary = summary_of(statistic)
-    now = standing(samples, goal, summary)
+    estimates = estimates_of(samples, contrasts, summary)
     if method == "formula":
-        errors = np.sqrt(goal.squared_errors(now.theta, now.spread / samples.counts))
+        errors = np.sqrt(contrasts.squared_errors(estimates.theta, estimates.spread / samples.counts))
     elif method == "bootstrap":
-        errors = _resampled_errors(samples, goal, summary, now, resamples)
+        errors = _resampled_errors(samples, contrasts, summary, estimates, resamples)
     else:
         raise InvalidRule(f'method must be "formula" or "bootstrap", got {method!r}')
     columns = (
-        now.in_plain_units(goal, goal.differences(now.theta)),
-        now.errors_in_plain_units(goal, errors),
-        samples.counts[goal.first] / samples.counts[goal.second],
-        goal.best_ratios(now.theta, now.spread),
+        estimates.in_plain_units(contrasts, contrasts.differences(estimates.theta)),
+        estimates.errors_in_plain_units(contrasts, errors),
+        samples.counts[contrasts.first] / samples.counts[contrasts.second],
+        contrasts.best_ratios(estimates.theta, estimates.spread),
     )
     names = samples.algorithms
-    pairs = zip(goal.first, goal.second, *columns, strict=True)
+    pairs = zip(contrasts.first, contrasts.second, *columns, strict=True)
     return tuple(Estimate(names[i], names[j], *map(float, numbers)) for i, j, *numbers in pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class AlgorithmEstimates:
     """Where each algorithm stands: its statistic and the variance of one run, in units of 2^exponents.
 
     The units are 1 unless values are enormous or tiny: then squares of them would leave the doubles.
@@ -101,35 +89,35 @@ class Standing:
     spread: Floats
     exponents: Counts | None = None
 
-    def in_plain_units(self, goal: Comparison, differences: Floats) -> Floats:
+    def in_plain_units(self, contrasts: Contrasts, differences: Floats) -> Floats:
         """Return differences as the user knows them."""
-        if self.exponents is None or goal.difference == "percent":
+        if self.exponents is None or contrasts.difference == "percent":
             return differences
-        if goal.difference == "log-ratio":
-            return differences + math.log(2.0) * (self.exponents[goal.first] - self.exponents[goal.second])
-        return self.errors_in_plain_units(goal, differences)
+        if contrasts.difference == "log-ratio":
+            return differences + math.log(2.0) * (self.exponents[contrasts.first] - self.exponents[contrasts.second])
+        return self.errors_in_plain_units(contrasts, differences)
 
-    def errors_in_plain_units(self, goal: Comparison, errors: Floats) -> Floats:
+    def errors_in_plain_units(self, contrasts: Contrasts, errors: Floats) -> Floats:
         """Return standard errors as the user knows them."""
-        if self.exponents is None or goal.difference != "simple":
+        if self.exponents is None or contrasts.difference != "simple":
             return errors
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(errors, self.exponents[0]))
 
-    def order(self, goal: Comparison) -> Codes:
+    def order(self, contrasts: Contrasts) -> Codes:
         """Return the places of the algorithms from the smallest statistic to the largest."""
-        if self.exponents is None or goal.difference != "log-ratio":
+        if self.exponents is None or contrasts.difference != "log-ratio":
             return np.argsort(self.theta, kind="stable")
         return np.argsort(np.log2(self.theta) + self.exponents, kind="stable")
 
-    def own_unit(self, goal: Comparison, se: float) -> float:
-        """Return a wanted accuracy in the units of this standing."""
-        if self.exponents is None or goal.difference != "simple":
+    def own_unit(self, contrasts: Contrasts, se: float) -> float:
+        """Return a wanted accuracy in the units of these estimates."""
+        if self.exponents is None or contrasts.difference != "simple":
             return se
         return math.ldexp(se, -int(self.exponents[0]))
 
 
-def standing(samples: Samples, goal: Comparison, statistic: Summary) -> Standing:
+def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> AlgorithmEstimates:
     """Return statistic and variance of one run of each algorithm; InvalidSamples where they do not exist."""
     for name in short_of_values(samples):
         raise InvalidSamples(
@@ -140,13 +128,13 @@ def standing(samples: Samples, goal: Comparison, statistic: Summary) -> Standing
         theta, spread = samples.scaled_means, samples.scaled_variances
     else:
         theta, spread = _summaries(samples, statistic)
-    if goal.difference != "simple" and not np.minimum.reduce(theta) > 0.0:
-        _refuse_nonpositive(samples, goal, theta)
+    if contrasts.difference != "simple" and not np.minimum.reduce(theta) > 0.0:
+        _refuse_nonpositive(samples, contrasts, theta)
     if samples.ordinary:
-        return Standing(theta, spread)
-    if goal.difference == "log-ratio":  # each algorithm may keep its own unit: only relative errors matter
-        return Standing(theta, spread, samples.exponents)
-    return _in_one_unit(goal, theta, spread, samples.exponents)
+        return AlgorithmEstimates(theta, spread)
+    if contrasts.difference == "log-ratio":  # each algorithm may keep its own unit: only relative errors matter
+        return AlgorithmEstimates(theta, spread, samples.exponents)
+    return _in_one_unit(contrasts, theta, spread, samples.exponents)
 
 
 def short_of_values(samples: Samples) -> tuple[str, ...]:
@@ -183,43 +171,45 @@ def _summary(samples: Samples, statistic: Summary, place: int, name: str) -> tup
     return theta, spread
 
 
-def _refuse_nonpositive(samples: Samples, goal: Comparison, theta: Floats) -> None:
+def _refuse_nonpositive(samples: Samples, contrasts: Contrasts, theta: Floats) -> None:
     place = int(theta.argmin())
     raise InvalidSamples(
-        f"{goal.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
+        f"{contrasts.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
         f'{samples.algorithms[place]!r}; use difference="simple" or shift the values'
     )
 
 
-def _in_one_unit(goal: Comparison, theta: Floats, spread: Floats, exponents: Counts) -> Standing:
+def _in_one_unit(contrasts: Contrasts, theta: Floats, spread: Floats, exponents: Counts) -> AlgorithmEstimates:
     """Bring all algorithms to the unit of the largest, or of the reference that the others are divided by."""
-    if goal.difference == "percent" and goal.reference is not None:
-        unit = exponents[goal.reference]
+    if contrasts.difference == "percent" and contrasts.reference is not None:
+        unit = exponents[contrasts.reference]
     else:
         unit = exponents.max(where=(theta != 0.0) | (spread != 0.0), initial=exponents.min())
     shift = exponents - unit
     with np.errstate(over="ignore"):
-        return Standing(np.ldexp(theta, shift), np.ldexp(spread, 2 * shift), np.full_like(exponents, unit))
+        return AlgorithmEstimates(np.ldexp(theta, shift), np.ldexp(spread, 2 * shift), np.full_like(exponents, unit))
 
 
-def _resampled_errors(samples: Samples, goal: Comparison, statistic: Summary, now: Standing, resamples: int) -> Floats:
+def _resampled_errors(
+    samples: Samples, contrasts: Contrasts, statistic: Summary, estimates: AlgorithmEstimates, resamples: int
+) -> Floats:
     """The standard deviation of each pair's difference over bootstrap samples of all algorithms.
 
     The draws of algorithms with equally many values are the same, so each is shuffled; which shuffle depends on the
     place in the order of the statistics, so that neither names nor positions matter.
     """
-    replicates = np.empty((resamples, goal.size))
-    orders = shuffles(goal.size, resamples)
-    for rank, place in enumerate(now.order(goal)):
+    replicates = np.empty((resamples, contrasts.size))
+    orders = shuffles(contrasts.size, resamples)
+    for rank, place in enumerate(estimates.order(contrasts)):
         replicates[:, place] = _replicates(samples, statistic, int(place), resamples)[orders[rank]]
-    if now.exponents is not None and goal.difference != "log-ratio":
-        replicates = np.ldexp(replicates, samples.exponents - now.exponents)
-    if goal.difference != "simple" and not replicates.min() > 0.0:
+    if estimates.exponents is not None and contrasts.difference != "log-ratio":
+        replicates = np.ldexp(replicates, samples.exponents - estimates.exponents)
+    if contrasts.difference != "simple" and not replicates.min() > 0.0:
         raise InvalidSamples(
-            f"{goal.difference} differences need positive statistics in every resample, "
+            f"{contrasts.difference} differences need positive statistics in every resample, "
             f'got {replicates.min():.6g}; use method="formula" or difference="simple"'
         )
-    return np.asarray(goal.differences(replicates).std(axis=0, ddof=1))
+    return np.asarray(contrasts.differences(replicates).std(axis=0, ddof=1))
 
 
 def _replicates(samples: Samples, statistic: Summary, place: int, resamples: int) -> Floats:

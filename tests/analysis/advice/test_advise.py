@@ -17,7 +17,7 @@ from ampler.core.runs import Runs
 from ampler.core.values import Drop
 from ampler.design import required_instances
 from ampler.sampling.rules import Accuracy, sample
-from ampler.stats.contrasts import comparison
+from ampler.stats.contrasts import contrasts_among
 from ampler.stats.holm import step_down
 
 
@@ -60,9 +60,9 @@ def simulated_power(world: World, advice: Advice, replications: int, alpha: floa
 
 def test_the_split_is_right_on_average():
     world = World(between=(1.0, 1.5), noise=(3.0, 2.0))
-    goal = comparison(2, difference="simple")
+    contrasts = contrasts_among(2, difference="simple")
     pilots = (summarise(gather(world.pilot(40, 5, seed))) for seed in range(1000))
-    parts = [pilot_of(blocks, goal, start=10, costs=np.ones(2)).parts[0] for blocks in pilots]
+    parts = [pilot_of(blocks, contrasts, start=10, costs=np.ones(2)).parts[0] for blocks in pilots]
     between = np.array([part.total - part.within for part in parts])
     assert abs(between.mean() - 3.25) < 4 * between.std() / np.sqrt(len(between))
     assert np.mean([part.within for part in parts]) == pytest.approx(9 / 5 + 4 / 5, rel=0.01)
@@ -168,8 +168,8 @@ def by_hand(
 
 def pilot_spread(runs: Runs) -> np.ndarray:
     """The variance of one run on each instance, as the advice sees it."""
-    goal = comparison(len(runs.algorithms), difference="simple")
-    return pilot_of(summarise(gather(runs)), goal, start=2, costs=np.ones(goal.size)).spread
+    contrasts = contrasts_among(len(runs.algorithms), difference="simple")
+    return pilot_of(summarise(gather(runs)), contrasts, start=2, costs=np.ones(contrasts.size)).spread
 
 
 def cheapest_split(variances: np.ndarray, most: np.ndarray, target: float, reference: bool) -> np.ndarray:

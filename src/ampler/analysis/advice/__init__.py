@@ -25,7 +25,7 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Difference, FailurePolicy, Test
-from ampler.stats.contrasts import Formula, goal_of
+from ampler.stats.contrasts import Formula, contrasts_of
 
 __all__ = ["Advice", "Choice", "Target", "VarianceParts", "advise_runs", "suggest_se"]
 
@@ -108,10 +108,10 @@ def advise_runs(
     cells, excluded = complete(gather(runs, failures), deterministic)
     _check_pilot(runs, len(cells.instances), start)
     cells = replace(cells, values=cells.values / unit)
-    goal = goal_of(cells.algorithms, difference=difference, reference=reference, formula=formula)
+    contrasts = contrasts_of(cells.algorithms, difference=difference, reference=reference, formula=formula)
     blocks = summarise(cells, statistic, deterministic=deterministic)
     prices = _costs(costs, cells.algorithms)
-    pilot = pilot_of(blocks, goal, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
+    pilot = pilot_of(blocks, contrasts, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
     curve = cost_curve(pilot, wish)
     best = cheapest_choice(pilot, wish, curve)
     counts = pilot.counts(best.se)

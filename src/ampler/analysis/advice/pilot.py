@@ -12,7 +12,7 @@ from ampler.analysis.blocks import Blocks
 from ampler.core.arrays import Counts, Floats, Interval
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
-from ampler.stats.contrasts import Comparison
+from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import effective_degrees
 
 MOST_PRIOR_DEGREES = 50.0  # instances never share a variance exactly, however alike the estimates look
@@ -56,7 +56,7 @@ class VarianceParts:
 class Pilot:
     """The pilot as the curve needs it; instances in rows, algorithms (or pairs) in columns."""
 
-    goal: Comparison
+    contrasts: Contrasts
     theta: Floats
     spread: Floats  # the variance of one run, as far as the pilot can tell it on each instance
     parts: tuple[VarianceParts, ...]
@@ -82,7 +82,7 @@ class Pilot:
 
     def variances(self, counts: Floats) -> Floats:
         """Return the variance of the estimated differences over instances, with these runs."""
-        noise: Floats = self.goal.squared_errors(self.theta, self.spread / counts).mean(axis=0)
+        noise: Floats = self.contrasts.squared_errors(self.theta, self.spread / counts).mean(axis=0)
         return self.between + noise
 
     def cost(self, counts: Floats) -> float:
@@ -91,22 +91,22 @@ class Pilot:
 
     @cached_property
     def _pairs(self) -> Pairs:
-        return pairs_of(self.goal, self.spread, self.theta)
+        return pairs_of(self.contrasts, self.spread, self.theta)
 
     @cached_property
     def _least(self) -> Floats:
         return np.full(self.theta.shape, float(self.start))
 
 
-def pilot_of(blocks: Blocks, goal: Comparison, *, start: int, costs: Floats, instance_cost: float = 0.0) -> Pilot:
+def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats, instance_cost: float = 0.0) -> Pilot:
     """Split the variance of each pair's differences, and keep what tells the cost of an accuracy."""
     theta, variances = blocks.theta, blocks.variances
-    if goal.difference == "simple":  # the others are ratios, which know no unit
+    if contrasts.difference == "simple":  # the others are ratios, which know no unit
         exponents = blocks.exponents[:, None]
         theta, variances = np.ldexp(theta, exponents), np.ldexp(variances, 2 * exponents)
-    unit = np.ones_like(theta) if goal.difference == "simple" else theta**2
+    unit = np.ones_like(theta) if contrasts.difference == "simple" else theta**2
     spread = unit * moderated(variances / unit, blocks.counts, blocks.kurtosis)
-    return Pilot(goal, theta, spread, _parts(blocks, goal), start, costs, instance_cost)
+    return Pilot(contrasts, theta, spread, _parts(blocks, contrasts), start, costs, instance_cost)
 
 
 def moderated(variances: Floats, counts: Counts, kurtosis: Floats | None) -> Floats:
@@ -165,9 +165,9 @@ def variance_factors(instances: int) -> Interval:
     return freedom / float(chdtri(freedom, 0.05)), freedom / float(chdtri(freedom, 0.95))
 
 
-def _parts(blocks: Blocks, goal: Comparison) -> tuple[VarianceParts, ...]:
-    phi, squared = blocks.differences(goal), blocks.errors(goal) ** 2
-    columns = zip(goal.first, goal.second, phi.T, squared.T, strict=True)
+def _parts(blocks: Blocks, contrasts: Contrasts) -> tuple[VarianceParts, ...]:
+    phi, squared = blocks.differences(contrasts), blocks.errors(contrasts) ** 2
+    columns = zip(contrasts.first, contrasts.second, phi.T, squared.T, strict=True)
     return tuple(_part(blocks.algorithms, int(i), int(j), own, noise) for i, j, own, noise in columns)
 
 

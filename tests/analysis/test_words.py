@@ -4,13 +4,10 @@ import dataclasses
 import math
 
 import pandas as pd
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ampler import analyse
 from ampler.analysis.compare import Equivalence, Result
-from ampler.analysis.words import Wording, headline, number, text_table, together, verdict, verdict_sentences
+from ampler.analysis.words import Wording, headline, text_table, together, verdict, verdict_sentences
 
 RESULT = Result(
     estimate=-0.0341,
@@ -98,18 +95,6 @@ def test_equivalence_is_claimed_only_when_established():
 def test_half_of_alpha_makes_the_joint_level_higher():
     both = dataclasses.replace(WORDING, alpha=0.025)
     assert "joint 97.5 % interval" in verdict("full", "mine", RESULT, None, both)
-
-
-@given(st.floats(-1e300, 1e300))
-def test_numbers_in_words_keep_three_digits(value):
-    assert float(number(value)) == pytest.approx(value, rel=5.1e-3, abs=1e-320)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "unknown"), (0.0, "0"), (-2.0, "-2")]
-)
-def test_numbers_that_are_none(value, text):
-    assert number(value) == text
 
 
 # the answer of the whole ------------------------------------------------------------------------------------------

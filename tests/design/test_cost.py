@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidInput
-from ampler.design.cost import Cost, duration
+from ampler.design.cost import Cost
 
 COUNTS = st.integers(1, 10_000)
 
@@ -68,23 +68,3 @@ def test_the_sums_are_in_the_dictionary():
 def test_impossible_costs_are_refused_by_name(change, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         Cost(**{"instances": 57, "algorithms": 22, "runs": 30, "seconds": 60.0, "workers": 16} | change)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.5, "0.5 seconds"),
-        (1, "1 second"),
-        (0.0125, "0.013 seconds"),
-        (119, "119 seconds"),
-        (120, "2 minutes"),
-        (90 * 60, "90 minutes"),
-        (9.96 * 3600, "10 hours"),
-        (2.5 * 3600, "2.5 hours"),
-        (2_257_200, "627 hours"),
-        (3600 * 12_345, "12,345 hours"),
-        (3 * 365.25 * 86400, "3 years"),
-    ],
-)
-def test_durations_are_told_in_the_unit_a_person_would_use(seconds, words):
-    assert duration(seconds) == words

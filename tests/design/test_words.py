@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ampler import achieved_power, required_instances
 from ampler.core.errors import InvalidDesign
-from ampler.design.words import DesignQuestion, advice, headline, rank_rows, rehearsed, solve, up, with_available
+from ampler.design.words import DesignQuestion, advice, headline, rank_rows, rehearsed, solve, with_available
 
 PAPER = DesignQuestion(comparisons=21, effect=0.5, power=0.8, algorithms=22, reference=True)
 
@@ -217,13 +217,6 @@ def test_what_is_called_detectable_is():
 
 def test_a_simulated_target_still_says_what_the_instances_at_hand_can_detect():
     assert "d = 0.61 is detectable with mean power 0.8" in with_available(replace(PAPER, target="simulated"), 40)
-
-
-@given(st.floats(1e-6, 1e6), st.integers(2, 4))
-def test_rounding_up_never_rounds_down_and_stays_close(value, digits):
-    rounded = float(up(value, digits))
-
-    assert value * (1 - 1e-9) <= rounded <= value * (1 + 1.01 * 10 ** (1 - digits))
 
 
 def test_the_rehearsal_gives_the_range_of_the_method_page():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.front import analyse
-from ampler.report.latex import booktabs, escaped, holm_table, number
+from ampler.report.latex import booktabs, escaped, holm_table, tex_number
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_no_special_character_is_left_bare(text):
     ],
 )
 def test_numbers_have_their_digits(value, digits, latex):
-    assert number(value, digits) == latex
+    assert tex_number(value, digits) == latex
 
 
 def test_empty_groups_leave_no_rule():

@@ -18,6 +18,7 @@ from ampler.analysis.exploration import OtherPolicy
 from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Caution, Difference, Test
+from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.paired import is_constant
@@ -33,7 +34,7 @@ FAR_LOG_RATIO = math.log(1e6)  # a millionfold difference likewise
 HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the guard begins to lose
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
-NAMES_SHOWN = 3
+SHOWN = 3
 
 RUN_IN_NAME = re.compile(
     r"[\s_\-./:,(\[]*(?:run|rep|repeat|repetition|replicate|replication|seed|trial|fold|execution)[\s_\-.:=#]*\d+\W*$",
@@ -50,7 +51,10 @@ def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Caution | None:
     lost = np.bincount(runs.algorithm[failed], minlength=len(runs.algorithms))
     worst_first = [k for k in np.argsort(-lost / of_each, kind="stable") if lost[k]]
     shares = [f"{runs.algorithms[k]} {lost[k]} of {of_each[k]}" for k in worst_first]
-    sentences = [f"{int(failed.sum())} of {len(runs)} runs failed ({some(shares)}).", *map(_if_counted, others)]
+    sentences = [
+        f"{int(failed.sum())} of {len(runs)} runs failed ({listed(shares, SHOWN)}).",
+        *map(_if_counted, others),
+    ]
     return Caution("failures", " ".join(sentences))
 
 
@@ -60,8 +64,8 @@ def _if_counted(other: OtherPolicy) -> str:
     if not other.changed:
         return f"With failed runs {other.failed_runs} every decision stays the same ({other.instances} instances)."
     return (
-        f"With failed runs {other.failed_runs} {count(other.changed, 'decision')} would change"
-        f" ({some([_pair(pair) for pair in other.changed])}; {other.instances} instances)."
+        f"With failed runs {other.failed_runs} {count(len(other.changed), 'decision')} would change"
+        f" ({listed([_pair(pair) for pair in other.changed], SHOWN)}; {other.instances} instances)."
     )
 
 
@@ -69,7 +73,7 @@ def incomplete_blocks(excluded: Mapping[str, str], total: int) -> Caution | None
     """Instances on which some algorithm lacks values are not used."""
     if not excluded:
         return None
-    shown = some([f"{name} ({reason})" for name, reason in excluded.items()])
+    shown = listed([f"{name} ({reason})" for name, reason in excluded.items()], SHOWN)
     return Caution(
         "incomplete",
         f"{total - len(excluded)} of {total} instances are used: only those complete for all algorithms; left out:"
@@ -82,7 +86,7 @@ def budget_spent(names: Sequence[str], budget: int | None) -> Caution | None:
     if not names:
         return None
     return Caution(
-        "budget", f"{count(names, 'instance')} ended at the budget of {budget} runs: {some(names, len(names))}."
+        "budget", f"{count(len(names), 'instance')} ended at the budget of {budget} runs: {', '.join(names)}."
     )
 
 
@@ -90,7 +94,7 @@ def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: floa
     """Instances whose largest standard error is above the wanted one, by the plain or only by the guarded estimate."""
     if not names and not guarded:
         return None
-    where = f" ({some(names)})" if names else ""
+    where = f" ({listed(names, SHOWN)})" if names else ""
     how = "which allows for luck" + ("" if blocks.kurtosis is not None else ", approximately for this statistic")
     return Caution(
         "accuracy",
@@ -169,8 +173,8 @@ def duplicates(blocks: Blocks) -> Caution | None:
         return None
     return Caution(
         "duplicates",
-        f"Instances with exactly the same results for all algorithms: {some(same)}; if they are the same problem,"
-        " leave the copies out, as each instance must count once.",
+        f"Instances with exactly the same results for all algorithms: {listed(same, SHOWN)}; if they are the same"
+        " problem, leave the copies out, as each instance must count once.",
     )
 
 
@@ -249,9 +253,9 @@ def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats) -> Caut
         return None
     return Caution(
         "denominator",
-        f"On {count(names, 'instance')} ({some(names)}) a {contrasts.difference} difference divides by a value that is"
-        " near zero or hardly known, and such instances can dominate the mean; use simple differences, or leave them"
-        " out for a reason stated beforehand.",
+        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) a {contrasts.difference} difference divides by"
+        " a value that is near zero or hardly known, and such instances can dominate the mean; use simple differences,"
+        " or leave them out for a reason stated beforehand.",
     )
 
 
@@ -284,17 +288,6 @@ def unreachable(results: Sequence[Result], instances: int) -> Caution | None:
         f"With {instances} instances {len(short)} of {len(results)} intervals cannot reach their level: they have"
         f" {100 * min(r.level for r in short):.1f} % or more instead; the test may be unable to reject at all.",
     )
-
-
-def count(things: Sequence[object], noun: str) -> str:
-    """Return the number of things with their noun."""
-    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
-
-
-def some(names: Sequence[str], shown: int = NAMES_SHOWN) -> str:
-    """Return the first names and how many more there are."""
-    rest = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _of_comparisons(some_of_them: Sequence[object] | Codes, pairs: Sequence[Pair]) -> str:

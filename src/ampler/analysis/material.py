@@ -17,6 +17,7 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.core.values import Alternative, Better, FailurePolicy, Test
+from ampler.core.wording import listed
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.guard import Guard
 
@@ -103,7 +104,7 @@ def _check_instances(cells: Cells, excluded: Mapping[str, str]) -> None:
     if len(cells.instances) >= 2:
         return
     total = len(cells.instances) + len(excluded)
-    why = cautions.some([f"{name} ({reason})" for name, reason in excluded.items()])
+    why = listed([f"{name} ({reason})" for name, reason in excluded.items()], cautions.SHOWN)
     raise InvalidData(
         "there must be at least two instances with values of every algorithm, as the sample size is the number of"
         f" instances and not of runs, got {len(cells.instances)} of {total}" + (f"; left out: {why}" if why else "")

@@ -10,6 +10,7 @@ from ampler.analysis.compare import Equivalence, Result
 from ampler.analysis.results import Analysis, Comparison
 from ampler.core.arrays import Interval
 from ampler.core.values import Alternative, Better, Difference
+from ampler.core.wording import digits, listed
 
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
@@ -47,24 +48,10 @@ def verdict(first: str, second: str, result: Result, equivalence: Equivalence | 
 def margin_in_words(margin: float, wording: Wording) -> str:
     """Return the margin of equivalence in the unit of the differences."""
     if wording.difference == "percent":
-        return f"±{number(100 * margin)} %"
+        return f"±{digits(100 * margin)} %"
     if wording.difference == "log-ratio":
-        return f"a factor of {number(math.exp(margin))}"
-    return f"±{number(margin)}"
-
-
-def number(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, without an exponent where that reads well.
-
-    >>> number(1234.5), number(0.034561), number(1.5e-9)
-    ('1230', '0.0346', '1.5e-09')
-    """
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞" if value < 0 else "unknown"
-    rounded = float(f"{value:.{digits}g}")
-    if rounded == 0 or 1e-4 <= abs(rounded) < 1e6:
-        return f"{rounded:.10f}".rstrip("0").rstrip(".")
-    return f"{value:.{digits}g}"
+        return f"a factor of {digits(math.exp(margin))}"
+    return f"±{digits(margin)}"
 
 
 def _difference_found(first: str, second: str, result: Result, wording: Wording) -> str:
@@ -85,8 +72,8 @@ def _on_how_many(result: Result, wording: Wording, *, first_is_larger: bool) -> 
     share = result.estimate if first_is_larger else 1 - result.estimate
     low, high = result.joint_interval
     bounds = (low, high) if first_is_larger else (1 - high, 1 - low)
-    shares = " to ".join(f"{number(100 * bound)} %" for bound in bounds)
-    return f"{wording.better} on {number(100 * share)} % of the instances without a tie, {_joint(wording)} {shares}"
+    shares = " to ".join(f"{digits(100 * bound)} %" for bound in bounds)
+    return f"{wording.better} on {digits(100 * share)} % of the instances without a tie, {_joint(wording)} {shares}"
 
 
 def _amount(size: float, wording: Wording) -> str:
@@ -100,10 +87,10 @@ def _amount(size: float, wording: Wording) -> str:
 
 def _in_unit(value: float, wording: Wording) -> str:
     if wording.difference == "percent":
-        return f"{number(100 * value)} %"
+        return f"{digits(100 * value)} %"
     if wording.difference == "log-ratio":
-        return number(_exp(value))
-    return number(value)
+        return digits(_exp(value))
+    return digits(value)
 
 
 def _exp(value: float) -> float:
@@ -117,7 +104,7 @@ def _advantage(interval: Interval, *, flip: bool) -> Interval:
 
 
 def _joint(wording: Wording) -> str:
-    return f"joint {number(100 * (1 - wording.alpha))} % interval"
+    return f"joint {digits(100 * (1 - wording.alpha))} % interval"
 
 
 def _range(bounds: Interval, wording: Wording) -> str:
@@ -139,7 +126,7 @@ def _nothing_found(first: str, equivalence: Equivalence | None, wording: Wording
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, wording)}"
     if math.isnan(wording.detectable_effect):
         return shown
-    would = f"d ≥ {wording.detectable_effect:.2f} would have been found with mean power {number(wording.power)}"
+    would = f"d ≥ {wording.detectable_effect:.2f} would have been found with mean power {digits(wording.power)}"
     return f"{shown}; {would}"
 
 
@@ -177,7 +164,7 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
     if most is not None and len(claims) > most:
         yield f"… and {len(claims) - most} more, which the table shows."
     if rest:
-        yield f"{_listed([_label(comparison, analysis) for comparison in rest])}: {rest[0].verdict}."
+        yield f"{listed([_label(comparison, analysis) for comparison in rest], LONGEST_LIST)}: {rest[0].verdict}."
 
 
 def together(analysis: Analysis) -> str:
@@ -208,11 +195,6 @@ def _pair(comparison: Comparison) -> str:
     return f"{comparison.first} × {comparison.second}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:LONGEST_LIST])
-    return shown if len(names) <= LONGEST_LIST else f"{shown} and {len(names) - LONGEST_LIST} more"
-
-
 # the Holm table as text -------------------------------------------------------------------------------------------
 
 
@@ -236,7 +218,7 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     yield (
-        f"{TESTS[asked.test]}{side}, Holm at family-wise level {number(asked.family_alpha)}:"
+        f"{TESTS[asked.test]}{side}, Holm at family-wise level {digits(asked.family_alpha)}:"
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
 
@@ -257,15 +239,15 @@ def _estimate_name(analysis: Analysis) -> str:
 
 
 def _row(comparison: Comparison) -> list[str]:
-    low, high = (number(bound, 2) for bound in comparison.interval)
+    low, high = (digits(bound, 2) for bound in comparison.interval)
     return [
         str(comparison.rank),
         _pair(comparison),
-        number(comparison.estimate, 2),
+        digits(comparison.estimate, 2),
         f"[{low}, {high}]",
         f"{comparison.p_value:.2g}",
-        number(comparison.alpha, 2),
-        number(comparison.effect_size, 2),
+        digits(comparison.alpha, 2),
+        digits(comparison.effect_size, 2),
         "rejected" if comparison.rejected else "",
     ]
 
@@ -277,7 +259,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
         tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
         established = sum(test is not None and test.established for test in tests)
         yield (
-            f"Equivalence within ±{number(asked.margin)} at family-wise level {number(asked.alpha / 2)}:"
+            f"Equivalence within ±{digits(asked.margin)} at family-wise level {digits(asked.alpha / 2)}:"
             f" {established} of {len(tests)} established."
         )
     for caution in analysis.warnings:

@@ -7,10 +7,9 @@ from math import ceil
 from reprlib import repr as shown
 
 from ampler.core.errors import InvalidInput
+from ampler.core.wording import duration
 
 MOST = 10**12  # runs, workers, seconds: nobody has more
-# Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
-UNITS = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +64,3 @@ class Cost:
             return f"{product} = {self.total_runs:,} runs"
         wall = "" if self.wall_seconds is None else f", {duration(self.wall_seconds)} on {self.workers:,} workers"
         return f"{product} = {duration(self.cpu_seconds)} of CPU{wall}"
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the unit a person would use.
-
-    >>> duration(45), duration(5400), duration(2_257_200)
-    ('45 seconds', '90 minutes', '627 hours')
-    """
-    unit, size = next((pair for pair in reversed(UNITS) if seconds >= 2 * pair[1]), UNITS[0])
-    amount = seconds / size
-    text = f"{amount:,.0f}" if amount >= 9.95 else f"{amount:.2g}"
-    return f"{text} {unit}" + ("" if text == "1" else "s")

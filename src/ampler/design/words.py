@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import ceil, floor, log10
 from typing import Any, Literal
 
 import numpy as np
 
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
+from ampler.core.wording import count, rounded_up
 from ampler.design import Design, achieved_power, detectable_effect, n_comparisons, required_instances
 from ampler.design.powers import Target
 from ampler.design.simulate import Dependence
@@ -116,12 +116,13 @@ def headline(question: DesignQuestion, design: Design) -> str:
     >>> headline(question, solve(question))
     '57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05).'
     """
-    promise, family = _promise(design), f"over {_count(design.comparisons, 'comparison')} ({_procedure(design)})"
+    promise, family = _promise(design), f"over {count(design.comparisons, 'comparison')} ({_procedure(design)})"
     match question.wanted:
         case "instances":
             return f"{design.instances:,} instances: {promise} for d = {design.effect:.4g} {family}."
         case "effect":
-            return f"d = {up(design.effect, 3)} is detectable: {promise} with {design.instances:,} instances {family}."
+            least = rounded_up(design.effect, 3)
+            return f"d = {least} is detectable: {promise} with {design.instances:,} instances {family}."
         case "power":
             begin = promise[0].upper() + promise[1:]
             return f"{begin} for d = {design.effect:.4g} with {design.instances:,} instances {family}."
@@ -168,7 +169,7 @@ def with_available(question: DesignQuestion, available: int) -> str:
     question = _by_convention(question)
     detectable = detectable_with(question, available)
     reached = solve(replace(question, instances=available, power=None))
-    begin = f"With the {available:,} instances you have, d = {up(detectable.effect, 2)} is detectable with"
+    begin = f"With the {available:,} instances you have, d = {rounded_up(detectable.effect, 2)} is detectable with"
     rest = f"for d = {reached.effect:.4g} it is {reached.power:.3f}"
     return f"{begin} {_target_name(question.target)} {question.power:.4g}; {rest}."
 
@@ -201,17 +202,6 @@ def rehearsed(question: DesignQuestion, design: Design) -> str | None:
     )
 
 
-def up(value: float, digits: int) -> str:
-    """Write a number with so many significant digits, rounded up: an effect that is called detectable must be.
-
-    >>> up(0.6040, 2), up(0.24871, 3), up(12.3, 2)
-    ('0.61', '0.249', '13')
-    """
-    places = digits - 1 - floor(log10(value))
-    factor = 10.0**places
-    return f"{ceil(round(value * factor, 9)) / factor:.{max(places, 0)}f}"
-
-
 def _by_convention(question: DesignQuestion) -> DesignQuestion:
     """The same question for the mean of the marginal powers, where a simulated search has no answer."""
     return replace(question, target="mean") if question.target == "simulated" else question
@@ -239,10 +229,6 @@ def _procedure(design: Design) -> str:
     return f"{sides} {test}{correction}, α = {design.alpha:.4g}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def _shown_ranks(comparisons: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """All ranks; or the first three, the last three, and some between that are ever closer to the last."""
     if comparisons <= most:
@@ -266,7 +252,7 @@ def _instead(question: DesignQuestion, design: Design, change: dict[str, Any]) -
         case "instances":
             return f"need {other.instances:,} instances instead of {design.instances:,}"
         case "effect":
-            return f"detect d = {up(other.effect, 3)} instead of {up(design.effect, 3)}"
+            return f"detect d = {rounded_up(other.effect, 3)} instead of {rounded_up(design.effect, 3)}"
         case "power":
             return f"reach {_target_name(question.target)} {other.power:.3f} instead of {design.power:.3f}"
 
@@ -279,6 +265,6 @@ def _worst_case(question: DesignQuestion, design: Design) -> Advice:
         case "instances":
             return Advice(f"{begin}; {other.instances:,} instances would give it {question.power:.4g}.", change)
         case "effect":
-            return Advice(f"{begin}; it has {question.power:.4g} from d = {up(other.effect, 3)} on.", change)
+            return Advice(f"{begin}; it has {question.power:.4g} from d = {rounded_up(other.effect, 3)} on.", change)
         case "power":
             return Advice(f"{begin}.", change)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ampler.core.wording import digits
+
 if TYPE_CHECKING:
     from ampler.analysis import Analysis, Comparison
 
@@ -61,21 +63,18 @@ def escaped(text: str) -> str:
     return " ".join(text.split()).translate(_ESCAPES)
 
 
-def number(value: float, digits: int = 2) -> str:
+def tex_number(value: float, significant: int = 2) -> str:
     r"""Return a number in mathematics, with so many significant digits.
 
-    >>> number(-0.5567), number(3.7e-23), number(1234.5, 3), number(float("nan"))
+    >>> tex_number(-0.5567), tex_number(3.7e-23), tex_number(1234.5, 3), tex_number(float("nan"))
     ('$-0.56$', '$3.7\\times10^{-23}$', '$1230$', '--')
     """
     if math.isnan(value):
         return "--"
     if math.isinf(value):
         return r"$\infty$" if value > 0 else r"$-\infty$"
-    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    power = int(exponent)
-    if value == 0 or -4 <= power < 6:
-        return f"${float(f'{mantissa}e{power}'):.{max(0, digits - 1 - power)}f}$"
-    return rf"${mantissa}\times10^{{{power}}}$"
+    mantissa, _, power = digits(value, significant, zeros=True).partition("e")
+    return rf"${mantissa}\times10^{{{int(power)}}}$" if power else f"${mantissa}$"
 
 
 def wrapped(text: str, width: int = 40) -> str:
@@ -134,13 +133,13 @@ def _estimate(analysis: Analysis) -> str:
 
 
 def _row(comparison: Comparison) -> list[str]:
-    low, high = (number(bound).strip("$") for bound in comparison.interval)
+    low, high = (tex_number(bound).strip("$") for bound in comparison.interval)
     return [
         str(comparison.rank),
         rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
-        number(comparison.alpha),
-        number(comparison.p_value),
-        number(comparison.estimate),
+        tex_number(comparison.alpha),
+        tex_number(comparison.p_value),
+        tex_number(comparison.estimate),
         f"$[{low}, {high}]$",
-        number(comparison.effect_size),
+        tex_number(comparison.effect_size),
     ]

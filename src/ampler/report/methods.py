@@ -12,8 +12,8 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.analysis.words import number
 from ampler.core.values import Drop, Par, Penalty
+from ampler.core.wording import digits
 from ampler.report.latex import escaped
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Record, Subject
@@ -106,14 +106,14 @@ def _instances(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
         yield Sentence(
             f"The number of instances was planned beforehand: with {record.plan.needed} instances, {whose} {power} of"
-            f" {number(asked.power)} for a standardised effect of d = {number(asked.effect)} ({test} under Holm's"
-            f" correction, family-wise level {number(asked.alpha)}); {analysis.instances} were used",
+            f" {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under Holm's"
+            f" correction, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
         )
     elif math.isfinite(analysis.detectable_effect):
         yield Sentence(
             f"With this number of instances, {test} under Holm's correction find standardised effects of"
-            f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {number(settings.power)}",
+            f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {digits(settings.power)}",
             ("campelo2020",),
         )
 
@@ -146,7 +146,7 @@ def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
         yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
         return
     budget = rule["budget"] or RUNS_PER_ALGORITHM * len(analysis.algorithms)
-    goal = f"until the standard error of every difference of interest was at most {number(rule['se'])}"
+    goal = f"until the standard error of every difference of interest was at most {digits(rule['se'])}"
     first = f"On each instance every algorithm was first run {rule['start']} times"
     limit = f"or {budget:,} runs had been made on the instance"
     if _is_papers(rule):
@@ -203,10 +203,10 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
         return
     match analysis.settings.failures:
         case Penalty(value):
-            what = f"counted as {number(value)}"
+            what = f"counted as {digits(value)}"
         case Par(factor, cutoff):
-            limit = "" if cutoff is None else f" of {number(cutoff)}"
-            what = f"counted as {number(factor)} times the cutoff{limit}"
+            limit = "" if cutoff is None else f" of {digits(cutoff)}"
+            what = f"counted as {digits(factor)} times the cutoff{limit}"
         case Drop():
             what = "were left out"
         case _:
@@ -221,10 +221,10 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
     verb = "was" if pairs == 1 else "were"
     yield Sentence(
         f"{hypotheses} {null} {verb} tested by {name}{_side(analysis)} over the instances, with the family-wise error"
-        f" rate held at {number(settings.family_alpha)} by Holm's step-down procedure",
+        f" rate held at {digits(settings.family_alpha)} by Holm's step-down procedure",
         (*cites, "holm1979"),
     )
-    joint = number(100 * (1 - settings.family_alpha))
+    joint = digits(100 * (1 - settings.family_alpha))
     yield Sentence(
         f"Joint {joint} % confidence intervals are Bonferroni-adjusted; intervals called Holm-level have the level of"
         " the rank of their comparison and do not hold jointly"
@@ -246,9 +246,9 @@ def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     if settings.margin is None:
         return
     yield Sentence(
-        f"Equivalence within ±{number(settings.margin)} was tested by two one-sided tests, a Holm family of its own;"
-        f" each of the two families was held at {number(settings.alpha / 2)}, so that all claims together err with"
-        f" probability at most {number(settings.alpha)}",
+        f"Equivalence within ±{digits(settings.margin)} was tested by two one-sided tests, a Holm family of its own;"
+        f" each of the two families was held at {digits(settings.alpha / 2)}, so that all claims together err with"
+        f" probability at most {digits(settings.alpha)}",
         ("schuirmann1987",),
     )
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.analysis.words import number
 from ampler.core.arrays import Interval
 from ampler.core.values import Status
+from ampler.core.wording import digits
 
 DIGITS = 3
 MOST_CELLS = 30_000  # of the table of all statistics: a few megabytes
@@ -108,7 +108,7 @@ def statistics_table(analysis: Analysis) -> Table | None:
         rows=tuple(
             (
                 _words(row.instance),
-                *(Cell(number(value, 4), value, best=value == best[i]) for value in values[i].tolist()),
+                *(Cell(digits(value, 4), value, best=value == best[i]) for value in values[i].tolist()),
             )
             for i, row in enumerate(analysis.accuracy)
         ),
@@ -272,16 +272,16 @@ def _words(text: str) -> Cell:
     return Cell(text, text.casefold())
 
 
-def _number(value: float, digits: int = DIGITS) -> Cell:
-    text = "–" if math.isnan(value) else number(value, digits).replace("-", "−")
+def _number(value: float, significant: int = DIGITS) -> Cell:
+    text = "–" if math.isnan(value) else digits(value, significant).replace("-", "−")
     return Cell(text, value)
 
 
-def _interval(interval: Interval, digits: int = DIGITS) -> Cell:
+def _interval(interval: Interval, significant: int = DIGITS) -> Cell:
     """Sorted by its middle."""
     low, high = interval
     middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
-    text = ", ".join(number(bound, digits).replace("-", "−") for bound in interval)
+    text = ", ".join(digits(bound, significant).replace("-", "−") for bound in interval)
     return Cell("–" if any(map(math.isnan, interval)) else f"[{text}]", middle)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ampler.analysis import Analysis
 from ampler.analysis.words import headline
-from ampler.report.latex import booktabs, escaped, holm_table, number, wrapped
+from ampler.report.latex import booktabs, escaped, holm_table, tex_number, wrapped
 from ampler.report.methods import Sentence, as_latex, cited, methods
 from ampler.report.subject import Subject
 
@@ -45,7 +45,10 @@ def statistics_tabular(analysis: Analysis) -> str | None:
     values = analysis.statistics
     best = values.min(axis=1) if analysis.settings.better == "lower" else values.max(axis=1)
     rows = [
-        [wrapped(row.instance), *(_bold(number(value, 4).strip("$"), value == best[i]) for value in values[i].tolist())]
+        [
+            wrapped(row.instance),
+            *(_bold(tex_number(value, 4).strip("$"), value == best[i]) for value in values[i].tolist()),
+        ]
         for i, row in enumerate(analysis.accuracy)
     ]
     header = ["instance", *(wrapped(name, 12) for name in names)]

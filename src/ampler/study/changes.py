@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ampler.core.values import PlanRecord
+from ampler.core.wording import count, listed
 from ampler.study.record import policy_data
 
 
@@ -57,27 +58,27 @@ class Growth:
             plural = "" if came + went == 1 else "s"
             first, second = self.comparisons
             step = "" if first == second else f"{first} → "
-            yield f"{' and '.join(counts)} algorithm{plural}: {step}{_number(second, 'comparison')}"
+            yield f"{' and '.join(counts)} algorithm{plural}: {step}{count(second, 'comparison')}"
         if self.used[0] != self.used[1]:
-            yield f"{self.used[0]} → {_number(self.used[1], 'instance')}"
+            yield f"{self.used[0]} → {count(self.used[1], 'instance')}"
         elif self.instances:
-            yield f"{_number(len(self.instances), 'instance')} exchanged"
+            yield f"{count(len(self.instances), 'instance')} exchanged"
         yield from map(str, self.settings)
 
     def _effects(self) -> Iterator[str]:
         """What will be run, and what becomes of the runs that are there."""
         if self.instances:
-            yield f"{_number(len(self.instances), 'new instance')} for all"
+            yield f"{count(len(self.instances), 'new instance')} for all"
         if self.algorithms:
-            yield f"new runs of {_listed(self.algorithms)} on {self.used[1]}"
+            yield f"new runs of {listed(self.algorithms, NAMES_SHOWN)} on {self.used[1]}"
         if self.algorithms and self.adaptive:
             yield f"some more of {'the others' if self.reference is None else 'the reference'}"
         if self.replayed and not self.algorithms:
             yield "decisions are taken again, with the recorded runs wherever they are asked for"
         if self.instances_gone:
-            yield f"the runs on {_number(len(self.instances_gone), 'instance')} stay unused"
+            yield f"the runs on {count(len(self.instances_gone), 'instance')} stay unused"
         if self.algorithms_gone:
-            yield f"the runs of {_listed(self.algorithms_gone)} stay unused"
+            yield f"the runs of {listed(self.algorithms_gone, NAMES_SHOWN)} stay unused"
         if self.replayed and self._may_shrink():
             yield "runs that are no longer asked for stay unused"
 
@@ -97,6 +98,7 @@ class Growth:
         return self.comparisons[0] != self.comparisons[1] or bool(changed & LEVELS)
 
 
+NAMES_SHOWN = 5
 LEVELS = {"alpha", "alternative", "test"}
 HARMLESS = {"timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
 
@@ -145,15 +147,6 @@ def _flat(plan: PlanRecord) -> Mapping[str, Any]:
     rule = {name: value for name, value in plan.rule.items() if name not in question and name != "costs"}
     policy = {"on-failure": policy_data(plan.policy)}
     return {**rule, **question, **limits, **policy, "retries": plan.retries, "part": plan.part or None}
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _shown(value: Any) -> str:

@@ -28,6 +28,7 @@ from ampler.core.values import (
     Question,
     StopStudy,
 )
+from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.study.command_line import check_command, check_dashes, places
 from ampler.study.record import canonical, origin, plain
@@ -239,7 +240,7 @@ def _clean(what: str, name: Any) -> str:
 def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None:
     names = [algorithm.name for algorithm in algorithms]
     if question.reference is not None and question.reference not in names:
-        raise InvalidPlan(f"reference must be one of the algorithms {_listed(names)}, got {question.reference!r}")
+        raise InvalidPlan(f"reference must be one of the algorithms {quoted(names, 10)}, got {question.reference!r}")
     if question.reference is None and question.alternative != "two-sided":
         raise InvalidPlan(f"alternative {question.alternative!r} needs a reference; name one, or use 'two-sided'")
     for field in ("effect", "margin"):
@@ -366,8 +367,3 @@ def _seed_warnings(algorithms: Iterable[Algorithm]) -> list[str]:
         if isinstance(algorithm, Command) and algorithm.protocol == "arguments" and not algorithm.deterministic
         if "seed" not in places(algorithm.argv)
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = [repr(name) for name in names[:10]]
-    return ", ".join(shown) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

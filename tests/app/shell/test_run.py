@@ -15,7 +15,7 @@ from contextlib import closing
 
 import pytest
 
-from ampler.app.shell.progress import Display, described, duration
+from ampler.app.shell.progress import Display, described
 from ampler.running import Progress
 from ampler.study.plan import run_seed
 from ampler.study.store import read_store
@@ -419,13 +419,6 @@ def test_progress_is_one_line():
         "12 of 40 instances, 8 419 runs, 4.25 runs/s, worst SE 0.0621 (target 0.05), 3 failed, about 3 min left"
     )
     assert described(Progress(40, 0)) == "0 of 40 instances, 0 runs, 0.00 runs/s"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0 s"), (99, "99 s"), (100, "2 min"), (3599, "1 h 0 min"), (90000, "1 d 1 h")]
-)
-def test_time_spans_read_as_people_say_them(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_without_a_terminal_progress_is_a_line_now_and_then(capsys, monkeypatch):

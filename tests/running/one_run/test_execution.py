@@ -14,7 +14,6 @@ import pytest
 from ampler.core.errors import InvalidPlan
 from ampler.core.values import Command, Function, Instance, Limits, Reading
 from ampler.running.one_run import Outcome, check_limits, processes, run_once
-from ampler.running.one_run.execution import in_bytes
 
 NO_LIMITS = Limits()
 SHORT = Limits(timeout=0.3)
@@ -224,11 +223,6 @@ def test_a_memory_limit_is_refused_where_memory_cannot_be_seen(monkeypatch):
 
 def test_memory_within_the_limit_is_no_reason_to_end():
     assert shell("sleep 0.3; echo 5", limits=Limits(memory=50_000_000)).value == 5.0
-
-
-@pytest.mark.parametrize(("number", "text"), [(1, "1 bytes"), (2500, "2.5 kB"), (10**8, "100 MB"), (2**30, "1.07 GB")])
-def test_bytes_are_written_in_the_unit_people_use(number, text):
-    assert in_bytes(number) == text
 
 
 # Functions

@@ -131,7 +131,7 @@ def _expected(told: Forecast) -> str:
 
 def _span(least: float, most: float) -> str:
     """A range of times as people say it."""
-    from ampler.design.cost import duration
+    from ampler.core.wording import duration
 
     if most < 1:
         return "less than a second"

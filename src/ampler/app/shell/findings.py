@@ -6,13 +6,13 @@ from ampler.analysis import Analysis
 from ampler.analysis.words import (
     headline,
     holm_lines,
-    number,
     question_lines,
     text_table,
     together,
     verdict_sentences,
 )
 from ampler.app.shell.output import say, say_points
+from ampler.core.wording import digits
 
 MOST_SENTENCES = 12  # verdicts told in full; the table has them all
 
@@ -51,7 +51,7 @@ def tell_exploration(analysis: Analysis) -> None:
             f"{each.feature} = {each.value}",
             str(each.instances),
             f"{each.first} × {each.second}",
-            number(each.estimate, 2),
+            digits(each.estimate, 2),
             f"{each.p_value:.2g}",
         ]
         for each in analysis.subgroups

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ampler.app.shell.output import note
+from ampler.core.wording import short_duration
 
 if TYPE_CHECKING:
     from ampler.running import Progress
@@ -59,26 +60,9 @@ def described(progress: Progress) -> str:
             f"{progress.rate:.{0 if progress.rate >= 10 else 2}f} runs/s",
             *([] if progress.error is None else [f"worst SE {progress.error:.3g} (target {progress.target:g})"]),
             *([f"{_grouped(progress.failures)} failed"] if progress.failures else []),
-            *([] if progress.left is None else [f"about {duration(progress.left)} left"]),
+            *([] if progress.left is None else [f"about {short_duration(progress.left)} left"]),
         ]
     )
-
-
-def duration(seconds: float) -> str:
-    """Return a time span as people say it.
-
-    >>> duration(8), duration(200), duration(5400), duration(200_000)
-    ('8 s', '3 min', '1 h 30 min', '2 d 7 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} d {hours % 24} h"
 
 
 def _grouped(number: int) -> str:

@@ -35,7 +35,7 @@ def status(
 
 
 def _show(found: StudyStatus) -> None:
-    from ampler.app.shell.progress import duration
+    from ampler.core.wording import short_duration
 
     failed = f", {found.failures} of them without a value" if found.failures else ""
     untouched = f" {found.untouched} further instances were not needed." if found.untouched else ""
@@ -43,7 +43,8 @@ def _show(found: StudyStatus) -> None:
     part = f" (part {found.part})" if found.part else ""
     say(
         f"{found.name}{part}: {found.finished} of {len(found.instances)} instances are finished; {found.runs} runs are"
-        f" recorded{failed}, {duration(found.seconds)} of computing in {found.sessions} sessions.{untouched}{unused}"
+        f" recorded{failed}, {short_duration(found.seconds)} of computing in {found.sessions} sessions."
+        f"{untouched}{unused}"
     )
     rows = [
         [

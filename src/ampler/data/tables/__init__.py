@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
+from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, holds_numbers, same
-from ampler.data.tables.columns import Columns, find, listed, shape_of
+from ampler.data.tables.columns import Columns, find, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
 from ampler.data.tables.shapes import Table, to_table
@@ -109,7 +110,7 @@ def _chosen(frame: pd.DataFrame, where: Mapping[str, str], place: Place) -> pd.D
         keep = [each for each in levels if same(str(each), str(level))]
         if not keep:
             raise InvalidData(
-                f"no row of {place.source} has {name}={level}; its values are {listed(map(str, levels), 10)}"
+                f"no row of {place.source} has {name}={level}; its values are {quoted(map(str, levels), 10)}"
             )
         frame = frame[frame[name].isin(keep)]
     return frame

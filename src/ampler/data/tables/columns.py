@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ampler.core.errors import InvalidData
+from ampler.core.wording import quoted
 
 
 def words(text: str) -> frozenset[str]:
@@ -118,7 +119,7 @@ def shape_of(header: Sequence[str], numeric: Collection[str], said: Columns) -> 
         return _wide(header, numeric, instance, said)
     values = _side_by_side(header, numeric, algorithm)
     if not values:
-        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {listed(header)}")
+        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
     return _as_wide(header, algorithm, values, transposed=True)
 
 
@@ -126,14 +127,8 @@ def find(header: Sequence[str], wanted: str, option: str) -> str:
     """Return the column called `wanted`, exactly or without regard to case."""
     alike = [wanted] if wanted in header else [name for name in header if fold(name) == fold(wanted)]
     if len(alike) != 1:
-        raise InvalidData(f"--{option} must name a column, got {wanted!r}: the columns are {listed(header)}")
+        raise InvalidData(f"--{option} must name a column, got {wanted!r}: the columns are {quoted(header)}")
     return alike[0]
-
-
-def listed(names: Iterable[str], most: int = 20) -> str:
-    """Names as a list in a sentence."""
-    shown = [repr(str(name)) for name in names]
-    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def _algorithm(header: Sequence[str], said: Columns) -> tuple[str, ...]:
@@ -142,7 +137,7 @@ def _algorithm(header: Sequence[str], said: Columns) -> tuple[str, ...]:
     found = _named(header, ALGORITHM)
     if len(found) > 1:
         raise InvalidData(
-            f"{listed(found)} could each name the algorithm; say which with --algorithm {found[0]},"
+            f"{quoted(found)} could each name the algorithm; say which with --algorithm {found[0]},"
             f" or that they name it together with --algorithm {','.join(found)}"
         )
     return found
@@ -204,23 +199,23 @@ def _values(
         if len(found) == 1 or (found is runs and found):
             return tuple(found)
         if found:
-            raise InvalidData(f"{listed(found)} could each be the value; say which to compare: --value {found[0]!r}")
+            raise InvalidData(f"{quoted(found)} could each be the value; say which to compare: --value {found[0]!r}")
     raise InvalidData(
-        f"no column holds numbers to compare; say which is the value with --value: the columns are {listed(header)}"
+        f"no column holds numbers to compare; say which is the value with --value: the columns are {quoted(header)}"
     )
 
 
 def _wide(header: Sequence[str], numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
     if not numeric:
-        raise InvalidData(f"a column must hold the numbers to compare, none does: the columns are {listed(header)}")
+        raise InvalidData(f"a column must hold the numbers to compare, none does: the columns are {quoted(header)}")
     names = instance or tuple(name for name in header if name not in numeric)[:1]
     values = tuple(find(header, name, "algorithm") for name in said.algorithm) or _side_by_side(header, numeric, names)
     if said.value is not None or not values:
         raise InvalidData(
-            f"no column names the algorithm; say which with --algorithm: the columns are {listed(header)}"
+            f"no column names the algorithm; say which with --algorithm: the columns are {quoted(header)}"
         )
     if not names:
-        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {listed(header)}")
+        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
     return _as_wide(header, names, values, transposed=False)
 
 

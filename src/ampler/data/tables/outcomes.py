@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ampler.core.arrays import Floats
 from ampler.core.runs import STATUSES
 from ampler.core.values import Status
+from ampler.core.wording import quoted
 from ampler.data.tables.codes import coded
-from ampler.data.tables.columns import fold, listed, words
+from ampler.data.tables.columns import fold, words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ def statuses(frame: pd.DataFrame, column: str | None, value: Floats) -> tuple[ND
             known = [STATUSES.index(meaning or "failed") for meaning in meanings]
             status = np.array([*known, 0], dtype=np.uint8)[found.codes]  # an empty cell (-1) says nothing: ok
         else:
-            notes = (f"column {column!r} holds no known run status ({listed(found.names, 5)}), so it is not used",)
+            notes = (f"column {column!r} holds no known run status ({quoted(found.names, 5)}), so it is not used",)
     status[(status == 0) & ~np.isfinite(value)] = STATUSES.index("failed")
     return status, notes
 

@@ -12,9 +12,10 @@ from ampler.core.arrays import Codes
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.core.values import Better
+from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, needed, row_names
-from ampler.data.tables.columns import DIMENSION, HIGHER, SEED, Long, Shape, Wide, fold, listed
+from ampler.data.tables.columns import DIMENSION, HIGHER, SEED, Long, Shape, Wide, fold
 from ampler.data.tables.outcomes import statuses
 
 if TYPE_CHECKING:
@@ -99,11 +100,11 @@ def _one_metric(frame: pd.DataFrame, long: Long, wanted: str | None, place: Plac
         return frame
     if wanted is None:
         raise InvalidData(
-            f"{place.source} holds several metrics ({listed(levels)}); say which to compare: --metric {levels[0]!r}"
+            f"{place.source} holds several metrics ({quoted(levels)}); say which to compare: --metric {levels[0]!r}"
         )
     chosen = [level for level in levels if level == wanted] or [level for level in levels if same(level, wanted)]
     if len(chosen) != 1:
-        raise InvalidData(f"--metric must be one of {listed(levels)}, got {wanted!r}")
+        raise InvalidData(f"--metric must be one of {quoted(levels)}, got {wanted!r}")
     return frame[frame[long.metric].astype("str") == chosen[0]]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ampler.core.errors import InvalidPlan
 from ampler.core.values import Algorithm, Command, Function, Instance, Limits, Reading, Status
+from ampler.core.wording import in_bytes
 from ampler.running.one_run.answers import OutOfStep, result_in
 from ampler.running.one_run.functions import Call, call, call_forked
 from ampler.running.one_run.processes import Ending, alone, can_see_memory, run_group
@@ -120,18 +121,6 @@ def _without_value(ending: Ending, limits: Limits, errors: str, *, when: str = "
         return Outcome(None, ending.seconds, "failed", f"it used {used} of memory, more than {allowed}, and was killed")
     how = f"was ended by {_signal(-ending.code)}" if ending.code < 0 else f"ended with exit code {ending.code}"
     return Outcome(None, ending.seconds, "failed", f"it {how}{when}{_last_words(errors)}")
-
-
-def in_bytes(number: int) -> str:
-    """Return a number of bytes in the unit people use.
-
-    >>> in_bytes(1_500_000_000)
-    '1.5 GB'
-    """
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number} bytes"
 
 
 def _signal(number: int) -> str:

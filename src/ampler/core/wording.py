@@ -1,0 +1,109 @@
+"""Numbers, counts, lists, times and sizes as a sentence has them. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+# Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
+TIMES = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
+SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+
+
+def digits(value: float, significant: int = 3, *, zeros: bool = False) -> str:
+    """Write a number with so many significant digits, without an exponent where that reads well.
+
+    Final zeros after the point are left out, unless columns of numbers should look equally exact (`zeros`).
+
+    >>> digits(1234.5), digits(0.034561), digits(1.5e-9), digits(0.5), digits(0.5, zeros=True)
+    ('1230', '0.0346', '1.5e-09', '0.5', '0.500')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "unknown"
+    exact = f"{value:.{significant - 1}e}"
+    power = int(exact.partition("e")[2])
+    if value == 0 or -4 <= power < 6:
+        text = f"{float(exact):.{max(0, significant - 1 - power)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text and not zeros else text
+    return exact if zeros else f"{value:.{significant}g}"
+
+
+def rounded_up(value: float, significant: int) -> str:
+    """Write a positive number with so many significant digits, rounded up: an effect called detectable must be.
+
+    >>> rounded_up(0.6040, 2), rounded_up(0.24871, 3), rounded_up(12.3, 2)
+    ('0.61', '0.249', '13')
+    """
+    places = significant - 1 - math.floor(math.log10(value))
+    factor = 10.0**places
+    return f"{math.ceil(round(value * factor, 9)) / factor:.{max(places, 0)}f}"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number of things with their noun.
+
+    >>> count(1, "instance"), count(1200, "instance")
+    ('1 instance', '1,200 instances')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Iterable[str], most: int) -> str:
+    """Return the first names, and how many more there are.
+
+    >>> listed(["a", "b", "c"], 3), listed("abcde", 3)
+    ('a, b, c', 'a, b, c and 2 more')
+    """
+    everything = list(names)
+    rest = len(everything) - most
+    return ", ".join(everything[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def quoted(names: Iterable[object], most: int = 20) -> str:
+    """Return names in quotes, for an error that shows what there is.
+
+    >>> quoted(["a", "b c"])
+    "'a', 'b c'"
+    """
+    return listed((repr(str(name)) for name in names), most)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the one unit a person would use: for sums and forecasts.
+
+    >>> duration(45), duration(5400), duration(2_257_200)
+    ('45 seconds', '90 minutes', '627 hours')
+    """
+    unit, size = next((pair for pair in reversed(TIMES) if seconds >= 2 * pair[1]), TIMES[0])
+    amount = seconds / size
+    text = f"{amount:,.0f}" if amount >= 9.95 else f"{amount:.2g}"
+    return f"{text} {unit}" + ("" if text == "1" else "s")
+
+
+def short_duration(seconds: float) -> str:
+    """Return a time in short units: for what changes while one looks.
+
+    >>> short_duration(8), short_duration(200), short_duration(5400), short_duration(200_000)
+    ('8 s', '3 min', '1 h 30 min', '2 d 7 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {minutes} min"
+    return f"{hours // 24} d {hours % 24} h"
+
+
+def in_bytes(number: int) -> str:
+    """Return a number of bytes in the unit people use.
+
+    >>> in_bytes(1_500_000_000), in_bytes(512)
+    ('1.5 GB', '512 bytes')
+    """
+    for unit, size in SIZES:
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number} bytes"

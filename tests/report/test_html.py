@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from ampler.report import render, write_report
 from ampler.report.drawings import drawings, telling_pairs
-from ampler.report.html import TEMPLATES
+from ampler.report.html import TEMPLATES, svg_element
 from ampler.report.subject import Subject, subject_of
 
+GOLD = Path(__file__).parents[1] / "gold"
 VOID = {"meta", "link", "br"}
 
 
@@ -129,6 +131,13 @@ def test_colours_follow_the_page(nasty_text):
     assert "var(--blue)" in figures
     assert "#0072b2" not in figures.lower()
     assert "#000000" not in figures
+
+
+def test_what_matplotlib_writes_becomes_an_element_of_the_page_letter_for_letter():
+    written = (GOLD / "figure.svg").read_text(encoding="utf-8")
+    element = svg_element(written, name="small", words='a "line" & a band', inches=2.0)
+
+    assert element == (GOLD / "figure_in_page.svg").read_text(encoding="utf-8").removesuffix("\n")
 
 
 def test_the_report_of_the_paper_has_all_figures_and_tables_and_is_small(paper):

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from ampler.core.values import Drop
-from ampler.report.methods import as_latex, as_text, cited, methods
+from ampler.report.latex import latex_paragraph
+from ampler.report.methods import as_text, cited, methods
 from ampler.report.references import reference
 from ampler.report.subject import Subject, subject_of
 from ampler.sampling.rules import Accuracy, Fixed
@@ -138,7 +139,7 @@ def test_works_are_cited_once_and_only_those_that_were_used(paper, study_of):
 def test_every_citation_in_latex_has_an_entry(nasty):
     sentences = methods(Subject("", nasty))
 
-    keys = {key for cite in re.findall(r"\\cite\{([^}]*)\}", as_latex(sentences)) for key in cite.split(",")}
+    keys = {key for cite in re.findall(r"\\cite\{([^}]*)\}", latex_paragraph(sentences)) for key in cite.split(",")}
 
     assert keys == {work.key for work in cited(sentences)}
     for key in keys:
@@ -147,7 +148,7 @@ def test_every_citation_in_latex_has_an_entry(nasty):
 
 
 def test_names_in_the_paragraph_are_escaped_for_latex(nasty, nasty_names):
-    text = as_latex(methods(Subject("", nasty)))
+    text = latex_paragraph(methods(Subject("", nasty)))
 
     assert r"\$\textbackslash{}frac\{\$ with each of the others" in text
     assert nasty_names[3] not in text

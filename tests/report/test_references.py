@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from ampler.report.html import html_report
-from ampler.report.latex import escaped
+from ampler.report.latex import escaped, latex_report
 from ampler.report.markdown import markdown_report
 from ampler.report.references import reference
 from ampler.report.subject import Subject
-from ampler.report.tex import latex_report
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "references.json").read_text(encoding="utf-8"))
 CITED = {

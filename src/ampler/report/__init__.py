@@ -58,7 +58,7 @@ def render(subject: Subject, kind: str) -> str:
 
             return markdown_report(subject)
         case "tex":
-            from ampler.report.tex import latex_report
+            from ampler.report.latex import latex_report
 
             return latex_report(subject)
     from ampler.report.csv import comparisons_csv

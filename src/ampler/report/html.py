@@ -1,34 +1,45 @@
-"""A report as one HTML page that needs nothing else: no network, no fonts, no other files."""
+"""A report as one HTML page that needs nothing else: no network, no fonts, no other files.
+
+Figures stand in it as SVG: their texts stay texts, and their colours and letters follow the page, light or dark.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
+import warnings
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
-from typing import Any
+from io import StringIO
+from typing import TYPE_CHECKING, Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.words import headline, together, verdict_sentences
+from ampler.report import tables
 from ampler.report.drawings import Drawing, drawings
-from ampler.report.figures.style import COLUMN
-from ampler.report.methods import as_latex, as_text, cited, methods
+from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.report.latex import algorithms_tabular, holm_tabular, latex_paragraph, statistics_tabular
+from ampler.report.methods import as_text, cited, methods
 from ampler.report.subject import Record, Subject
-from ampler.report.svg import inline_svg
-from ampler.report.tables import (
-    accuracy_table,
-    algorithms_table,
-    assumptions_table,
-    comparisons_table,
-    excluded_table,
-    exploratory_tables,
-    omnibus_table,
-    statistics_table,
-)
-from ampler.report.tex import algorithms_tabular, holm_tabular, statistics_tabular
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TEMPLATES = files("ampler.report").joinpath("templates")
+INCH = 128  # pixels: a third larger than in print, as screens are further away
+SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",  # texts can be read aloud, searched and copied
+    "svg.hashsalt": "ampler",  # the same figure gives the same page
+}
+COLOURS = {BLUE: "blue", ORANGE: "orange", GREEN: "green", SKY: "sky", PURPLE: "purple", GREY: "grey"} | {
+    "#DDDDDD": "grid",
+    "#FFFFFF": "paper",
+    "#000000": "ink",
+}
+_VARIABLES = {colour.lower(): f"var(--{name})" for colour, name in COLOURS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +89,9 @@ def _values(subject: Subject) -> dict[str, Any]:
         "together": together(analysis),
         "pictures": _pictures(analysis),
         "tables": _tables(analysis),
-        "exploratory": list(exploratory_tables(analysis)),
+        "exploratory": list(tables.exploratory_tables(analysis)),
         "paragraph": as_text(paragraph),
-        "snippets": _snippets(analysis, as_latex(paragraph), [work.bibtex for work in cited(paragraph)]),
+        "snippets": _snippets(analysis, latex_paragraph(paragraph), [work.bibtex for work in cited(paragraph)]),
         "asked": _asked(analysis),
         "recorded": _recorded(subject.record),
     }
@@ -120,13 +131,13 @@ def _picture(drawing: Drawing) -> Picture:
 
 def _tables(analysis: Analysis) -> dict[str, Any]:
     made = [
-        comparisons_table(analysis),
-        algorithms_table(analysis),
-        accuracy_table(analysis),
-        assumptions_table(analysis),
-        omnibus_table(analysis),
-        statistics_table(analysis),
-        excluded_table(analysis),
+        tables.comparisons_table(analysis),
+        tables.algorithms_table(analysis),
+        tables.accuracy_table(analysis),
+        tables.assumptions_table(analysis),
+        tables.omnibus_table(analysis),
+        tables.statistics_table(analysis),
+        tables.excluded_table(analysis),
     ]
     return {table.name: table for table in made if table is not None}
 
@@ -164,3 +175,43 @@ def _recorded(record: Record | None) -> list[tuple[str, str]]:
         ("instances not used", str(len(plan.untouched))),
         *record.environment.items(),
     ]
+
+
+# figures as SVG ---------------------------------------------------------------------------------------------------
+
+
+def inline_svg(ax: Axes, *, name: str, words: str) -> str:
+    """Return the figure that holds `ax` as an <svg> element whose ids begin with `name`; `words` say what it shows."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return svg_element(_written(figure), name=name, words=words, inches=figure.get_size_inches()[0])
+
+
+def svg_element(text: str, *, name: str, words: str, inches: float) -> str:
+    """Return what matplotlib writes into an SVG file as an element of a page, `inches` wide in print."""
+    body = _without_prologue(text)
+    body = re.sub(r"#[0-9a-f]{6}\b", lambda found: _VARIABLES.get(found[0], found[0]), body)
+    body = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    body = re.sub(r"(font: [^;\"]*?px) [^;\"]*", r"\1 var(--letters)", body)
+    view = re.search(r'viewBox="[^"]*"', body)
+    assert view is not None
+    opening = f'<svg role="img" aria-label="{escape(words)}" {view[0]} style="width:{inches * INCH:.0f}px">'
+    return re.sub(r"<svg[^>]*>", lambda _: opening, body, count=1)
+
+
+def _written(figure: Any) -> str:
+    import matplotlib
+
+    buffer = StringIO()
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the browser has fonts for every script
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def _without_prologue(text: str) -> str:
+    """Leave out what only a file of its own needs, and the rule for all elements, which would leak into the page."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    return re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>\s*", "", text, count=1, flags=re.DOTALL)

@@ -1,57 +1,184 @@
-"""Words, numbers and tables as LaTeX: what names contain is escaped, tables are booktabs. Pure."""
+"""LaTeX: words, numbers and tables that compile whatever a name holds, and a report of them as a document. Pure.
+
+Each table and the methods paragraph are ready to be cut out and pasted into a paper; tables are booktabs.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from ampler.analysis import Analysis, Comparison
+from ampler.analysis.words import headline
 from ampler.core.wording import digits
+from ampler.report.methods import Sentence, cited, methods
+from ampler.report.subject import Subject
 
-if TYPE_CHECKING:
-    from ampler.analysis import Analysis, Comparison
+MOST_COLUMNS = 8  # algorithms whose statistics fit side by side
+MOST_ROWS = 40  # of a table that fits a page
 
-_MARKS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "×": r"\ensuremath{\times}",
-    "±": r"\ensuremath{\pm}",
-    "≤": r"\ensuremath{\leq}",
-    "≥": r"\ensuremath{\geq}",
-    "−": r"\ensuremath{-}",
-    "∞": r"\ensuremath{\infty}",
-}
+PREAMBLE = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage[margin=2cm]{geometry}"""
+
+_MARKS = "{}$&#_%"
+_NAMED_MARKS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar"}
+_SYMBOLS = {"×": r"\times", "±": r"\pm", "≤": r"\leq", "≥": r"\geq", "−": "-", "∞": r"\infty"}
 _GREEK = (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau upsilon"
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi . pi rho varsigma sigma tau upsilon"
     " varphi chi psi omega"
 )
-_GREEK_CAPITALS = {"Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma"} | {
-    "Φ": "Phi",
-    "Ψ": "Psi",
-    "Ω": "Omega",
-}
+_GREEK_CAPITALS = "Gamma Delta . . . Theta . . Lambda . . Xi . Pi . . Sigma . . Phi . Psi Omega"
 
 
-def _letters() -> dict[str, str]:
-    """Greek letters, which pdfLaTeX knows in mathematics only."""
-    small = {chr(ord("α") + place): name for place, name in enumerate(_GREEK.split())}
-    names = {letter: name for letter, name in (small | _GREEK_CAPITALS).items() if name != "o"}
-    return {letter: rf"\ensuremath{{\{name}}}" for letter, name in names.items()}
+def latex_report(subject: Subject) -> str:
+    """Return the document."""
+    return "\n".join(_lines(subject, methods(subject))) + "\n"
 
 
-_ESCAPES = str.maketrans(_MARKS | _letters())
+def _lines(subject: Subject, paragraph: Sequence[Sentence]) -> Iterator[str]:
+    analysis = subject.analysis
+    yield PREAMBLE
+    yield rf"\title{{{escaped(subject.title)}}}"
+    yield r"\date{}"
+    yield r"\begin{document}"
+    yield r"\maketitle"
+    yield from ("", escaped(headline(analysis)), "", r"\section*{Method}", "", latex_paragraph(paragraph), "")
+    yield from _table("Summary of the comparisons, using Holm's step-down procedure.", holm_tabular(analysis))
+    yield from _table(
+        "Runs and mean ranks (1 is best) of the algorithms; the best is bold.", algorithms_tabular(analysis)
+    )
+    statistics = statistics_tabular(analysis)
+    if statistics is not None:
+        what = f"The {analysis.settings.statistic} of each algorithm on each instance; the best is bold."
+        yield from _table(what, statistics)
+    if analysis.warnings:
+        yield from (r"\section*{To be minded}", r"\begin{itemize}")
+        yield from (rf"\item {escaped(each.sentence)}" for each in analysis.warnings)
+        yield r"\end{itemize}"
+    yield from _bibliography(paragraph)
+    yield r"\end{document}"
+
+
+def _table(caption: str, tabular: str) -> Iterator[str]:
+    """A floating table, or a long one with its caption above it."""
+    if tabular.startswith(r"\begin{longtable}"):
+        yield from (r"\begingroup\footnotesize", rf"\noindent {escaped(caption)}", tabular, r"\endgroup", "")
+        return
+    yield from (r"\begin{table}[htbp]", r"\centering\footnotesize", rf"\caption{{{escaped(caption)}}}", tabular)
+    yield from (r"\end{table}", "")
+
+
+def _bibliography(paragraph: Sequence[Sentence]) -> Iterator[str]:
+    works = cited(paragraph)
+    yield r"\begin{thebibliography}{9}"
+    yield from (rf"\bibitem{{{work.key}}} {escaped(work.listed)}" for work in works)
+    yield r"\end{thebibliography}"
+    yield r"\iffalse  % the same for BibTeX"
+    yield from (work.bibtex for work in works)
+    yield r"\fi"
+
+
+# what an author pastes ----------------------------------------------------------------------------------------------
+
+
+def latex_paragraph(sentences: Sequence[Sentence]) -> str:
+    r"""Return the methods paragraph, works cited by \cite.
+
+    >>> print(latex_paragraph([Sentence("Holm's correction was used at α = 0.05", ("holm1979",))]))
+    Holm's correction was used at \ensuremath{\alpha} = 0.05~\cite{holm1979}.
+    """
+    cites = [rf"~\cite{{{','.join(each.cites)}}}" if each.cites else "" for each in sentences]
+    return " ".join(f"{escaped(each.words)}{cite}." for each, cite in zip(sentences, cites, strict=True))
+
+
+def holm_tabular(analysis: Analysis) -> str:
+    """Return the comparisons in Holm's order, on several pages where they need them."""
+    return holm_table(analysis, long=len(analysis.comparisons) > MOST_ROWS)
+
+
+def holm_table(analysis: Analysis, *, long: bool = False) -> str:
+    r"""Return the comparisons in Holm's order as a table for a paper; a rule stands where rejecting stops.
+
+    It needs \usepackage{booktabs} in the preamble.
+    """
+    header = ["rank", "comparison", r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
+    rejected = [_row(comparison) for comparison in analysis.comparisons if comparison.rejected]
+    kept = [_row(comparison) for comparison in analysis.comparisons if not comparison.rejected]
+    return booktabs(header, rejected, kept, align="rlrrrcr", long=long)
+
+
+def _estimate(analysis: Analysis) -> str:
+    return {"P(φ>0)": r"$P(\varphi>0)$"}.get(name := analysis.comparisons[0].estimate_of, name)
+
+
+def _row(comparison: Comparison) -> list[str]:
+    low, high = (tex_number(bound).strip("$") for bound in comparison.interval)
+    return [
+        str(comparison.rank),
+        rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
+        tex_number(comparison.alpha),
+        tex_number(comparison.p_value),
+        tex_number(comparison.estimate),
+        f"$[{low}, {high}]$",
+        tex_number(comparison.effect_size),
+    ]
+
+
+def algorithms_tabular(analysis: Analysis) -> str:
+    """Return the algorithms with runs and mean rank, the best rank in bold."""
+    best = min(row.mean_rank for row in analysis.algorithms)
+    rows = [
+        [wrapped(row.algorithm), f"${row.runs}$", _bold(f"{row.mean_rank:.2f}", row.mean_rank == best)]
+        for row in analysis.algorithms
+    ]
+    return booktabs(["algorithm", "runs", "mean rank"], rows, align="lrr", long=len(rows) > MOST_ROWS)
+
+
+def statistics_tabular(analysis: Analysis) -> str | None:
+    """Return the statistic of each algorithm on each instance, the best in bold; None if they do not fit a page."""
+    names = [row.algorithm for row in analysis.algorithms]
+    if len(names) > MOST_COLUMNS:
+        return None
+    values = analysis.statistics
+    best = values.min(axis=1) if analysis.settings.better == "lower" else values.max(axis=1)
+    rows = [
+        [
+            wrapped(row.instance),
+            *(_bold(tex_number(value, 4).strip("$"), value == best[i]) for value in values[i].tolist()),
+        ]
+        for i, row in enumerate(analysis.accuracy)
+    ]
+    header = ["instance", *(wrapped(name, 12) for name in names)]
+    return booktabs(header, rows, align="l" + "r" * len(names), long=len(rows) > MOST_ROWS)
+
+
+def _bold(text: str, best: bool) -> str:
+    r"""A number in mathematics, \mathbf where it is the best."""
+    return rf"$\mathbf{{{text}}}$" if best else f"${text}$"
+
+
+# words, numbers and tables ------------------------------------------------------------------------------------------
+
+
+def _escapes() -> dict[str, str]:
+    """What stands for a character in LaTeX; Greek letters and symbols are known in mathematics only."""
+    named = {mark: rf"\text{name}{{}}" for mark, name in (_NAMED_MARKS | {'"': "quotedbl"}).items()}
+    letters = _letters("α", _GREEK) | _letters("Γ", _GREEK_CAPITALS)
+    symbols = {symbol: rf"\ensuremath{{{name}}}" for symbol, name in (_SYMBOLS | letters).items()}
+    return {mark: rf"\{mark}" for mark in _MARKS} | named | symbols
+
+
+def _letters(first: str, names: str) -> dict[str, str]:
+    """The letters from `first` on by their names; a dot is one that looks like a Latin one, or is none."""
+    return {chr(ord(first) + place): rf"\{name}" for place, name in enumerate(names.split()) if name != "."}
+
+
+_ESCAPES = str.maketrans(_escapes())
 
 
 def escaped(text: str) -> str:
@@ -113,33 +240,5 @@ def booktabs(header: Sequence[str], *groups: Sequence[Sequence[str]], align: str
     return "\n".join([*lines, r"\bottomrule", rf"\end{{{kind}}}"])
 
 
-def holm_table(analysis: Analysis, *, long: bool = False) -> str:
-    r"""Return the comparisons in Holm's order as a table for a paper; a rule stands where rejecting stops.
-
-    It needs \usepackage{booktabs} in the preamble.
-    """
-    header = ["rank", "comparison", r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
-    rejected = [_row(comparison) for comparison in analysis.comparisons if comparison.rejected]
-    kept = [_row(comparison) for comparison in analysis.comparisons if not comparison.rejected]
-    return booktabs(header, rejected, kept, align="rlrrrcr", long=long)
-
-
 def _line(cells: Sequence[str]) -> str:
     return rf"{' & '.join(cells)} \\"
-
-
-def _estimate(analysis: Analysis) -> str:
-    return {"P(φ>0)": r"$P(\varphi>0)$"}.get(name := analysis.comparisons[0].estimate_of, name)
-
-
-def _row(comparison: Comparison) -> list[str]:
-    low, high = (tex_number(bound).strip("$") for bound in comparison.interval)
-    return [
-        str(comparison.rank),
-        rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
-        tex_number(comparison.alpha),
-        tex_number(comparison.p_value),
-        tex_number(comparison.estimate),
-        f"$[{low}, {high}]$",
-        tex_number(comparison.effect_size),
-    ]

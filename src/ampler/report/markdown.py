@@ -6,18 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ampler.analysis.words import headline, together, verdict_sentences
+from ampler.report import tables
 from ampler.report.methods import as_text, cited, methods
 from ampler.report.subject import Subject
-from ampler.report.tables import (
-    Table,
-    accuracy_table,
-    algorithms_table,
-    assumptions_table,
-    comparisons_table,
-    excluded_table,
-    exploratory_tables,
-    omnibus_table,
-)
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 
@@ -43,22 +34,22 @@ def _lines(subject: Subject) -> Iterator[str]:
     if analysis.warnings:
         yield from ("", "## What to mind", "")
         yield from (f"- {marked(caution.sentence)}" for caution in analysis.warnings)
-    yield from ("", "## Comparisons", *_table(comparisons_table(analysis)))
-    yield from ("## Algorithms and accuracy", *_table(algorithms_table(analysis)))
-    yield from _table(accuracy_table(analysis))
-    excluded = excluded_table(analysis)
+    yield from ("", "## Comparisons", *_table(tables.comparisons_table(analysis)))
+    yield from ("## Algorithms and accuracy", *_table(tables.algorithms_table(analysis)))
+    yield from _table(tables.accuracy_table(analysis))
+    excluded = tables.excluded_table(analysis)
     yield from _table(excluded) if excluded else ()
-    yield from ("## What the tests rest on", *_table(assumptions_table(analysis)))
-    yield from ("## All together", "", marked(together(analysis)), *_table(omnibus_table(analysis)))
+    yield from ("## What the tests rest on", *_table(tables.assumptions_table(analysis)))
+    yield from ("## All together", "", marked(together(analysis)), *_table(tables.omnibus_table(analysis)))
     yield from ("## Exploratory", "", "Unadjusted: for forming ideas, not for claims.")
-    for table in exploratory_tables(analysis):
+    for table in tables.exploratory_tables(analysis):
         yield from _table(table)
     paragraph = methods(subject)
     yield from ("## Method", "", marked(as_text(paragraph)), "")
     yield from ("```bibtex", *(work.bibtex for work in cited(paragraph)), "```")
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: tables.Table) -> Iterator[str]:
     """A pipe table with its caption above; the best of a row is bold."""
     yield from ("", marked(table.caption), "")
     yield _row(map(marked, table.header))

@@ -14,7 +14,6 @@ from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.core.values import Drop, Par, Penalty
 from ampler.core.wording import digits
-from ampler.report.latex import escaped
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Record, Subject
 
@@ -59,16 +58,6 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
 def as_text(sentences: Sequence[Sentence]) -> str:
     """Return the paragraph as plain text, works cited by author and year."""
     return " ".join(f"{each.words}{_short(each.cites)}." for each in sentences)
-
-
-def as_latex(sentences: Sequence[Sentence]) -> str:
-    r"""Return the paragraph as LaTeX, works cited by \cite.
-
-    >>> print(as_latex([Sentence("Holm's correction was used at α = 0.05", ("holm1979",))]))
-    Holm's correction was used at \ensuremath{\alpha} = 0.05~\cite{holm1979}.
-    """
-    cited = [rf"~\cite{{{','.join(each.cites)}}}" if each.cites else "" for each in sentences]
-    return " ".join(f"{escaped(each.words)}{cite}." for each, cite in zip(sentences, cited, strict=True))
 
 
 def cited(sentences: Sequence[Sentence]) -> tuple[Reference, ...]:

@@ -10,9 +10,8 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import choice
-from ampler.report.figures.names import WIDEST, labels
-from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas
-from ampler.report.figures.units import write_in_unit
+from ampler.report.figures.labels import WIDEST, labels
+from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas, write_in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,9 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
-from ampler.report.figures.names import labels
+from ampler.report.figures.labels import labels
 from ampler.report.figures.pairs import column_of
-from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas
-from ampler.report.figures.units import difference_name, write_in_unit
+from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, write_in_unit
 from ampler.stats.paired import location
 
 if TYPE_CHECKING:

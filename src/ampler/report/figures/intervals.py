@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Interval
 from ampler.core.checks import choice
-from ampler.report.figures.names import WIDEST, pair_labels
-from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, row_height
-from ampler.report.figures.units import difference_name, in_unit, write_in_unit
+from ampler.report.figures.labels import WIDEST, pair_labels
+from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, in_unit, row_height, write_in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

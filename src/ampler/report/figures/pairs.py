@@ -12,9 +12,18 @@ from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
-from ampler.report.figures.names import WIDEST, labels, pair_labels
-from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas, row_height
-from ampler.report.figures.units import difference_name, write_in_unit
+from ampler.report.figures.labels import WIDEST, labels, pair_labels
+from ampler.report.figures.style import (
+    BLUE,
+    COLUMN,
+    GREY,
+    ORANGE,
+    PAGE,
+    canvas,
+    difference_name,
+    row_height,
+    write_in_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -39,12 +39,12 @@ def save_pgf(figure: Figure, file: str | os.PathLike[str]) -> None:
             ) from problem
 
 
-def as_latex(text: str) -> str:
+def figure_text(text: str) -> str:
     r"""Return a text of a figure as LaTeX that matplotlib will not take for its own mathematics.
 
     Names have their dollars marked by a backslash, so that a bare one begins what is meant as mathematics.
 
-    >>> print(as_latex(r"50 % of \$5 − α"), as_latex("$10^3$"))
+    >>> print(figure_text(r"50 % of \$5 − α"), figure_text("$10^3$"))
     50 \% of \textdollar{}5 \ensuremath{-} \ensuremath{\alpha} $10^3$
     """
     if text.startswith("$"):
@@ -63,7 +63,7 @@ def _escaped_texts(figure: Figure) -> Iterator[None]:
     formatters = [axis.get_major_formatter() for axis in axes]
     try:
         for text in texts:
-            text.set_text("\n".join(as_latex(line) for line in text.get_text().split("\n")))
+            text.set_text("\n".join(figure_text(line) for line in text.get_text().split("\n")))
         for axis, formatter in zip(axes, formatters, strict=True):
             axis.set_major_formatter(_escaping(formatter))
         yield
@@ -80,9 +80,9 @@ def _escaping(formatter: Formatter) -> Formatter:
 
     class Escaping(FuncFormatter):
         def format_ticks(self, values: Any) -> list[str]:
-            return [as_latex(label) for label in formatter.format_ticks(values)]
+            return [figure_text(label) for label in formatter.format_ticks(values)]
 
         def get_offset(self) -> str:
-            return as_latex(formatter.get_offset())
+            return figure_text(formatter.get_offset())
 
     return Escaping(formatter)

@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ampler.analysis import Analysis
-from ampler.report.figures.names import labels
+from ampler.report.figures.labels import labels
 from ampler.report.figures.style import BLUE, GREY, ORANGE, PAGE, canvas
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How our figures look: the width of a journal's column, colours everyone can tell apart, files a journal takes."""
+"""How our figures look: a column's width, colours everyone can tell apart, units on axes, files a journal takes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidInput
+from ampler.report.figures.labels import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+    from ampler.analysis import Analysis
 
 COLUMN = 3.5  # inches: one column of the common two-column journals (89 mm)
 PAGE = 7.2  # inches: both columns (183 mm)
@@ -21,6 +25,7 @@ BLUE, ORANGE, GREEN, SKY, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#56B4
 FORMATS = ("svg", "pdf", "png", "pgf")
 ROW = 0.155  # inches that one row with a label takes
 TALLEST = 60.0  # inches: beyond this no file of any format is of use
+MARKS = 5  # on an axis: more would touch each other in a column
 
 STYLE: dict[Any, Any] = {
     "font.size": 8,
@@ -41,6 +46,8 @@ STYLE: dict[Any, Any] = {
     "grid.color": "#DDDDDD",
     "figure.dpi": 150,
 }
+
+_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "log-ratio": "log-ratio"}
 
 _FILES: dict[Any, Any] = {
     "pdf.fonttype": 42,  # TrueType: many journals refuse matplotlib's default Type 3 fonts
@@ -68,6 +75,54 @@ def row_height(rows: float, *, top: float = 0.0, labels: Iterable[str] = ()) -> 
     """
     lines = 1.7 if any("\n" in label for label in labels) else 1.0
     return min(TALLEST, 0.55 + top + ROW * max(lines * rows, 3.0))
+
+
+def difference_name(analysis: Analysis) -> str:
+    """Return what the differences are, with the sides named.
+
+    The first side is the reference, or "first" in a comparison of all with all.
+    """
+    settings = analysis.settings
+    first = "first" if settings.reference is None else labels([settings.reference], 16)[0]
+    second = "second" if settings.reference is None else "other"
+    sides = {
+        "simple": f"{first} − {second}",
+        "percent": f"({first} − {second}) / {'grand mean' if settings.reference is None else first}",
+        "log-ratio": f"log({first} / {second})",
+    }[settings.difference]
+    return f"{_DIFFERENCES[settings.difference].capitalize()}, {sides}"
+
+
+def write_in_unit(axis: Axis, difference: str) -> None:
+    """Write the numbers of an axis of differences: percent differences in percent, all others in full at each mark.
+
+    Matplotlib's own way, a factor at the end of the axis, is overlooked and stands where our words do.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(MARKS, steps=[1, 2, 2.5, 5, 10]))
+    scale, unit = (100, " %") if difference == "percent" else (1, "")
+    axis.set_major_formatter(lambda value, _: f"{compact(scale * value)}{unit}")
+
+
+def compact(value: float) -> str:
+    """Return a number at a mark of an axis, short however large or small it is.
+
+    >>> compact(-2e7), compact(0.05), compact(125000.0)
+    ('−2e7', '0.05', '125000')
+    """
+    mantissa, exponent, power = f"{value:.6g}".partition("e")
+    return (mantissa + (f"e{int(power)}" if exponent else "")).replace("-", "−")
+
+
+def in_unit(value: float, difference: str, digits: int) -> str:
+    """Return a difference as text.
+
+    >>> in_unit(-0.0345, "percent", 1), in_unit(12.345, "simple", 2)
+    ('−3.5 %', '12.35')
+    """
+    text = f"{100 * value:.{digits}f} %" if difference == "percent" else f"{value:.{digits}f}"
+    return text.replace("-", "−")
 
 
 def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:

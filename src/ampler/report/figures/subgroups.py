@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING
 from ampler.analysis import Analysis, Subgroup
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
-from ampler.report.figures.names import WIDEST, labels, pair_labels
-from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY, canvas, row_height
-from ampler.report.figures.units import difference_name, write_in_unit
+from ampler.report.figures.labels import WIDEST, labels, pair_labels
+from ampler.report.figures.style import (
+    BLUE,
+    COLUMN,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    canvas,
+    difference_name,
+    row_height,
+    write_in_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

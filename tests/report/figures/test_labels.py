@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.report.figures.names import labels, literal, pair_labels
+from ampler.report.figures.labels import labels, literal, pair_labels
 
 
 @given(st.lists(st.text(), unique=True), st.integers(12, 40))

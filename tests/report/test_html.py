@@ -140,6 +140,25 @@ def test_what_matplotlib_writes_becomes_an_element_of_the_page_letter_for_letter
     assert element == (GOLD / "figure_in_page.svg").read_text(encoding="utf-8").removesuffix("\n")
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("font: italic 7px 'DejaVu Sans', sans-serif", "font: italic 7px var(--letters)"),  # matplotlib 3.9
+        ("font-size: 7px; font-family: 'DejaVu Sans', serif", "font-size: 7px; font-family: var(--letters)"),  # 3.11
+    ],
+)
+def test_letters_follow_the_page_however_matplotlib_writes_them(written, shown):
+    text = '<svg viewBox="0 0 1 1"><text style="{}; text-anchor: end">a</text></svg>'
+
+    element = svg_element(text.format(written), name="x", words="x", inches=1.0)
+
+    assert f'<text style="{shown}; text-anchor: end">a</text>' in element
+
+
+def test_no_figure_of_a_page_brings_letters_of_its_own(nasty_text):
+    assert "DejaVu" not in nasty_text
+
+
 def test_the_report_of_the_paper_has_all_figures_and_tables_and_is_small(paper):
     text = render(Subject("The paper's first experiment", paper), "html")
     page = Page(text)

@@ -192,7 +192,7 @@ def svg_element(text: str, *, name: str, words: str, inches: float) -> str:
     body = _without_prologue(text)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda found: _VARIABLES.get(found[0], found[0]), body)
     body = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
-    body = re.sub(r"(font: [^;\"]*?px) [^;\"]*", r"\1 var(--letters)", body)
+    body = re.sub(r"(font: [^;\"]*?px |font-family: )[^;\"]*", r"\1var(--letters)", body)
     view = re.search(r'viewBox="[^"]*"', body)
     assert view is not None
     opening = f'<svg role="img" aria-label="{escape(words)}" {view[0]} style="width:{inches * INCH:.0f}px">'

@@ -1,0 +1,114 @@
+"""Reading a table of results: a file or a data frame, the rows that are wanted, its shape, its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ampler.core.errors import InvalidData
+from ampler.core.wording import quoted
+from ampler.data.tables.cells import Place, holds_numbers, same
+from ampler.data.tables.columns import Columns, find, shape_of
+from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
+from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
+from ampler.data.tables.shapes import Table, to_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIND_ALL = Columns()
+
+
+def read_table(
+    source: str | PathLike[str] | pd.DataFrame,
+    *,
+    columns: Columns = _FIND_ALL,
+    where: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    limit: int = LIMIT,
+) -> Table:
+    """Read results from a file or a data frame, long or wide; columns are found by their names.
+
+    `where` keeps the rows with these values: `where={"dimension": "30"}`.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"Solver": ["a", "b"] * 2, "Problem": [1, 1, 2, 2], "Result": [4.0, 5.0, 6.0, 8.0]})
+    >>> table = read_table(frame)
+    >>> table.runs.algorithms, table.runs.instances, table.runs.value.tolist()
+    (('a', 'b'), ('1', '2'), [4.0, 5.0, 6.0, 8.0])
+    """
+    frame, place, columns = _frame(source, columns, encoding, limit)
+    frame = _chosen(frame, where or {}, place)
+    header = [str(name) for name in frame.columns]
+    numeric = {name for name in header if holds_numbers(frame[name])}
+    shape = shape_of(header, numeric, columns)
+    return to_table(frame, shape, metric=columns.metric, place=place)
+
+
+def _frame(source: Any, columns: Columns, encoding: str | None, limit: int) -> tuple[pd.DataFrame, Place, Columns]:
+    if not isinstance(source, str | PathLike):
+        return _from_memory(source), Place("the data frame", "row"), columns
+    path = Path(source)
+    if not path.is_file():
+        kind = "is a folder" if path.is_dir() else "does not exist"
+        raise InvalidData(f"the results must be in a file, but {path} {kind}")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes[-1:] in ([".parquet"], [".pq"]):
+        return _indexed(read_parquet(path, limit=limit)), Place(path.name, "row"), columns
+    if ".json" in suffixes[-2:]:
+        frame = read_hyperfine(read_bytes(path, limit=limit), path.name)
+        return frame, Place(path.name, "run"), _for_hyperfine(frame, columns, path.name)
+    return read_text(path, encoding=encoding, limit=limit), Place(path.name), columns
+
+
+def _from_memory(source: Any) -> pd.DataFrame:
+    """A pandas data frame, or anything that can become one (polars, pyarrow)."""
+    import pandas as pd
+
+    frame = source.to_pandas() if hasattr(source, "to_pandas") else source
+    if not isinstance(frame, pd.DataFrame):
+        raise InvalidData(f"results must be a path or a data frame, got {type(source).__name__}")
+    return _indexed(frame)
+
+
+def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
+    """An index with names or words becomes columns; then rows are numbered from 0."""
+    import pandas as pd
+
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise InvalidData("the data frame must have one row of column names, got several levels; join them first")
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    elif not isinstance(frame.index, pd.RangeIndex) and not pd.api.types.is_integer_dtype(frame.index):
+        frame = frame.rename_axis("instance").reset_index()
+    frame = frame.reset_index(drop=True)
+    frame.columns = [str(name).strip() for name in frame.columns]
+    if not frame.columns.is_unique:
+        raise InvalidData("the columns of the data frame must have different names")
+    return frame
+
+
+def _for_hyperfine(frame: pd.DataFrame, columns: Columns, source: str) -> Columns:
+    instance = columns.instance or instance_columns(frame)
+    if not instance:
+        raise InvalidData(
+            f"{source} times each command in one situation only; a comparison needs several instances,"
+            " given to hyperfine as a parameter: hyperfine -L instance a.txt,b.txt 'solver {instance}'"
+        )
+    return Columns(columns.algorithm or ("algorithm",), instance, columns.value or "value", columns.metric)
+
+
+def _chosen(frame: pd.DataFrame, where: Mapping[str, str], place: Place) -> pd.DataFrame:
+    header = [str(name) for name in frame.columns]
+    for wanted, level in where.items():
+        name = find(header, wanted, "where")
+        levels = frame[name].unique()
+        keep = [each for each in levels if same(str(each), str(level))]
+        if not keep:
+            raise InvalidData(
+                f"no row of {place.source} has {name}={level}; its values are {quoted(map(str, levels), 10)}"
+            )
+        frame = frame[frame[name].isin(keep)]
+    return frame

@@ -25,9 +25,14 @@ families = st.tuples(st.integers(4, 20), st.integers(1, 5)).flatmap(
 )
 
 
+def pairs_of(differences):
+    """A name for each pair, that is for each column."""
+    return [("a", f"b{k}") for k in range(np.shape(differences)[1])]
+
+
 def compared(data, test):
-    alternative = data["alternative"].replace(".", "-")
-    return compare(np.array(data["Phi"], float), test=test, alternative=alternative, alpha=data["alpha"])
+    alternative, differences = data["alternative"].replace(".", "-"), np.array(data["Phi"], float)
+    return compare(differences, pairs_of(differences), test=test, alternative=alternative, alpha=data["alpha"])
 
 
 # against R --------------------------------------------------------------------------------------------------------
@@ -106,7 +111,10 @@ def test_skewness_is_scipys_without_bias_and_free_of_the_unit():
 @settings(max_examples=40)
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_swapping_every_pair_turns_every_sign_and_nothing_else(differences, test):
-    for there, back in zip(compare(differences, test=test), compare(-differences, test=test), strict=True):
+    pairs = pairs_of(differences)
+    for there, back in zip(
+        compare(differences, pairs, test=test), compare(-differences, pairs, test=test), strict=True
+    ):
         assert (there.rank, there.rejected, there.alpha) == (back.rank, back.rejected, back.alpha)
         assert there.effect_size == pytest.approx(-back.effect_size, nan_ok=True)
         assert there.effect_interval == pytest.approx((-back.effect_interval[1], -back.effect_interval[0]), nan_ok=True)
@@ -116,14 +124,16 @@ def test_swapping_every_pair_turns_every_sign_and_nothing_else(differences, test
 
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_adjusted_p_values_joint_intervals_and_levels_fit_together(differences, test):
-    results = compare(differences, test=test, alpha=0.1)
+    results = compare(differences, pairs_of(differences), test=test, alpha=0.1)
     size = len(results)
+    assert [(result.first, result.second) for result in results] == pairs_of(differences)
     assert sorted(result.rank for result in results) == list(range(1, size + 1))
-    for result in results:
+    for result, column in zip(results, differences.T, strict=True):
         assert result.rejected == (result.p_holm <= 0.1)
         assert result.alpha == pytest.approx(0.1 / (size - result.rank + 1))
         assert result.p_holm >= result.p_value
-        assert result.joint_level == 1 - 0.1 / size
+        lower, upper, level = paired_test(test).interval(column, "two-sided", 0.1 / size)
+        assert result.joint_interval == ((lower, upper) if level >= 1 - 0.1 / size else (-math.inf, math.inf))
         assert result.joint_interval[0] <= result.interval[0] + 1e-9
         assert result.joint_interval[1] >= result.interval[1] - 1e-9
 
@@ -146,7 +156,7 @@ def test_a_wider_margin_is_never_harder_to_establish(differences, test):
 
 def test_a_joint_interval_that_cannot_reach_its_level_is_the_whole_line():
     five = np.array([[1.0, 2.0], [2.0, 3.0], [3.5, 1.0], [4.0, 5.0], [5.5, 2.5]])
-    for result in compare(five, test="wilcoxon"):
+    for result in compare(five, pairs_of(five), test="wilcoxon"):
         assert result.joint_interval == (-math.inf, math.inf)
         assert result.level <= 0.95
 

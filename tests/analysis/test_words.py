@@ -6,10 +6,13 @@ import math
 import pandas as pd
 
 from ampler import analyse
-from ampler.analysis.compare import Equivalence, Result
-from ampler.analysis.words import Wording, headline, text_table, together, verdict, verdict_sentences
+from ampler.analysis.compare import Comparison, Equivalence
+from ampler.analysis.results import Settings
+from ampler.analysis.words import headline, text_table, together, verdict, verdict_sentences
 
-RESULT = Result(
+COMPARISON = Comparison(
+    first="full",
+    second="mine",
     estimate=-0.0341,
     estimate_of="mean",
     p_value=1e-9,
@@ -20,20 +23,35 @@ RESULT = Result(
     interval=(-0.046, -0.022),
     level=0.9967,
     joint_interval=(-0.0464, -0.0218),
-    joint_level=1 - 0.05 / 21,
     effect_size=-1.2,
     effect_interval=(-1.5, -0.8),
-    skewness=0.1,
 )
-WORDING = Wording("percent", "full", "lower", "two-sided", 0.05, 0.374, 0.8)
+ASKED = Settings(
+    difference="percent",
+    reference="full",
+    better="lower",
+    test="t",
+    alternative="two-sided",
+    alpha=0.05,
+    family_alpha=0.05,
+    statistic="mean",
+    formula="delta",
+    guard="pairs",
+    se=None,
+    budget=None,
+    margin=None,
+    effect=None,
+    power=0.8,
+    failures=None,
+)
 SAME = Equivalence(margin=0.01, p_value=1e-6, p_holm=1e-5, alpha=0.001, rank=1, established=True)
 
 
-def say(result=RESULT, wording=WORDING, same=None, **changes):
-    fields = {field.name for field in dataclasses.fields(Result)}
-    result = dataclasses.replace(result, **{key: value for key, value in changes.items() if key in fields})
-    wording = dataclasses.replace(wording, **{key: value for key, value in changes.items() if key not in fields})
-    return verdict("full", "mine", result, same, wording)
+def say(same=None, detectable=0.374, **changes):
+    fields = {field.name for field in dataclasses.fields(Comparison)}
+    comparison = dataclasses.replace(COMPARISON, **{key: changes[key] for key in changes if key in fields})
+    asked = dataclasses.replace(ASKED, **{key: changes[key] for key in changes if key not in fields})
+    return verdict(comparison, same, asked, detectable)
 
 
 def test_a_percent_difference_names_what_it_is_a_percentage_of():
@@ -78,7 +96,7 @@ def test_an_interval_out_of_reach_is_said():
 
 def test_nothing_found_says_what_would_have_been_found():
     assert say(rejected=False) == "no difference found; d ≥ 0.37 would have been found with mean power 0.8"
-    assert say(rejected=False, detectable_effect=math.nan) == "no difference found"
+    assert say(rejected=False, detectable=math.nan) == "no difference found"
     assert say(rejected=False, alternative="less").startswith("full not shown to be lower;")
     assert say(rejected=False, alternative="greater").startswith("full not shown to be higher;")
 
@@ -93,8 +111,7 @@ def test_equivalence_is_claimed_only_when_established():
 
 
 def test_half_of_alpha_makes_the_joint_level_higher():
-    both = dataclasses.replace(WORDING, alpha=0.025)
-    assert "joint 97.5 % interval" in verdict("full", "mine", RESULT, None, both)
+    assert "joint 97.5 % interval" in say(family_alpha=0.025)
 
 
 # the answer of the whole ------------------------------------------------------------------------------------------

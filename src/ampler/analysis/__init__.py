@@ -1,8 +1,9 @@
 """From runs to what may be concluded: comparisons in Holm's order, accuracy, and what a reader must know. Pure."""
 
 from ampler.analysis.analyse import analyse_runs
+from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
-from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Settings
+from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy, Settings
 from ampler.core.values import Caution
 
 __all__ = [

@@ -6,25 +6,28 @@ runs ─► blocks ─► differences ─► compare (Holm) ─► verdicts
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
 from ampler.analysis import cautions
-from ampler.analysis.blocks import Worst
-from ampler.analysis.compare import Equivalence, Result, compare, equivalence
-from ampler.analysis.exploration import Features, OtherPolicy, Signs, other_policies, stability, subgroups
-from ampler.analysis.material import Material, material_of
-from ampler.analysis.results import AlgorithmRuns, Analysis, Comparison, Diagnosis, InstanceAccuracy, Settings
-from ampler.analysis.words import Wording, verdict
+from ampler.analysis.blocks import Blocks, Cells, Worst, complete, gather, summarise
+from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, skewness
+from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
+from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy, Settings
+from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Floats, Pair
+from ampler.core.checks import choice, number, share, whole
 from ampler.core.contracts import Statistic
-from ampler.core.errors import InvalidDesign
+from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.runs import STATUSES, Runs
 from ampler.core.values import Alternative, Better, Caution, Difference, Drop, FailurePolicy, Test
+from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
-from ampler.stats.contrasts import Formula
+from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
 from ampler.stats.guard import Guard
 from ampler.stats.omnibus import Omnibus, omnibus
 from ampler.stats.paired import location
@@ -80,109 +83,181 @@ def analyse_runs(
         power=power,
         failures=failures,
     )
-    return _analysis(material_of(runs, settings, statistic, deterministic), features or {})
+    return _analysis(_prepared(runs, settings, statistic, deterministic), features or {})
 
 
-def _analysis(material: Material, features: Features) -> Analysis:
-    settings, pairs, differences = material.settings, material.pairs, material.differences
-    results = compare(differences, test=settings.test, alternative=settings.alternative, alpha=settings.family_alpha)
-    found = material.decide(differences)
-    together = _omnibus(material)
-    diagnoses = _diagnoses(material, results)
-    accuracy = _accuracy(material)
-    detectable = _detectable(material)
-    others = _other_policies(material, found)
+def _analysis(prepared: Prepared, features: Features) -> Analysis:
+    settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
+    found = prepared.decide(differences)
+    comparisons = compare(
+        differences, pairs, test=settings.test, alternative=settings.alternative, alpha=settings.family_alpha
+    )
+    diagnoses = _diagnoses(prepared)
+    detectable = _detectable(prepared)
+    together = _omnibus(prepared)
+    accuracy = _accuracy(prepared)
+    others = _other_policies(prepared, found)
     return Analysis(
         settings=settings,
-        comparisons=_comparisons(material, results, diagnoses, detectable),
+        comparisons=_in_words(comparisons, diagnoses, settings, detectable),
         instances=len(differences),
-        runs=len(material.runs),
-        algorithms=_algorithms(material, together),
+        runs=len(prepared.runs),
+        algorithms=_algorithms(prepared, together),
         accuracy=accuracy,
-        excluded=material.excluded,
+        excluded=prepared.excluded,
         detectable_effect=detectable,
-        warnings=_warnings(material, results, diagnoses, accuracy, detectable, others),
+        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, detectable, others),
         diagnoses=diagnoses,
         omnibus=together,
         subgroups=subgroups(
             differences,
             pairs,
-            material.blocks.instances,
+            prepared.blocks.instances,
             features,
             test=settings.test,
             alternative=settings.alternative,
             alpha=settings.alpha,
         ),
         stability=stability(
-            material.cells, material.contrasts, found, alternative=settings.alternative, alpha=settings.family_alpha
+            prepared.cells, prepared.contrasts, found, alternative=settings.alternative, alpha=settings.family_alpha
         ),
         other_policies=others,
         pairs=pairs,
-        statistics=material.blocks.statistics,
+        statistics=prepared.blocks.statistics,
         differences=differences,
-        errors=material.errors,
-        guarded_errors=material.guarded,
+        errors=prepared.errors,
+        guarded_errors=prepared.guarded,
+    )
+
+
+# what every step looks at -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What every step looks at: the question, checked, and the differences it is about."""
+
+    settings: Settings
+    statistic: str | Statistic
+    deterministic: Collection[str] | None
+    runs: Runs
+    contrasts: Contrasts
+    cells: Cells
+    blocks: Blocks
+    excluded: Mapping[str, str]
+    pairs: tuple[Pair, ...]
+    differences: Floats
+    errors: Floats
+    guarded: Floats
+
+    def differences_under(self, policy: FailurePolicy | Worst | None) -> Floats:
+        """Return the differences that another way of counting failed runs gives."""
+        cells, _ = _usable(self.runs, policy, self.deterministic)
+        return summarise(cells, self.statistic, accuracy=False).differences(self.contrasts)
+
+    def decide(self, differences: Floats) -> Signs:
+        """Return what is found of each pair if these are the differences."""
+        asked = self.settings
+        return decisions(differences, test=asked.test, alternative=asked.alternative, alpha=asked.family_alpha)
+
+
+def _prepared(
+    runs: Runs, settings: Settings, statistic: str | Statistic, deterministic: Collection[str] | None
+) -> Prepared:
+    """Everything the steps need; InvalidInput says what does not fit."""
+    _check(settings)
+    if len(runs.algorithms) < 2:
+        raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
+    names = runs.algorithms
+    contrasts = contrasts_of(
+        names, difference=settings.difference, reference=settings.reference, formula=settings.formula
+    )
+    cells, excluded = _usable(runs, settings.failures, deterministic)
+    blocks = summarise(cells, statistic, deterministic=deterministic)
+    return Prepared(
+        settings=settings,
+        statistic=statistic,
+        deterministic=deterministic,
+        runs=runs,
+        contrasts=contrasts,
+        cells=cells,
+        blocks=blocks,
+        excluded=excluded,
+        pairs=tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)),
+        differences=blocks.differences(contrasts),
+        errors=blocks.errors(contrasts),
+        guarded=blocks.errors(contrasts, guard=settings.guard),
+    )
+
+
+def _usable(
+    runs: Runs, policy: FailurePolicy | Worst | None, deterministic: Collection[str] | None
+) -> tuple[Cells, Mapping[str, str]]:
+    """The cells of the complete instances, and why the others are left out."""
+    cells, excluded = complete(gather(runs, policy), deterministic)
+    _check_instances(cells, excluded)
+    return cells, excluded
+
+
+def _check(settings: Settings) -> None:
+    """The words and numbers of the question fit; `contrasts_of` checks `difference`, `reference` and `formula`."""
+    choice("better", settings.better, get_args(Better), "it decides the words of the verdict")
+    choice("test", settings.test, get_args(Test), "t is the default")
+    choice("alternative", settings.alternative, get_args(Alternative), "it speaks of first minus second")
+    choice("guard", settings.guard, get_args(Guard), "pairs is the default")
+    share("alpha", settings.alpha, "0.05 is usual")
+    share("power", settings.power, "0.8 is usual")
+    for name in ("se", "margin", "effect"):
+        value = getattr(settings, name)
+        if value is not None and number(name, value, "leave it out if it is not known") <= 0:
+            raise InvalidData(f"{name} must be positive, got {value!r}; leave it out if it is not known")
+    if settings.budget is not None:
+        whole("budget", settings.budget, 1, 10**12, "it is the largest number of runs on one instance")
+    if settings.alternative != "two-sided" and settings.reference is None:
+        raise InvalidData(
+            f"alternative {settings.alternative!r} needs a reference, as in a comparison of all with all no side is"
+            " special; name one or use 'two-sided'"
+        )
+
+
+def _check_instances(cells: Cells, excluded: Mapping[str, str]) -> None:
+    if len(cells.instances) >= 2:
+        return
+    total = len(cells.instances) + len(excluded)
+    why = listed([f"{name} ({reason})" for name, reason in excluded.items()], cautions.SHOWN)
+    raise InvalidData(
+        "there must be at least two instances with values of every algorithm, as the sample size is the number of"
+        f" instances and not of runs, got {len(cells.instances)} of {total}" + (f"; left out: {why}" if why else "")
     )
 
 
 # comparisons ------------------------------------------------------------------------------------------------------
 
 
-def _comparisons(
-    material: Material, results: tuple[Result, ...], diagnoses: tuple[Diagnosis, ...], detectable: float
+def _in_words(
+    comparisons: Sequence[Comparison], diagnoses: Sequence[Diagnosis], settings: Settings, detectable: float
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
-    settings = material.settings
-    wording = Wording(
-        difference=settings.difference,
-        reference=settings.reference,
-        better=settings.better,
-        alternative=settings.alternative,
-        alpha=settings.family_alpha,
-        detectable_effect=detectable,
-        power=settings.power,
+    said = (
+        replace(comparison, verdict=verdict(comparison, diagnosis.equivalence, settings, detectable))
+        for comparison, diagnosis in zip(comparisons, diagnoses, strict=True)
     )
-    unordered = [
-        _comparison(pair, result, verdict(*pair, result, diagnosis.equivalence, wording))
-        for pair, result, diagnosis in zip(material.pairs, results, diagnoses, strict=True)
-    ]
-    return tuple(sorted(unordered, key=lambda comparison: comparison.rank))
+    return tuple(sorted(said, key=lambda comparison: comparison.rank))
 
 
-def _comparison(pair: Pair, result: Result, words: str) -> Comparison:
-    return Comparison(
-        first=pair[0],
-        second=pair[1],
-        estimate=result.estimate,
-        estimate_of=result.estimate_of,
-        interval=result.interval,
-        level=result.level,
-        joint_interval=result.joint_interval,
-        p_value=result.p_value,
-        p_holm=result.p_holm,
-        alpha=result.alpha,
-        rank=result.rank,
-        rejected=result.rejected,
-        effect_size=result.effect_size,
-        effect_interval=result.effect_interval,
-        verdict=words,
-    )
-
-
-def _diagnoses(material: Material, results: tuple[Result, ...]) -> tuple[Diagnosis, ...]:
-    settings = material.settings
-    same: tuple[Equivalence | None, ...] = (None,) * len(results)
+def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
+    settings = prepared.settings
+    same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
     if settings.margin is not None:
-        same = equivalence(material.differences, margin=settings.margin, test=settings.test, alpha=settings.alpha / 2)
+        same = equivalence(prepared.differences, margin=settings.margin, test=settings.test, alpha=settings.alpha / 2)
     return tuple(
         Diagnosis(
-            first=pair[0],
-            second=pair[1],
-            noise_share=_noise_share(material.differences[:, k], material.errors[:, k]),
-            skewness=results[k].skewness,
+            *pair,
+            noise_share=_noise_share(prepared.differences[:, k], prepared.errors[:, k]),
+            skewness=skewness(prepared.differences[:, k]),
             equivalence=same[k],
         )
-        for k, pair in enumerate(material.pairs)
+        for k, pair in enumerate(prepared.pairs)
     )
 
 
@@ -195,12 +270,12 @@ def _noise_share(differences: Floats, errors: Floats) -> float:
         return float(np.mean((np.ldexp(errors, -exponent) / sd) ** 2))
 
 
-def _detectable(material: Material) -> float:
-    settings = material.settings
+def _detectable(prepared: Prepared) -> float:
+    settings = prepared.settings
     try:
         design = detectable_effect(
-            instances=len(material.differences),
-            comparisons=len(material.pairs),
+            instances=len(prepared.differences),
+            comparisons=len(prepared.pairs),
             power=settings.power,
             alpha=settings.family_alpha,
             alternative=settings.alternative,
@@ -211,15 +286,15 @@ def _detectable(material: Material) -> float:
     return design.effect
 
 
-def _reached_power(material: Material) -> float:
+def _reached_power(prepared: Prepared) -> float:
     """The mean power for the effect that was planned for."""
-    settings = material.settings
+    settings = prepared.settings
     if settings.effect is None:
         return float("nan")
     try:
         design = achieved_power(
-            instances=len(material.differences),
-            comparisons=len(material.pairs),
+            instances=len(prepared.differences),
+            comparisons=len(prepared.pairs),
             effect=settings.effect,
             alpha=settings.family_alpha,
             alternative=settings.alternative,
@@ -233,35 +308,35 @@ def _reached_power(material: Material) -> float:
 # beside the comparisons -------------------------------------------------------------------------------------------
 
 
-def _omnibus(material: Material) -> Omnibus:
+def _omnibus(prepared: Prepared) -> Omnibus:
     """On the statistics, or on their logarithms when ratios are compared; ranks are the same."""
-    settings, values = material.settings, material.blocks.statistics
+    settings, values = prepared.settings, prepared.blocks.statistics
     if settings.difference == "log-ratio":
         values = np.log(values)
     return omnibus(values, better=settings.better, alpha=settings.alpha)
 
 
-def _accuracy(material: Material) -> tuple[InstanceAccuracy, ...]:
-    settings, errors = material.settings, material.errors
+def _accuracy(prepared: Prepared) -> tuple[InstanceAccuracy, ...]:
+    settings, errors = prepared.settings, prepared.errors
     known: Bools = np.asarray(np.isfinite(errors).all(axis=1))
     worst = np.where(known[:, None], errors, 0.0).argmax(axis=1)
-    totals = material.cells.spent.sum(axis=1)
+    totals = prepared.cells.spent.sum(axis=1)
     return tuple(
         InstanceAccuracy(
             instance=name,
-            runs=tuple(material.cells.spent[i].tolist()),
+            runs=tuple(prepared.cells.spent[i].tolist()),
             error=float(errors[i].max()),
-            guarded_error=float(material.guarded[i].max()),
-            worst=material.pairs[worst[i]] if known[i] else None,
+            guarded_error=float(prepared.guarded[i].max()),
+            worst=prepared.pairs[worst[i]] if known[i] else None,
             at_budget=settings.budget is not None and int(totals[i]) >= settings.budget,
             accurate=None if settings.se is None or not known[i] else bool(errors[i].max() <= settings.se),
         )
-        for i, name in enumerate(material.blocks.instances)
+        for i, name in enumerate(prepared.blocks.instances)
     )
 
 
-def _algorithms(material: Material, together: Omnibus) -> tuple[AlgorithmRuns, ...]:
-    runs = material.runs
+def _algorithms(prepared: Prepared, together: Omnibus) -> tuple[AlgorithmRuns, ...]:
+    runs = prepared.runs
     size = len(STATUSES)
     ends = np.bincount(runs.algorithm * size + runs.status, minlength=len(runs.algorithms) * size).reshape(-1, size)
     return tuple(
@@ -275,70 +350,71 @@ def _algorithms(material: Material, together: Omnibus) -> tuple[AlgorithmRuns, .
     )
 
 
-def _other_policies(material: Material, found: Signs) -> tuple[OtherPolicy, ...]:
+def _other_policies(prepared: Prepared, found: Signs) -> tuple[OtherPolicy, ...]:
     """If runs failed: what would be found if they counted as something else."""
-    if material.runs.ok.all():
+    if prepared.runs.ok.all():
         return ()
     policies: dict[str, FailurePolicy | Worst] = {
         "left out": Drop(),
-        "counted as the worst value seen on their instance": Worst(material.settings.better),
+        "counted as the worst value seen on their instance": Worst(prepared.settings.better),
     }
     give = {
-        name: partial(material.differences_under, policy)
+        name: partial(prepared.differences_under, policy)
         for name, policy in policies.items()
-        if policy != material.settings.failures
+        if policy != prepared.settings.failures
     }
-    return other_policies(give, material.pairs, found, material.decide)
+    return other_policies(give, prepared.pairs, found, prepared.decide)
 
 
 def _warnings(
-    material: Material,
-    results: tuple[Result, ...],
+    prepared: Prepared,
+    comparisons: tuple[Comparison, ...],
     diagnoses: tuple[Diagnosis, ...],
     accuracy: tuple[InstanceAccuracy, ...],
     detectable: float,
     others: tuple[OtherPolicy, ...],
 ) -> tuple[Caution, ...]:
-    settings, blocks, pairs = material.settings, material.blocks, material.pairs
+    settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     shares = np.array([diagnosis.noise_share for diagnosis in diagnoses])
     found = [
-        cautions.failed_runs(material.runs, others),
-        cautions.incomplete_blocks(material.excluded, len(blocks.instances) + len(material.excluded)),
+        cautions.failed_runs(prepared.runs, others),
+        cautions.incomplete_blocks(prepared.excluded, len(blocks.instances) + len(prepared.excluded)),
         cautions.pseudoreplication(blocks),
         cautions.duplicates(blocks),
-        cautions.repeated_runs(material.cells),
+        cautions.repeated_runs(prepared.cells),
         cautions.budget_spent([row.instance for row in accuracy if row.at_budget], settings.budget),
-        _accuracy_missed(material, accuracy),
+        _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
         cautions.run_noise(shares, pairs),
-        cautions.near_zero(blocks, material.contrasts, material.differences),
-        cautions.constant_differences(material.differences, pairs),
+        cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
+        cautions.constant_differences(prepared.differences, pairs),
         cautions.skewed(
-            results,
+            comparisons,
+            np.array([diagnosis.skewness for diagnosis in diagnoses]),
             pairs,
             len(blocks.instances),
             test=settings.test,
             alternative=settings.alternative,
             difference=settings.difference,
         ),
-        cautions.unreachable(results, len(blocks.instances)),
+        cautions.unreachable(comparisons, len(blocks.instances)),
         cautions.underpowered(
             len(blocks.instances),
             len(pairs),
             detectable=detectable,
             effect=settings.effect,
-            reached=_reached_power(material),
+            reached=_reached_power(prepared),
             power=settings.power,
         ),
     ]
     return tuple(caution for caution in found if caution is not None)
 
 
-def _accuracy_missed(material: Material, accuracy: tuple[InstanceAccuracy, ...]) -> Caution | None:
-    se = material.settings.se
+def _accuracy_missed(prepared: Prepared, accuracy: tuple[InstanceAccuracy, ...]) -> Caution | None:
+    se = prepared.settings.se
     if se is None:
         return None
     plain = [row.instance for row in accuracy if row.accurate is False]
     guarded = sum(row.guarded_error > se for row in accuracy)
-    return cautions.accuracy_missed(plain, guarded, material.blocks, se)
+    return cautions.accuracy_missed(plain, guarded, prepared.blocks, se)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ampler.analysis.blocks import Blocks, Cells
-from ampler.analysis.compare import Result
+from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import OtherPolicy
 from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.runs import Runs
@@ -207,7 +207,8 @@ def constant_differences(differences: Floats, pairs: Sequence[Pair]) -> Caution 
 
 
 def skewed(
-    results: Sequence[Result],
+    comparisons: Sequence[Comparison],
+    skewness: Floats,
     pairs: Sequence[Pair],
     instances: int,
     *,
@@ -216,15 +217,20 @@ def skewed(
     difference: Difference,
 ) -> Caution | None:
     """Strong skewness makes the t-test err more often than it says, and changes what Wilcoxon's test is about."""
-    factors = np.array([error_inflation(r.skewness, instances, r.alpha, alternative) for r in results])
-    sure = np.array([abs(r.skewness) > SURE_SKEW * skewness_error(instances) for r in results])
+    factors = np.array(
+        [
+            error_inflation(float(skew), instances, comparison.alpha, alternative)
+            for skew, comparison in zip(skewness, comparisons, strict=True)
+        ]
+    )
+    sure = np.abs(skewness) > SURE_SKEW * skewness_error(instances)
     strong = np.flatnonzero(sure & (factors > SKEW_FACTOR))
     if not len(strong) or test == "sign":
         return None
     worst = int(strong[np.argmax(factors[strong])])
     where = (
         f"In {_of_comparisons(strong, pairs)} the differences are strongly skewed (most: {_pair(pairs[worst])},"
-        f" skewness {results[worst].skewness:.1f})"
+        f" skewness {skewness[worst]:.1f})"
     )
     if test == "wilcoxon":
         return Caution("skewness", f"{where}: Wilcoxon's test is then about the pseudomedian, not about the mean.")
@@ -232,8 +238,8 @@ def skewed(
     other = "" if difference == "log-ratio" else "log-ratio differences, "
     return Caution(
         "skewness",
-        f"{where}: at its Holm level of {results[worst].alpha:.2g} that t-test rejects a true null hypothesis {often}"
-        f" as often as it should; use {other}the median, more instances, or the Wilcoxon or sign test with the"
+        f"{where}: at its Holm level of {comparisons[worst].alpha:.2g} that t-test rejects a true null hypothesis"
+        f" {often} as often as it should; use {other}the median, more instances, or the Wilcoxon or sign test with the"
         " hypothesis they really test.",
     )
 
@@ -278,15 +284,15 @@ def underpowered(
     return Caution("power", f"{size} {what} with mean power {power:g}; what was not found may still be there.")
 
 
-def unreachable(results: Sequence[Result], instances: int) -> Caution | None:
+def unreachable(comparisons: Sequence[Comparison], instances: int) -> Caution | None:
     """Intervals that cannot have their level with so few instances (Wilcoxon)."""
-    short = [r for r in results if r.level < 1 - r.alpha]
+    short = [comparison.level for comparison in comparisons if comparison.level < 1 - comparison.alpha]
     if not short:
         return None
     return Caution(
         "level",
-        f"With {instances} instances {len(short)} of {len(results)} intervals cannot reach their level: they have"
-        f" {100 * min(r.level for r in short):.1f} % or more instead; the test may be unable to reject at all.",
+        f"With {instances} instances {len(short)} of {len(comparisons)} intervals cannot reach their level: they have"
+        f" {100 * min(short):.1f} % or more instead; the test may be unable to reject at all.",
     )
 
 

@@ -1,17 +1,18 @@
 """What a family of comparisons shows: paired tests under Holm, intervals, effect sizes, equivalence. Pure.
 
-Differences come as an array with instances in rows and pairs in columns; results are in the order of the columns.
+Differences come as an array with instances in rows and pairs in columns; comparisons are in the order of the columns.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ampler.core.arrays import Floats, Interval
+from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.values import Alternative, Test
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired import Bounds, PairedTest, is_constant, location, paired_test, t_statistic
@@ -22,23 +23,24 @@ EVERYTHING: Interval = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One comparison as a member of its Holm family."""
+class Comparison:
+    """One pair, with Holm's verdict. φ is first minus second, in the chosen kind of difference."""
 
+    first: str
+    second: str
     estimate: float
     estimate_of: str  # "mean" (t), "pseudomedian" (Wilcoxon) or "P(φ>0)" (sign)
+    interval: Interval  # at `level`: the Holm level of this rank, not joint
+    level: float  # 1 − alpha; below it where so few instances cannot reach it (Wilcoxon)
+    joint_interval: Interval  # all of these together cover the true values with probability ≥ 1 − level of the family
     p_value: float
     p_holm: float
     alpha: float  # Holm's level of this rank
     rank: int  # from 1, in Holm's order
     rejected: bool
-    interval: Interval
-    level: float  # 1 − alpha; below it where so few instances cannot reach it (Wilcoxon)
-    joint_interval: Interval
-    joint_level: float  # 1 − (level of the family)/K
-    effect_size: float
-    effect_interval: Interval
-    skewness: float
+    effect_size: float  # d = mean/sd of the differences
+    effect_interval: Interval  # 95 %, not adjusted for the family
+    verdict: str = ""  # in words, which know more of the analysis than its numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +59,24 @@ class Equivalence:
 
 
 def compare(
-    differences: Floats, *, test: Test = "t", alternative: Alternative = "two-sided", alpha: float = 0.05
-) -> tuple[Result, ...]:
+    differences: Floats,
+    pairs: Sequence[Pair],
+    *,
+    test: Test = "t",
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> tuple[Comparison, ...]:
     """Test every column and hold the family-wise error at alpha by Holm's step-down.
 
     >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])
-    >>> [(r.rank, r.rejected, round(r.p_holm, 4)) for r in compare(differences)]
-    [(1, True, 0.0104), (2, False, 0.6455)]
+    >>> [(c.second, c.rank, c.rejected, round(c.p_holm, 4)) for c in compare(differences, [("a", "b"), ("a", "c")])]
+    [('b', 1, True, 0.0104), ('c', 2, False, 0.6455)]
     """
     p = p_values(differences, test=test, alternative=alternative)
     verdict = step_down(p, alpha)
     effects = effect_intervals(differences)
     return tuple(
-        _result(column, float(p[k]), verdict, k, effects[k], paired_test(test), alternative, alpha)
+        _comparison(pairs[k], column, float(p[k]), verdict, k, effects[k], paired_test(test), alternative, alpha)
         for k, column in enumerate(differences.T)
     )
 
@@ -134,7 +141,8 @@ def skewness(differences: Floats) -> float:
     return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
 
 
-def _result(
+def _comparison(
+    pair: Pair,
     column: Floats,
     p: float,
     verdict: StepDown,
@@ -143,25 +151,24 @@ def _result(
     method: PairedTest,
     alternative: Alternative,
     alpha: float,
-) -> Result:
+) -> Comparison:
     level = float(verdict.levels[k])
     bounds = method.interval(column, alternative, level)
     joint_alpha = alpha / len(verdict.ranks)
-    return Result(
+    return Comparison(
+        *pair,
         estimate=method.estimate(column),
         estimate_of=method.estimate_of,
+        interval=(bounds.lower, bounds.upper),
+        level=bounds.level,
+        joint_interval=_honest(method.interval(column, alternative, joint_alpha), 1 - joint_alpha),
         p_value=p,
         p_holm=float(verdict.adjusted[k]),
         alpha=level,
         rank=int(verdict.ranks[k]),
         rejected=bool(verdict.rejected[k]),
-        interval=(bounds.lower, bounds.upper),
-        level=bounds.level,
-        joint_interval=_honest(method.interval(column, alternative, joint_alpha), 1 - joint_alpha),
-        joint_level=1 - joint_alpha,
         effect_size=effect_size(column),
         effect_interval=effect_interval,
-        skewness=skewness(column),
     )
 
 

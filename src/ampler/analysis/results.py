@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from ampler.analysis.compare import Equivalence
+from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.analysis.rendering import flat, jsonable
-from ampler.core.arrays import Floats, Interval, Pair
+from ampler.core.arrays import Floats, Pair
 from ampler.core.values import Alternative, Better, Caution, Difference, Drop, FailurePolicy, Par, Penalty, Status, Test
 from ampler.stats.contrasts import Formula
 from ampler.stats.guard import Guard
@@ -17,27 +17,6 @@ from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One pair, with Holm's verdict. φ is first minus second, in the chosen kind of difference."""
-
-    first: str
-    second: str
-    estimate: float
-    estimate_of: str  # "mean" (t), "pseudomedian" (Wilcoxon) or "P(φ>0)" (sign)
-    interval: Interval  # at `level`: the Holm level of this rank, not joint
-    level: float  # 1 − alpha; below it where so few instances cannot reach it (Wilcoxon)
-    joint_interval: Interval  # all of these together cover the true values with probability ≥ 1 − level of the family
-    p_value: float
-    p_holm: float
-    alpha: float  # Holm's level of this rank
-    rank: int  # from 1, in Holm's order
-    rejected: bool
-    effect_size: float  # d = mean/sd of the differences
-    effect_interval: Interval  # 95 %, not adjusted for the family
-    verdict: str
 
 
 @dataclass(frozen=True, slots=True)

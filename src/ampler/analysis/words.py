@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from ampler.analysis.compare import Equivalence, Result
-from ampler.analysis.results import Analysis, Comparison
+from ampler.analysis.compare import Comparison, Equivalence
+from ampler.analysis.results import Analysis, Settings
 from ampler.core.arrays import Interval
-from ampler.core.values import Alternative, Better, Difference
 from ampler.core.wording import digits, listed
 
 LONGEST_LIST = 12  # names in one sentence
@@ -20,75 +18,71 @@ TESTS = {"t": "paired t-tests", "wilcoxon": "Wilcoxon signed-rank tests", "sign"
 # one comparison ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """What must be known besides the numbers to put a comparison into words."""
-
-    difference: Difference
-    reference: str | None
-    better: Better
-    alternative: Alternative
-    alpha: float  # of the family of differences
-    detectable_effect: float  # d found with mean power `power`; NaN when it is not known
-    power: float
-
-
-def verdict(first: str, second: str, result: Result, equivalence: Equivalence | None, wording: Wording) -> str:
-    """Return the verdict on first against second, without a full stop."""
-    if result.rejected:
-        words = _difference_found(first, second, result, wording)
+def verdict(
+    comparison: Comparison, equivalence: Equivalence | None, asked: Settings, detectable: float = math.nan
+) -> str:
+    """Return the verdict on first against second, without a full stop; `detectable` is the d that would be found."""
+    if comparison.rejected:
+        words = _difference_found(comparison, asked)
         if equivalence is not None and equivalence.established:
-            words += f"; but equivalent within {margin_in_words(equivalence.margin, wording)}"
+            words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
         return words
     if equivalence is not None and equivalence.established:
-        return f"equivalent within {margin_in_words(equivalence.margin, wording)}"
-    return _nothing_found(first, equivalence, wording)
+        return f"equivalent within {margin_in_words(equivalence.margin, asked)}"
+    return _nothing_found(comparison, equivalence, asked, detectable)
 
 
-def margin_in_words(margin: float, wording: Wording) -> str:
+def margin_in_words(margin: float, asked: Settings) -> str:
     """Return the margin of equivalence in the unit of the differences."""
-    if wording.difference == "percent":
+    if asked.difference == "percent":
         return f"±{digits(100 * margin)} %"
-    if wording.difference == "log-ratio":
+    if asked.difference == "log-ratio":
         return f"a factor of {digits(math.exp(margin))}"
     return f"±{digits(margin)}"
 
 
-def _difference_found(first: str, second: str, result: Result, wording: Wording) -> str:
-    centre = 0.5 if result.estimate_of == "P(φ>0)" else 0.0
-    first_is_larger = result.estimate > centre
-    first_wins = first_is_larger == (wording.better == "higher")
-    winner = first if first_wins else second
-    if result.estimate_of == "P(φ>0)":
-        return f"{winner} is better: {_on_how_many(result, wording, first_is_larger=first_is_larger)}"
-    kind = "on average" if result.estimate_of == "mean" else "in the pseudomedian"
-    amount = _amount(abs(result.estimate), wording)
-    bounds = _advantage(result.joint_interval, flip=not first_is_larger)
-    return f"{winner} is better: {wording.better} by {amount} {kind}, {_joint(wording)} {_range(bounds, wording)}"
+def _difference_found(comparison: Comparison, asked: Settings) -> str:
+    first_is_larger = comparison.estimate > _neutral(comparison)
+    winner = comparison.first if _first_is_better(comparison, asked) else comparison.second
+    if comparison.estimate_of == "P(φ>0)":
+        return f"{winner} is better: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
+    kind = "on average" if comparison.estimate_of == "mean" else "in the pseudomedian"
+    amount = _amount(abs(comparison.estimate), asked)
+    bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
+    return f"{winner} is better: {asked.better} by {amount} {kind}, {_joint(asked)} {_range(bounds, asked)}"
 
 
-def _on_how_many(result: Result, wording: Wording, *, first_is_larger: bool) -> str:
+def _first_is_better(comparison: Comparison, asked: Settings) -> bool:
+    return (comparison.estimate > _neutral(comparison)) == (asked.better == "higher")
+
+
+def _neutral(comparison: Comparison) -> float:
+    """The estimate that favours neither."""
+    return 0.5 if comparison.estimate_of == "P(φ>0)" else 0.0
+
+
+def _on_how_many(comparison: Comparison, asked: Settings, *, first_is_larger: bool) -> str:
     """For the sign test: the share of the instances on which the winner is ahead."""
-    share = result.estimate if first_is_larger else 1 - result.estimate
-    low, high = result.joint_interval
+    share = comparison.estimate if first_is_larger else 1 - comparison.estimate
+    low, high = comparison.joint_interval
     bounds = (low, high) if first_is_larger else (1 - high, 1 - low)
     shares = " to ".join(f"{digits(100 * bound)} %" for bound in bounds)
-    return f"{wording.better} on {digits(100 * share)} % of the instances without a tie, {_joint(wording)} {shares}"
+    return f"{asked.better} on {digits(100 * share)} % of the instances without a tie, {_joint(asked)} {shares}"
 
 
-def _amount(size: float, wording: Wording) -> str:
-    if wording.difference == "log-ratio":
-        return f"a factor of {_in_unit(size, wording)}"
-    if wording.difference == "simple":
-        return _in_unit(size, wording)
-    base = f"{wording.reference}'s value" if wording.reference is not None else "the grand mean"
-    return f"{_in_unit(size, wording)} of {base}"
+def _amount(size: float, asked: Settings) -> str:
+    if asked.difference == "log-ratio":
+        return f"a factor of {_in_unit(size, asked)}"
+    if asked.difference == "simple":
+        return _in_unit(size, asked)
+    base = f"{asked.reference}'s value" if asked.reference is not None else "the grand mean"
+    return f"{_in_unit(size, asked)} of {base}"
 
 
-def _in_unit(value: float, wording: Wording) -> str:
-    if wording.difference == "percent":
+def _in_unit(value: float, asked: Settings) -> str:
+    if asked.difference == "percent":
         return f"{digits(100 * value)} %"
-    if wording.difference == "log-ratio":
+    if asked.difference == "log-ratio":
         return digits(_exp(value))
     return digits(value)
 
@@ -103,30 +97,31 @@ def _advantage(interval: Interval, *, flip: bool) -> Interval:
     return (-high, -low) if flip else (low, high)
 
 
-def _joint(wording: Wording) -> str:
-    return f"joint {digits(100 * (1 - wording.alpha))} % interval"
+def _joint(asked: Settings) -> str:
+    return f"joint {digits(100 * (1 - asked.family_alpha))} % interval"
 
 
-def _range(bounds: Interval, wording: Wording) -> str:
+def _range(bounds: Interval, asked: Settings) -> str:
     low, high = bounds
     if math.isinf(low) and math.isinf(high):
         return "out of reach with so few instances"
     if math.isinf(high):
-        return f"from {_in_unit(low, wording)} up"
-    return f"{_in_unit(low, wording)} to {_in_unit(high, wording)}"
+        return f"from {_in_unit(low, asked)} up"
+    return f"{_in_unit(low, asked)} to {_in_unit(high, asked)}"
 
 
-def _nothing_found(first: str, equivalence: Equivalence | None, wording: Wording) -> str:
+def _nothing_found(comparison: Comparison, equivalence: Equivalence | None, asked: Settings, detectable: float) -> str:
+    first = comparison.first
     shown = {
         "two-sided": "no difference found",
         "less": f"{first} not shown to be lower",
         "greater": f"{first} not shown to be higher",
-    }[wording.alternative]
+    }[asked.alternative]
     if equivalence is not None:
-        shown += f", nor equivalence within {margin_in_words(equivalence.margin, wording)}"
-    if math.isnan(wording.detectable_effect):
+        shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
+    if math.isnan(detectable):
         return shown
-    would = f"d ≥ {wording.detectable_effect:.2f} would have been found with mean power {digits(wording.power)}"
+    would = f"d ≥ {detectable:.2f} would have been found with mean power {digits(asked.power)}"
     return f"{shown}; {would}"
 
 
@@ -142,7 +137,7 @@ def headline(analysis: Analysis) -> str:
         return f"No difference is found in {_comparisons(count)} {basis}."
     if reference is None:
         return f"{len(decided)} of {count} pairs differ {basis}."
-    won = sum(_first_is_better(comparison, analysis) for comparison in decided)
+    won = sum(_first_is_better(comparison, analysis.settings) for comparison in decided)
     if count == 1:
         return f"{reference} is {'better' if won else 'worse'} than {decided[0].second} {basis}."
     parts = (("better than", won), ("worse than", len(decided) - won))
@@ -175,11 +170,6 @@ def together(analysis: Analysis) -> str:
         f"All together, beside the comparisons: Friedman's test{ties} gives {friedman.statistic:.4g}"
         f" (p = {friedman.p_value:.3g})."
     )
-
-
-def _first_is_better(comparison: Comparison, analysis: Analysis) -> bool:
-    neutral = 0.5 if comparison.estimate_of.startswith("P") else 0.0
-    return (comparison.estimate > neutral) == (analysis.settings.better == "higher")
 
 
 def _comparisons(count: int) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ampler.core.arrays import Floats
 from ampler.core.runs import Runs
@@ -20,6 +21,91 @@ class Rule(Protocol):
 
     def __call__(self, samples: Samples, /) -> Decision:
         """Return how many more runs each algorithm needs now, or that the instance is done and why."""
+
+
+# What a rule may know besides. Whoever carries it out asks through the functions below; None is "it does not say".
+
+
+@runtime_checkable
+class ForeseeingRule(Protocol):
+    """A rule that can say what is still to come: the time left is told from it."""
+
+    def predict(self, samples: Samples, /) -> Mapping[str, int]:
+        """Return the runs of each algorithm that are still to come, as far as can be known now."""
+
+
+@runtime_checkable
+class MeasuringRule(Protocol):
+    """A rule that can say how exactly the differences of interest are known."""
+
+    def errors(self, samples: Samples, /) -> Errors:
+        """Return the standard error of every pair of interest; NaN where it is not known yet."""
+
+
+class Errors(Protocol):
+    """Standard errors, one for each pair of interest: plain, and as a cautious reader takes them."""
+
+    @property
+    def plain(self) -> Floats:
+        """As estimated."""
+
+    @property
+    def guarded(self) -> Floats:
+        """With variances that may have been estimated too small made larger."""
+
+
+@runtime_checkable
+class AccuracyRule(Protocol):
+    """A rule that works towards a standard error, which is shown beside the one reached."""
+
+    @property
+    def se(self) -> float:
+        """The standard error wanted."""
+
+
+@runtime_checkable
+class CheckingRule(Protocol):
+    """A rule that can say, before anything is run, that its settings do not fit the algorithms."""
+
+    def check(self, algorithms: Sequence[str], /, *, deterministic: Collection[str]) -> object:
+        """Raise InvalidRule if the settings do not fit."""
+
+
+@runtime_checkable
+class NarrowingRule(Protocol):
+    """A rule whose settings name algorithms, and which can do with some of them."""
+
+    def among(self, algorithms: Sequence[str], /) -> Rule:
+        """Return the rule for these algorithms alone."""
+
+
+def predicted_by(rule: object, samples: Samples) -> Mapping[str, int] | None:
+    """Return the runs of each algorithm that are still to come, if the rule foresees them."""
+    return rule.predict(samples) if isinstance(rule, ForeseeingRule) else None
+
+
+def error_seen_by(rule: object, samples: Samples) -> float | None:
+    """Return the largest standard error of interest as the rule's guard sees it, if it is known."""
+    if not isinstance(rule, MeasuringRule) or samples.counts.min() < 1:
+        return None
+    largest = float(rule.errors(samples).guarded.max())
+    return largest if math.isfinite(largest) else None
+
+
+def error_wanted_by(rule: object) -> float | None:
+    """Return the standard error a rule works towards, if it has one."""
+    return rule.se if isinstance(rule, AccuracyRule) else None
+
+
+def check_rule(rule: object, algorithms: Sequence[str], *, deterministic: Collection[str]) -> None:
+    """Raise InvalidRule if a rule says that its settings do not fit the algorithms."""
+    if isinstance(rule, CheckingRule):
+        rule.check(algorithms, deterministic=deterministic)
+
+
+def narrowed(rule: Rule, algorithms: Sequence[str]) -> Rule:
+    """Return the rule for some of its algorithms; one that names none is the same for any."""
+    return rule.among(algorithms) if isinstance(rule, NarrowingRule) else rule
 
 
 class Statistic(Protocol):

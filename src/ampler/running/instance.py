@@ -7,12 +7,12 @@ in which runs happened to end, so the decisions are the same with any number of 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ampler.core.contracts import error_seen_by, predicted_by
 from ampler.core.errors import InvalidInput, InvalidRule, RunFailed
 from ampler.core.samples import Samples
 from ampler.core.values import Decision, Finished, Observation, Plan, RunKey, Sample, Stop, StopStudy
@@ -85,19 +85,12 @@ class Course:
     def expected(self) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as the rule can say."""
         waiting = Counter(key.algorithm for key, trial in self._round.items() if isinstance(trial, Trial))
-        predict = getattr(self._plan.rule, "predict", None)
-        if predict is None:
-            return waiting
-        predicted: dict[str, int] = predict(self.samples)
-        return {name: max(runs, waiting[name]) for name, runs in predicted.items()}
+        predicted = predicted_by(self._plan.rule, self.samples)
+        return waiting if predicted is None else {name: max(runs, waiting[name]) for name, runs in predicted.items()}
 
     def error(self) -> float | None:
         """Return the largest standard error of interest, as the rule's guard sees it; None when it is not known."""
-        errors = getattr(self._plan.rule, "errors", None)
-        if errors is None or self.samples.counts.min() < 1:
-            return None
-        largest = float(errors(self.samples).guarded.max())
-        return largest if math.isfinite(largest) else None
+        return error_seen_by(self._plan.rule, self.samples)
 
     def _add_round(self) -> None:
         """Add what a complete round gave, in the order in which it was asked for."""

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from ampler.core.contracts import error_wanted_by
 from ampler.core.values import Finished, Observation, Plan, RunKey, Tally
 from ampler.running.instance import Course
 from ampler.running.pace import Pace
@@ -41,7 +42,7 @@ class Meter:
 
     def __init__(self, plan: Plan, tally: Iterable[Tally], failed: Iterable[RunKey]) -> None:
         self._instances = len(plan.instances)
-        self._target: float | None = getattr(plan.rule, "se", None)
+        self._target = error_wanted_by(plan.rule)
         self._runs = sum(each.runs for each in tally)
         self._failed = set(failed)
         self._new = self._finished = 0

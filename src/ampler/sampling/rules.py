@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -172,6 +172,16 @@ class Accuracy:
         if strangers:
             raise InvalidRule(f"costs must name algorithms among {', '.join(map(repr, names))}, got {strangers[0]!r}")
         return contrasts
+
+    def among(self, algorithms: Sequence[str]) -> Accuracy:
+        """Return the rule for some of its algorithms: the costs of the others are left out.
+
+        >>> Accuracy(se=0.5, difference="simple", costs={"a": 2.0, "b": 3.0, "c": 5.0}).among(["a", "b"]).costs
+        {'a': 2.0, 'b': 3.0}
+        """
+        if self.costs is None:
+            return self
+        return replace(self, costs={name: cost for name, cost in self.costs.items() if name in algorithms})
 
     def _left(self, samples: Samples) -> int:
         budget = RUNS_PER_ALGORITHM * len(samples.algorithms) if self.budget is None else self.budget

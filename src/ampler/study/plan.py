@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from ampler.core.arrays import Pair
+from ampler.core.contracts import check_rule
 from ampler.core.errors import InvalidDesign, InvalidPlan
 from ampler.core.values import (
     Algorithm,
@@ -284,10 +285,8 @@ def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms:
         asked, ruled = getattr(question, field), getattr(rule, field, None)
         if isinstance(ruled, str) and ruled != asked:
             raise InvalidPlan(f"the rule must have the study's {field}, {asked!r}, got {ruled!r}")
-    check = getattr(rule, "check", None)
-    if check is not None:
-        names = [algorithm.name for algorithm in algorithms]
-        check(names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
+    names = [algorithm.name for algorithm in algorithms]
+    check_rule(rule, names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
 
 
 def _completed(policy: FailurePolicy, limits: Limits, question: Question) -> FailurePolicy:

@@ -10,9 +10,9 @@ import pytest
 
 import ampler as am
 from ampler.core.errors import InvalidData, StoreError
+from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
-from ampler.core.values import Drop, Par, Penalty
-from ampler.front import Study, failure_policy, is_study_file
+from ampler.front import Study, is_study_file
 from ampler.study.store import read_store
 
 
@@ -122,25 +122,6 @@ def test_a_plan_that_was_changed_after_the_first_run_is_said(study, tmp_path):
 def test_the_difference_must_be_chosen_and_the_error_lists_the_three(frame):
     with pytest.raises(InvalidData, match=r'"simple".*"percent".*"log-ratio"'):
         am.analyse(frame)
-
-
-@pytest.mark.parametrize(
-    ("text", "policy"),
-    [
-        ("drop", Drop()),
-        ("penalty=1e6", Penalty(1e6)),
-        ("par=10", Par(10.0)),
-        ("par=10, cutoff=3600", Par(10.0, 3600.0)),
-    ],
-)
-def test_failure_policies_are_read(text, policy):
-    assert failure_policy(text) == policy
-
-
-@pytest.mark.parametrize("text", ["", "par", "par=x", "penalty", "drop=1", "stop", "cutoff=3,par=2"])
-def test_other_words_for_failures_are_refused(text):
-    with pytest.raises(InvalidData, match="penalty=VALUE"):
-        failure_policy(text)
 
 
 def test_failed_runs_need_a_policy_and_get_it(frame):

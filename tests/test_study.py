@@ -12,7 +12,8 @@ import pytest
 from ampler import Accuracy, Fixed
 from ampler.analysis import Analysis
 from ampler.core.errors import InvalidPlan, RunFailed
-from ampler.core.values import Command, Drop, Limits, Penalty
+from ampler.core.failures import Drop, Penalty
+from ampler.core.values import Command, Limits
 from ampler.front import Study
 from ampler.study.store import read_store
 from ampler.testing import SerialExecutor

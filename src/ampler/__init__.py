@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from ampler.analysis.advice import Advice as Advice
     from ampler.analysis.advice import suggest_se as suggest_se
     from ampler.core.errors import AmplerError as AmplerError
+    from ampler.core.failures import Drop as Drop
+    from ampler.core.failures import Par as Par
+    from ampler.core.failures import Penalty as Penalty
+    from ampler.core.failures import StopStudy as StopStudy
     from ampler.core.samples import Samples as Samples
     from ampler.core.values import Command as Command
-    from ampler.core.values import Drop as Drop
     from ampler.core.values import Function as Function
     from ampler.core.values import Instance as Instance
     from ampler.core.values import Observation as Observation
-    from ampler.core.values import Par as Par
-    from ampler.core.values import Penalty as Penalty
     from ampler.core.values import Plan as Plan
     from ampler.core.values import Question as Question
     from ampler.core.values import Reading as Reading
     from ampler.core.values import RunKey as RunKey
     from ampler.core.values import Sample as Sample
     from ampler.core.values import Stop as Stop
-    from ampler.core.values import StopStudy as StopStudy
     from ampler.design import Design as Design
     from ampler.design import achieved_power as achieved_power
     from ampler.design import detectable_effect as detectable_effect
@@ -65,14 +65,14 @@ _HOMES = {
     "Command": "core.values",
     "Design": "design",
     "DesignCheck": "design.simulation",
-    "Drop": "core.values",
+    "Drop": "core.failures",
     "Estimate": "stats.estimate",
     "Fixed": "sampling.rules",
     "Function": "core.values",
     "Instance": "core.values",
     "Observation": "core.values",
-    "Par": "core.values",
-    "Penalty": "core.values",
+    "Par": "core.failures",
+    "Penalty": "core.failures",
     "Plan": "core.values",
     "Progress": "running",
     "Question": "core.values",
@@ -81,7 +81,7 @@ _HOMES = {
     "Sample": "core.values",
     "Samples": "core.samples",
     "Stop": "core.values",
-    "StopStudy": "core.values",
+    "StopStudy": "core.failures",
     "Study": "front",
     "achieved_power": "design",
     "advise": "front",

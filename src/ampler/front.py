@@ -13,23 +13,9 @@ from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.advice import Advice, Target, advise_runs
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
+from ampler.core.failures import FailurePolicy, StopStudy, failure_policy
 from ampler.core.runs import Runs
-from ampler.core.values import (
-    Algorithm,
-    Alternative,
-    Better,
-    Difference,
-    Drop,
-    FailurePolicy,
-    Instance,
-    Limits,
-    Par,
-    Penalty,
-    Plan,
-    Question,
-    StopStudy,
-    Test,
-)
+from ampler.core.values import Algorithm, Alternative, Better, Difference, Instance, Limits, Plan, Question, Test
 from ampler.core.values import (
     Target as DesignTarget,
 )
@@ -192,28 +178,6 @@ def is_study_file(source: Any) -> bool:
         return False
     with Path(source).open("rb") as file:
         return file.read(len(SQLITE)) == SQLITE
-
-
-def failure_policy(text: str) -> FailurePolicy:
-    """Return what a failed run counts as, from the words "drop", "penalty=1000", "par=10", "par=10,cutoff=3600".
-
-    >>> failure_policy("par=10")
-    Par(factor=10.0, cutoff=None)
-    """
-    words = [part.partition("=") for part in text.replace(" ", "").split(",")]
-    kind = tuple(name for name, _, _ in words)
-    try:
-        if text == "drop":
-            return Drop()
-        if kind == ("penalty",):
-            return Penalty(float(words[0][2]))
-        if kind in {("par",), ("par", "cutoff")}:
-            return Par(*(float(number) for _, _, number in words))
-    except ValueError:
-        pass
-    raise InvalidData(
-        f'what a failed run counts as must be "drop", "penalty=VALUE", "par=K" or "par=K,cutoff=SECONDS", got {text!r}'
-    )
 
 
 def _names(names: Names) -> tuple[str, ...]:

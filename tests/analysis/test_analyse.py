@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ampler.analysis import analyse_runs
 from ampler.core.errors import InvalidInput
+from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
-from ampler.core.values import Drop, Par, Penalty
 
 GOLD = Path(__file__).parents[1] / "gold"
 DATA = json.loads((GOLD / "analysis.json").read_text())

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.analysis.blocks import Worst, complete, gather, summarise
+from ampler.analysis.blocks import complete, gather, summarise
 from ampler.core.errors import InvalidData
+from ampler.core.failures import Drop, Par, Penalty, StopStudy, WorstSeen
 from ampler.core.runs import Runs
-from ampler.core.values import Drop, Par, Penalty, StopStudy
 from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
 
@@ -100,7 +100,7 @@ def test_par_multiplies_the_cutoff_given_or_recorded():
 
 @pytest.mark.parametrize(("better", "expected"), [("lower", 6.0), ("higher", 1.0)])
 def test_the_worst_value_of_the_instance_stands_in_for_a_failure(better, expected):
-    assert gather(runs_of(FAILED), Worst(better)).of(0, 0).tolist() == [1.0, expected, 3.0]
+    assert gather(runs_of(FAILED), WorstSeen(better)).of(0, 0).tolist() == [1.0, expected, 3.0]
 
 
 def test_a_penalty_must_be_finite():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ampler.analysis import analyse_runs
+from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
-from ampler.core.values import Drop, Penalty
 
 RNG = np.random.default_rng
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ampler.core.values import Drop
+from ampler.core.failures import Drop
 from ampler.report.latex import latex_paragraph
 from ampler.report.methods import as_text, cited, methods
 from ampler.report.references import reference
@@ -126,7 +126,7 @@ def test_failed_runs_are_counted_and_what_they_count_as_is_said():
     assert "1 run failed; failed runs were left out." in paragraph(
         analyse(frame, difference="simple", on_failure=Drop())
     )
-    assert "failed runs counted as 99." in paragraph(analyse(frame, difference="simple", on_failure="penalty=99"))
+    assert "failed runs were counted as 99." in paragraph(analyse(frame, difference="simple", on_failure="penalty=99"))
 
 
 def test_works_are_cited_once_and_only_those_that_were_used(paper, study_of):

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from ampler.core.values import Drop, Function, Observation, Question, Reading, RunKey, StopStudy
+from ampler.core.failures import Drop, StopStudy
+from ampler.core.values import Function, Observation, Question, Reading, RunKey
 from ampler.running.check import CHEAP, Finding, inspect_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import begun_first, make_plan, run_seed

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import EngineFailed, PlanMismatch, RunFailed, StoreError
-from ampler.core.values import Drop, Limits, Penalty, Question
+from ampler.core.failures import Drop, Penalty
+from ampler.core.values import Limits, Question
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, run_seed

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule, InvalidSamples, RunFailed
-from ampler.core.values import Drop, Function, Observation, Penalty, Question, RunKey, Sample, Stop, StopStudy
+from ampler.core.failures import Drop, Penalty, StopStudy
+from ampler.core.values import Function, Observation, Question, RunKey, Sample, Stop
 from ampler.running.instance import Course
 from ampler.running.work import Task
 from ampler.sampling.rules import Accuracy, Fixed

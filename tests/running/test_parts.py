@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
-from ampler.core.values import Drop, Instance, Limits, Observation, Question, RunKey
+from ampler.core.failures import Drop
+from ampler.core.values import Instance, Limits, Observation, Question, RunKey
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ampler.core.errors import RunFailed
-from ampler.core.values import Command, Limits, Penalty, Question, StopStudy
+from ampler.core.failures import Penalty, StopStudy
+from ampler.core.values import Command, Limits, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from ampler.core.errors import PlanMismatch
-from ampler.core.values import Function, Limits, Penalty, Question
+from ampler.core.failures import Penalty
+from ampler.core.values import Function, Limits, Question
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed

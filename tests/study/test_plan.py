@@ -12,23 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidDesign, InvalidPlan, InvalidRule
-from ampler.core.values import (
-    Command,
-    Drop,
-    Function,
-    Instance,
-    Limits,
-    Observation,
-    Par,
-    Penalty,
-    Question,
-    Reading,
-    RunKey,
-    StopStudy,
-)
+from ampler.core.failures import Par, Penalty
+from ampler.core.values import Command, Function, Instance, Limits, Question, Reading
 from ampler.design import achieved_power, required_instances
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import as_algorithm, begun_first, in_order, make_plan, pairs, part_of, run_seed, value_of
+from ampler.study.plan import as_algorithm, begun_first, in_order, make_plan, pairs, part_of, run_seed
 from ampler.study.record import record
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
@@ -261,16 +249,6 @@ def test_a_rule_that_does_not_fit_the_algorithms_is_told_now_not_later():
 
 
 # Failures
-
-
-@pytest.mark.parametrize(("policy", "value"), [
-    (StopStudy(), None), (Drop(), None), (Penalty(1e6), 1e6), (Par(10, 60.0), 600.0),
-])  # fmt: skip
-def test_a_failed_run_counts_as_the_policy_says_and_a_good_one_as_it_is(policy, value):
-    key = RunKey("i", "a", 0)
-    assert value_of(Observation(key, 3.5), policy) == 3.5
-    for status in ("failed", "timeout", "lost"):
-        assert value_of(Observation(key, None, status=status), policy) == value
 
 
 def test_par_takes_its_cutoff_from_the_time_limit():

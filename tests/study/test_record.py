@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.values import Command, Drop, Function, Instance, Limits, Question, Reading
+from ampler.core.failures import Drop
+from ampler.core.values import Command, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
 from ampler.study.record import changed, fingerprint, from_json, plain, record, to_json

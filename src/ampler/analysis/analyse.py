@@ -14,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from ampler.analysis import cautions
-from ampler.analysis.blocks import Blocks, Cells, Worst, complete, gather, summarise
+from ampler.analysis.blocks import Blocks, Cells, complete, gather, summarise
 from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, skewness
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy, Settings
@@ -23,8 +23,9 @@ from ampler.core.arrays import Bools, Floats, Pair
 from ampler.core.checks import choice, number, share, whole
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
 from ampler.core.runs import STATUSES, Runs
-from ampler.core.values import Alternative, Better, Caution, Difference, Drop, FailurePolicy, Test
+from ampler.core.values import Alternative, Better, Caution, Difference, Test
 from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
 from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
@@ -150,7 +151,7 @@ class Prepared:
     errors: Floats
     guarded: Floats
 
-    def differences_under(self, policy: FailurePolicy | Worst | None) -> Floats:
+    def differences_under(self, policy: FailurePolicy | WorstSeen | None) -> Floats:
         """Return the differences that another way of counting failed runs gives."""
         cells, _ = _usable(self.runs, policy, self.deterministic)
         return summarise(cells, self.statistic, accuracy=False).differences(self.contrasts)
@@ -191,7 +192,7 @@ def _prepared(
 
 
 def _usable(
-    runs: Runs, policy: FailurePolicy | Worst | None, deterministic: Collection[str] | None
+    runs: Runs, policy: FailurePolicy | WorstSeen | None, deterministic: Collection[str] | None
 ) -> tuple[Cells, Mapping[str, str]]:
     """The cells of the complete instances, and why the others are left out."""
     cells, excluded = complete(gather(runs, policy), deterministic)
@@ -354,13 +355,9 @@ def _other_policies(prepared: Prepared, found: Signs) -> tuple[OtherPolicy, ...]
     """If runs failed: what would be found if they counted as something else."""
     if prepared.runs.ok.all():
         return ()
-    policies: dict[str, FailurePolicy | Worst] = {
-        "left out": Drop(),
-        "counted as the worst value seen on their instance": Worst(prepared.settings.better),
-    }
     give = {
-        name: partial(prepared.differences_under, policy)
-        for name, policy in policies.items()
+        policy_words(policy): partial(prepared.differences_under, policy)
+        for policy in (Drop(), WorstSeen(prepared.settings.better))
         if policy != prepared.settings.failures
     }
     return other_policies(give, prepared.pairs, found, prepared.decide)

@@ -7,7 +7,6 @@ Arrays have instances in rows and algorithms in columns.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
@@ -16,21 +15,14 @@ import numpy as np
 from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
-from ampler.core.runs import STATUSES, Runs
-from ampler.core.values import Better, Drop, FailurePolicy, Par, Penalty
+from ampler.core.failures import FailurePolicy, WorstSeen, values_under
+from ampler.core.runs import Runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import Guard, guarded_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of
 
 ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
 ROOM = 400  # others are brought to 2^400: squares fit, and so do those of values 10^280 times smaller
-
-
-@dataclass(frozen=True, slots=True)
-class Worst:
-    """A failed run counts as the worst value seen on its instance. Used to ask whether the conclusion depends on it."""
-
-    better: Better
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,14 +107,14 @@ class Blocks:
             return np.ldexp(values, self.exponents[:, None])
 
 
-def gather(runs: Runs, failures: FailurePolicy | Worst | None = None) -> Cells:
+def gather(runs: Runs, failures: FailurePolicy | WorstSeen | None = None) -> Cells:
     """Sort the values of the runs into cells; what a failed run counts as must be said.
 
     >>> runs = Runs.from_columns(["i", "i", "i"], ["a", "b", "a"], [1.0, 5.0, 3.0])
     >>> gather(runs).of(0, 0).tolist()
     [1.0, 3.0]
     """
-    value, counted = _values_under(runs, failures)
+    value, counted = values_under(runs, failures)
     shape = len(runs.instances), len(runs.algorithms)
     cell = runs.instance * shape[1] + runs.algorithm
     kept = cell[counted]
@@ -199,65 +191,6 @@ def _check_finite(cells: Cells, theta: Floats) -> None:
             f"the statistic must be a finite number, got {theta[i, k]} for algorithm {cells.algorithms[k]!r} on"
             f" instance {cells.instances[i]!r}; mend the statistic or leave the instance out"
         )
-
-
-# what a failed run counts as --------------------------------------------------------------------------------------
-
-
-def _values_under(runs: Runs, failures: FailurePolicy | Worst | None) -> tuple[Floats, Bools]:
-    """The value of each run, and which of them count."""
-    ok = runs.ok
-    if ok.all():
-        return runs.value, ok
-    everything = np.ones_like(ok)
-    match failures:
-        case Drop():
-            return runs.value, ok
-        case Penalty(value):
-            return np.where(ok, runs.value, _finite_penalty(value)), everything
-        case Par(factor, cutoff):
-            return np.where(ok, runs.value, _finite_penalty(factor * _cutoff(runs, cutoff))), everything
-        case Worst(better):
-            return np.where(ok, runs.value, _worst_seen(runs, better)[runs.instance]), everything
-    raise InvalidData(_ask_for_policy(runs))
-
-
-def _finite_penalty(value: float) -> float:
-    if not np.isfinite(value):
-        raise InvalidData(f"a penalty for failed runs must be a finite number, got {value!r}")
-    return value
-
-
-def _cutoff(runs: Runs, cutoff: float | None) -> float:
-    if cutoff is not None:
-        return cutoff
-    recorded = runs.value[~runs.ok & np.isfinite(runs.value)]
-    if not len(recorded):
-        raise InvalidData("PAR multiplies the cutoff, but no failed run has a value to take it from; give the cutoff")
-    return float(recorded.max())
-
-
-def _worst_seen(runs: Runs, better: Better) -> Floats:
-    """For each instance the worst value recorded there, or anywhere if there is none."""
-    finite = np.isfinite(runs.value)
-    worse, start = (np.maximum, -np.inf) if better == "lower" else (np.minimum, np.inf)
-    worst = np.full(len(runs.instances), start)
-    worse.at(worst, runs.instance[finite], runs.value[finite])
-    anywhere = float(worse.reduce(runs.value[finite])) if finite.any() else np.nan
-    return np.where(np.isfinite(worst), worst, anywhere)
-
-
-def _ask_for_policy(runs: Runs) -> str:
-    failed = ~runs.ok
-    kinds = Counter(STATUSES[code] for code in runs.status[failed])
-    by_algorithm = Counter(runs.algorithms[code] for code in runs.algorithm[failed])
-    worst, count = by_algorithm.most_common(1)[0]
-    return (
-        f"{int(failed.sum())} of {len(runs)} runs gave no value"
-        f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())}; most of them {worst!r}: {count}),"
-        " and what a failure counts as must be said: drop them, give a penalty, or PAR-k (k times the cutoff):"
-        " --on-failure drop, penalty=VALUE or par=K"
-    )
 
 
 # which instances are complete -------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.analysis.rendering import flat, jsonable
 from ampler.core.arrays import Floats, Pair
-from ampler.core.values import Alternative, Better, Caution, Difference, Drop, FailurePolicy, Par, Penalty, Status, Test
+from ampler.core.failures import FailurePolicy, policy_data
+from ampler.core.values import Alternative, Better, Caution, Difference, Status, Test
 from ampler.stats.contrasts import Formula
 from ampler.stats.guard import Guard
 from ampler.stats.omnibus import Omnibus
@@ -119,22 +120,10 @@ class Analysis:
         arrays = {"statistics", "differences", "errors", "guarded_errors"}
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
-        result["settings"]["failures"] = _policy(self.settings.failures)
+        result["settings"]["failures"] = policy_data(self.settings.failures)
         return result
 
     def __str__(self) -> str:
         from ampler.analysis.words import text_lines
 
         return "\n".join(text_lines(self))
-
-
-def _policy(failures: FailurePolicy | None) -> str | dict[str, float | None] | None:
-    """What failed runs count as, written as in study.toml."""
-    match failures:
-        case Drop():
-            return "drop"
-        case Penalty(value):
-            return {"penalty": value}
-        case Par(factor, cutoff):
-            return {"par": factor, "cutoff": cutoff}
-    return None

@@ -6,6 +6,7 @@ its instances and algorithms; `Runs.of` takes a handful of observations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -50,6 +51,12 @@ class Runs:
     def ok(self) -> Bools:
         """Which runs gave a value."""
         return np.equal(self.status, 0)
+
+    def failures(self) -> Counter[tuple[str, Status]]:
+        """Count the failed runs by algorithm and by how they ended."""
+        failed = ~self.ok
+        ends = zip(self.algorithm[failed].tolist(), self.status[failed].tolist(), strict=True)
+        return Counter({(self.algorithms[k], STATUSES[code]): number for (k, code), number in Counter(ends).items()})
 
     @classmethod
     def from_columns(

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ampler.core.failures import FailurePolicy, StopStudy
+
 Difference = Literal["simple", "percent", "log-ratio"]
 Alternative = Literal["two-sided", "less", "greater"]
 Test = Literal["t", "wilcoxon", "sign"]
@@ -148,7 +150,7 @@ class Instance:
         return self.path or self.name
 
 
-# How runs are limited, and what a failed one means
+# How runs are limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,37 +159,6 @@ class Limits:
 
     timeout: float | None = None
     memory: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StopStudy:
-    """A failed run ends the study; it is tried again when the study is run again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """A failed run counts towards the budget and gives no value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Penalty:
-    """A failed run counts as this value."""
-
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Par:
-    """A failed run counts as `factor` times the cutoff (PAR10 is factor 10), for values that are run times.
-
-    In a plan the cutoff is the time limit. None in a table of results: the largest value recorded for a failed run.
-    """
-
-    factor: float
-    cutoff: float | None = None
-
-
-FailurePolicy = StopStudy | Drop | Penalty | Par
 
 
 # The plan
@@ -237,7 +208,7 @@ class Plan:
     seed: int
     untouched: tuple[Instance, ...] = ()
     limits: Limits = Limits()
-    policy: FailurePolicy = StopStudy()
+    policy: FailurePolicy = field(default_factory=StopStudy)
     retries: int = 0
     needed: int | None = None
     power: float | None = None

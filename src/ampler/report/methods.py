@@ -12,8 +12,8 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.core.values import Drop, Par, Penalty
-from ampler.core.wording import digits
+from ampler.core.failures import policy_words
+from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Record, Subject
 
@@ -190,17 +190,7 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
     if not failed:
         return
-    match analysis.settings.failures:
-        case Penalty(value):
-            what = f"counted as {digits(value)}"
-        case Par(factor, cutoff):
-            limit = "" if cutoff is None else f" of {digits(cutoff)}"
-            what = f"counted as {digits(factor)} times the cutoff{limit}"
-        case Drop():
-            what = "were left out"
-        case _:
-            what = "were not counted"
-    yield Sentence(f"{failed} {'run' if failed == 1 else 'runs'} failed; failed runs {what}")
+    yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(analysis.settings.failures)}")
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:

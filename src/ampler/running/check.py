@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ampler.core.contracts import Store
-from ampler.core.values import Algorithm, Observation, Plan, RunKey, StopStudy
+from ampler.core.failures import StopStudy
+from ampler.core.values import Algorithm, Observation, Plan, RunKey
 from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines.engine import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 from ampler.core.contracts import error_seen_by, predicted_by
 from ampler.core.errors import InvalidInput, InvalidRule, RunFailed
+from ampler.core.failures import StopStudy, value_of
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Finished, Observation, Plan, RunKey, Sample, Stop, StopStudy
+from ampler.core.values import Decision, Finished, Observation, Plan, RunKey, Sample, Stop
 from ampler.running.work import Task
-from ampler.study.plan import run_seed, value_of
+from ampler.study.plan import run_seed
 
 TRIES = 3  # so often a run may kill its worker before it counts as failed
 

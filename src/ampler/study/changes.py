@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ampler.core.failures import policy_data
 from ampler.core.values import PlanRecord
 from ampler.core.wording import count, listed
-from ampler.study.record import policy_data
 
 
 @dataclass(frozen=True, slots=True)

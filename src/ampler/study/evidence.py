@@ -8,8 +8,9 @@ from typing import Any
 
 from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, StoreUnusable
+from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
-from ampler.core.values import Caution, Finished, PlanRecord, Question, StopStudy
+from ampler.core.values import Caution, Finished, PlanRecord, Question
 from ampler.study.status import unused_runs
 from ampler.study.store import read_store
 

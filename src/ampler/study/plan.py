@@ -13,22 +13,8 @@ from typing import Any, Literal, TypeVar
 from ampler.core.arrays import Pair
 from ampler.core.contracts import check_rule
 from ampler.core.errors import InvalidDesign, InvalidPlan
-from ampler.core.values import (
-    Algorithm,
-    Command,
-    Decision,
-    Drop,
-    FailurePolicy,
-    Function,
-    Instance,
-    Limits,
-    Observation,
-    Par,
-    Penalty,
-    Plan,
-    Question,
-    StopStudy,
-)
+from ampler.core.failures import FailurePolicy, StopStudy, completed
+from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.study.command_line import check_command, check_dashes, places
@@ -84,7 +70,7 @@ def make_plan(
         rule=rule,
         seed=seed,
         limits=limits,
-        policy=_completed(policy, limits, question),
+        policy=completed(policy, timeout=limits.timeout, difference=question.difference),
         retries=retries,
         needed=needed,
         power=reached,
@@ -149,20 +135,6 @@ def pairs(plan: Plan) -> tuple[Pair, ...]:
     if reference is not None:
         return tuple((reference, name) for name in names if name != reference)
     return tuple((first, second) for place, first in enumerate(names) for second in names[place + 1 :])
-
-
-def value_of(observation: Observation, policy: FailurePolicy) -> float | None:
-    """Return the value a recorded run counts as; None when it gives none."""
-    if observation.status == "ok":
-        return observation.value
-    match policy:
-        case Penalty(value):
-            return value
-        case Par(factor, cutoff):
-            assert cutoff is not None, "a plan's PAR has its cutoff"
-            return factor * cutoff
-        case _:
-            return None
 
 
 def as_algorithms(algorithms: Mapping[str, Callable[..., Any] | Algorithm] | Iterable[Algorithm]) -> list[Algorithm]:
@@ -287,25 +259,6 @@ def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms:
             raise InvalidPlan(f"the rule must have the study's {field}, {asked!r}, got {ruled!r}")
     names = [algorithm.name for algorithm in algorithms]
     check_rule(rule, names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
-
-
-def _completed(policy: FailurePolicy, limits: Limits, question: Question) -> FailurePolicy:
-    """PAR takes its cutoff from the time limit; a penalty must be a value the difference can be taken of."""
-    if isinstance(policy, StopStudy | Drop):
-        return policy
-    if isinstance(policy, Par):
-        cutoff = policy.cutoff or limits.timeout
-        if cutoff is None:
-            raise InvalidPlan(f"par = {policy.factor:g} multiplies the time limit, so a timeout must be set")
-        policy = replace(policy, cutoff=cutoff)
-    counted = policy.value if isinstance(policy, Penalty) else policy.factor
-    positive = isinstance(policy, Par) or question.difference != "simple"
-    if not math.isfinite(counted) or (positive and counted <= 0):
-        word = "positive" if positive else "a finite number"
-        raise InvalidPlan(
-            f"the value of a failed run must be {word} for {question.difference} differences, got {counted!r}"
-        )
-    return policy
 
 
 def _needed(question: Question, algorithms: int, count: Count) -> int | None:

@@ -14,20 +14,8 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ampler.core.values import (
-    Algorithm,
-    Drop,
-    FailurePolicy,
-    Fingerprint,
-    Function,
-    Limits,
-    Par,
-    Penalty,
-    Plan,
-    PlanRecord,
-    Question,
-    StopStudy,
-)
+from ampler.core.failures import policy_data, policy_from
+from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -148,7 +136,7 @@ def from_json(text: str) -> PlanRecord:
         "question": Question(**data["question"]),
         "fingerprint": Fingerprint(**data["fingerprint"]),
         "limits": Limits(**data["limits"]),
-        "policy": _policy_from(data["policy"]),
+        "policy": policy_from(data["policy"]),
     }
     lists = ("untouched", "deterministic", "timed", "warnings", "elsewhere")
     tuples = {name: tuple(data[name]) for name in lists if name in data}
@@ -190,22 +178,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         return repr(value if len(value) < 64 else f"{value[:12]}…") if value else "nothing"
     return "nothing" if value is None else canonical(value)
-
-
-def policy_data(policy: FailurePolicy) -> Any:
-    """Return a policy as plain data, in the words of study.toml."""
-    match policy:
-        case StopStudy():
-            return "stop"
-        case Drop():
-            return "drop"
-        case Penalty(value):
-            return {"penalty": value}
-        case Par(factor, cutoff):
-            return {"par": factor, "cutoff": cutoff}
-
-
-def _policy_from(data: Any) -> FailurePolicy:
-    if isinstance(data, str):
-        return StopStudy() if data == "stop" else Drop()
-    return Penalty(data["penalty"]) if "penalty" in data else Par(data["par"], data["cutoff"])

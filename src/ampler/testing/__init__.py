@@ -13,12 +13,11 @@ import numpy as np
 
 from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, PlanMismatch, StoreError
+from ampler.core.failures import Drop, FailurePolicy, StopStudy
 from ampler.core.runs import STATUSES, Runs
 from ampler.core.values import (
     Algorithm,
     Command,
-    Drop,
-    FailurePolicy,
     Fingerprint,
     Finished,
     Instance,
@@ -28,7 +27,6 @@ from ampler.core.values import (
     RunKey,
     Session,
     Stop,
-    StopStudy,
     Tally,
 )
 from ampler.study.plan import make_plan

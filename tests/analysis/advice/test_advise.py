@@ -13,8 +13,8 @@ from ampler.analysis.advice import Advice, advise_runs, suggest_se
 from ampler.analysis.advice.pilot import moderated, pilot_of
 from ampler.analysis.blocks import gather, summarise
 from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.failures import Drop
 from ampler.core.runs import Runs
-from ampler.core.values import Drop
 from ampler.design import required_instances
 from ampler.sampling.rules import Accuracy, sample
 from ampler.stats.contrasts import contrasts_among

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ampler.core.values import Drop, Question
+from ampler.core.failures import Drop
+from ampler.core.values import Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan

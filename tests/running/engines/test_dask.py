@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency
-from ampler.core.values import Command, Drop, Limits, Question
+from ampler.core.failures import Drop
+from ampler.core.values import Command, Limits, Question
 from ampler.running import run_plan
 from ampler.running.engines.dask import client_of, dask_cluster
 from ampler.running.work import Work, folders_of

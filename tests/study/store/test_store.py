@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import AmplerError, PlanMismatch, StoreBusy, StoreError, StoreUnusable
-from ampler.core.values import Command, Finished, Observation, Par, Penalty, Question, RunKey
+from ampler.core.failures import Par, Penalty
+from ampler.core.values import Command, Finished, Observation, Question, RunKey
 from ampler.study.record import from_json, to_json
 from ampler.study.store import Journal, environment, on_network, open_store, read_store
 from ampler.study.store.filesystem import filesystem_type

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidPlan
-from ampler.core.values import Command, Drop, Limits, Par, Penalty, Question, Reading, StopStudy
+from ampler.core.failures import Drop, Par, Penalty, StopStudy
+from ampler.core.values import Command, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.record import fingerprint
 from ampler.study.toml import read_study_file

@@ -23,8 +23,9 @@ from ampler.analysis.blocks import complete, gather, summarise
 from ampler.core.arrays import Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.failures import FailurePolicy
 from ampler.core.runs import Runs
-from ampler.core.values import Alternative, Difference, FailurePolicy, Test
+from ampler.core.values import Alternative, Difference, Test
 from ampler.stats.contrasts import Formula, contrasts_of
 
 __all__ = ["Advice", "Choice", "Target", "VarianceParts", "advise_runs", "suggest_se"]

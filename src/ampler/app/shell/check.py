@@ -180,7 +180,7 @@ def _entry(finding: Finding) -> dict[str, Any]:
 def _refuse_what_does_not_run(plan: Plan, found: Inspection) -> None:
     """A study stops here when it would stop later; that a run takes too long may be part of the study."""
     from ampler.core.errors import RunFailed
-    from ampler.core.values import StopStudy
+    from ampler.core.failures import StopStudy
 
     for each in found.findings:
         late = each.first.status == "timeout" and not isinstance(plan.policy, StopStudy)

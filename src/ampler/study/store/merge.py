@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
-from ampler.core.values import Fingerprint, PlanRecord, StopStudy
+from ampler.core.failures import StopStudy
+from ampler.core.values import Fingerprint, PlanRecord
 from ampler.study.record import canonical, changed, to_json, whole
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.schema import check_sqlite

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from ampler.core.errors import InvalidPlan
-from ampler.core.values import Drop, FailurePolicy, Par, Penalty, Reading, StopStudy
+from ampler.core.errors import InvalidInput, InvalidPlan
+from ampler.core.failures import FailurePolicy, policy_from
+from ampler.core.values import Reading
 from ampler.study.toml.lines import KeyPath, line_of
 
 T = TypeVar("T")
@@ -207,18 +208,17 @@ def memory(value: Any) -> int:
 
 
 def on_failure(value: Any) -> FailurePolicy:
-    """What a failed run means."""
-    if value in ("stop", "drop") and isinstance(value, str):
-        return StopStudy() if value == "stop" else Drop()
-    if isinstance(value, dict) and len(value) == 1:
-        try:
-            match value:
-                case {"penalty": penalty}:
-                    return Penalty(number(penalty))
-                case {"par": factor}:
-                    return Par(positive(factor))
-        except Unfit:
-            pass
+    """What a failed run means; the cutoff of PAR is the time limit."""
+    try:
+        match value:
+            case {"penalty": _}:
+                return policy_from({name: number(each) for name, each in value.items()})
+            case {"par": _} if len(value) == 1:
+                return policy_from({name: positive(each) for name, each in value.items()})
+            case str():
+                return policy_from(value)
+    except (Unfit, InvalidInput):
+        pass
     raise Unfit('must be "stop", "drop", { penalty = number } or { par = factor }')
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ampler.core.errors import InvalidInput, InvalidPlan
+from ampler.core.failures import StopStudy
 from ampler.core.values import (
     Algorithm,
     Alternative,
@@ -25,7 +26,6 @@ from ampler.core.values import (
     Plan,
     Question,
     Reading,
-    StopStudy,
     Test,
 )
 from ampler.sampling.rules import Accuracy, Fixed

@@ -103,11 +103,6 @@ def begun(path):
 
 
 @pytest.mark.parametrize("check", STORE_CONTRACT, ids=lambda check: check.__name__)
-def test_memory_store_fills_the_contract(check):
-    check(MemoryStore)
-
-
-@pytest.mark.parametrize("check", STORE_CONTRACT, ids=lambda check: check.__name__)
 def test_study_file_fills_the_contract(check, tmp_path):
     opened = []
 

@@ -1,0 +1,160 @@
+"""A store without a file, which cannot be told apart from one that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby
+
+import numpy as np
+
+from ampler.core.errors import StoreError
+from ampler.core.failures import StopStudy
+from ampler.core.runs import STATUSES, Runs
+from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, Tally
+from ampler.study.record import changed
+from ampler.study.store.checks import refuse_mismatch, storable
+
+
+class MemoryStore:
+    """A store that is gone when it is closed: for tests, and for studies that need no file."""
+
+    def __init__(self) -> None:
+        self._attempts: dict[tuple[RunKey, int], Observation] = {}
+        self._finished: dict[tuple[str, str], Finished] = {}
+        self._plans: list[PlanRecord] = []
+        self._sessions: list[Session] = []
+        self._known: Fingerprint = Fingerprint(0, {}, {})
+
+    def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
+        """Keep the plan with its date, if new, and note the session; PlanMismatch when it does not fit the runs."""
+        planned = plan.fingerprint
+        refuse_mismatch(self._binding(plan), planned, "the store")
+        if changed(self._known, planned):
+            self._finished.clear()
+        self._known = Fingerprint(
+            planned.seed,
+            {**self._known.algorithms, **planned.algorithms},
+            {**self._known.instances, **planned.instances},
+        )
+        now = plan.created or datetime.now(UTC).isoformat(timespec="seconds")
+        if not self._plans or replace(self._plans[-1], created="") != replace(plan, created=""):
+            self._plans.append(replace(plan, created=now))
+        self._sessions.append(Session(now, dict(environment)))
+
+    def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
+        """Record runs and finished instances, all or none."""
+        if not self._sessions:
+            raise StoreError("a plan must be begun before runs are added")
+        new: dict[tuple[RunKey, int], Observation] = {}
+        for each in map(storable, observations):
+            place = (each.key, each.attempt)
+            if place in self._attempts or place in new:
+                raise StoreError(f"a run must not be recorded twice, got {each.key}, attempt {each.attempt}")
+            self._check_known(each.key.instance, each.key.algorithm)
+            new[place] = each
+        done = list(finished)
+        for each_done in done:
+            self._check_known(each_done.instance, *each_done.counts)
+        self._attempts |= new
+        reopened = {key.instance for key, attempt in new if attempt}
+        self._finished = {place: each for place, each in self._finished.items() if place[0] not in reopened}
+        self._finished |= {(each.instance, each.decisions): each for each in done}
+
+    def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
+        """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
+        wanted = [each for each in self._attempts.values() if instance in (None, each.key.instance)]
+        wanted.sort(key=self._place())
+        if superseded:
+            yield from wanted
+        else:
+            yield from (list(attempts)[-1] for _, attempts in groupby(wanted, key=lambda each: each.key))
+
+    def failures(self) -> tuple[Observation, ...]:
+        """Return the runs whose last attempt gave no value."""
+        return tuple(each for each in self.observations() if each.status != "ok")
+
+    def begun(self) -> frozenset[str]:
+        """Return the names of the instances with at least one recorded run."""
+        return frozenset(key.instance for key, _ in self._attempts)
+
+    def finished(self, decisions: str) -> dict[str, Finished]:
+        """Return the instances that are done under these decisions, by name."""
+        return {instance: done for (instance, digest), done in self._finished.items() if digest == decisions}
+
+    def tally(self) -> tuple[Tally, ...]:
+        """Count the recorded runs of each algorithm on each instance."""
+        cells = groupby(self.observations(), key=lambda each: (each.key.instance, each.key.algorithm))
+        return tuple(_tally(*cell, list(runs)) for cell, runs in cells)
+
+    def runs(self, decisions: str | None = None) -> Runs:
+        """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
+        asked = {} if decisions is None else self.finished(decisions)
+        planned = set(self._plans[-1].instances) if self._plans else set()
+        asked = {name: done for name, done in asked.items() if name in planned}
+        seen = [
+            each
+            for each in self.observations()
+            if decisions is None
+            or (
+                each.key.instance in asked
+                and each.key.index < asked[each.key.instance].counts.get(each.key.algorithm, 0)
+            )
+        ]
+        instances = _in_order(self._plans[-1].instances, [each.key.instance for each in seen])
+        algorithms = _in_order(self._plans[-1].algorithms, [each.key.algorithm for each in seen])
+        return Runs(
+            instances,
+            algorithms,
+            np.array([instances.index(each.key.instance) for each in seen], np.intp),
+            np.array([algorithms.index(each.key.algorithm) for each in seen], np.intp),
+            np.array([np.nan if each.value is None else each.value for each in seen]),
+            np.array([STATUSES.index(each.status) for each in seen], np.uint8),
+        )
+
+    def plans(self) -> tuple[PlanRecord, ...]:
+        """Return every plan the study had, oldest first."""
+        return tuple(self._plans)
+
+    def sessions(self) -> tuple[Session, ...]:
+        """Return every session, oldest first."""
+        return tuple(self._sessions)
+
+    def close(self) -> None:
+        """Do nothing: what is in memory is gone when nobody holds it."""
+
+    def _binding(self, plan: PlanRecord) -> Fingerprint | None:
+        """What the recorded runs hold fast; runs that failed and will be tried again bind nothing."""
+        runs = [each for each in self._attempts.values() if plan.policy != StopStudy() or each.status == "ok"]
+        if not runs:
+            return None
+        return Fingerprint(
+            self._known.seed,
+            {each.key.algorithm: self._known.algorithms[each.key.algorithm] for each in runs},
+            {each.key.instance: self._known.instances[each.key.instance] for each in runs},
+        )
+
+    def _place(self) -> Callable[[Observation], tuple[int, int, int, int]]:
+        """Return the key of the order in which observations are read."""
+        instances = {name: place for place, name in enumerate(self._known.instances)}
+        algorithms = {name: place for place, name in enumerate(self._known.algorithms)}
+        return lambda each: (
+            instances[each.key.instance],
+            algorithms[each.key.algorithm],
+            each.key.index,
+            each.attempt,
+        )
+
+    def _check_known(self, instance: str, *algorithms: str) -> None:
+        if instance not in self._known.instances or not set(algorithms) <= self._known.algorithms.keys():
+            raise StoreError(f"a run must be of a planned instance and algorithm, got {instance!r}, {algorithms!r}")
+
+
+def _in_order(first: Iterable[str], occurring: list[str]) -> tuple[str, ...]:
+    return tuple(name for name in dict.fromkeys([*first, *occurring]) if name in set(occurring))
+
+
+def _tally(instance: str, algorithm: str, runs: list[Observation]) -> Tally:
+    ok = sum(each.status == "ok" for each in runs)
+    return Tally(instance, algorithm, len(runs), ok, sum(each.seconds for each in runs))

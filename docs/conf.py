@@ -16,13 +16,13 @@ FIGURES = HERE / "_build" / "figures"
 
 # Types that stand in signatures by their name; the API page lists the words behind them.
 CHOICES = {
-    "Alternative": "model",
-    "Better": "model",
-    "Correction": "holm",
-    "Dependence": "design.rehearsal",
-    "Difference": "model",
-    "Target": "design.profile",
-    "Test": "model",
+    "Alternative": "core.values",
+    "Better": "core.values",
+    "Correction": "stats.holm",
+    "Dependence": "design.simulate",
+    "Difference": "core.values",
+    "Target": "design.powers",
+    "Test": "core.values",
 }
 ALIASES = (*CHOICES, "Distribution", "Floats")
 
@@ -53,7 +53,7 @@ def setup(app) -> None:
 
 def draw_gallery(app) -> None:
     """Run every script of docs/gallery; each leaves `ax`, which is saved under the script's name."""
-    from ampler.report.figures import save
+    from ampler.plots import save
 
     FIGURES.mkdir(parents=True, exist_ok=True)
     for script in sorted((HERE / "gallery").glob("*.py")):

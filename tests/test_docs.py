@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -111,3 +112,11 @@ def test_the_changelog_speaks_of_this_version_or_of_what_is_not_released():
     headings = re.findall(r"^## \[?([^\]\s]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
 
     assert headings[0] in {"Unreleased", ampler.__version__}
+
+
+def test_the_api_page_finds_every_choice_and_every_public_name():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    choices, names = conf["choices"](), conf["public_names"]()
+
+    assert choices.count("\n- `") == len(conf["CHOICES"]) - 1
+    assert all(re.search(rf"^\.\. auto\w+:: {name}$", names, re.MULTILINE) for name in ampler.__all__)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 import ampler as am
-from ampler.report.figures import draw_ranks, ranks_data
+from ampler.plots import draw_ranks, ranks_data
 
 rng = np.random.default_rng(2019)
 results = {f"solver {name}": 50 + k + rng.normal(0, 3, 30) for k, name in enumerate("ABCDEF")}

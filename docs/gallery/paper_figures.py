@@ -8,8 +8,16 @@ import csv
 from pathlib import Path
 
 import ampler as am
-from ampler.report.figures import Intervals, accuracy_data, draw_accuracy, draw_intervals, draw_runs, runs_data, save
-from ampler.report.figures.intervals import IntervalRow
+from ampler.plots import (
+    IntervalRow,
+    Intervals,
+    accuracy_data,
+    draw_accuracy,
+    draw_intervals,
+    draw_runs,
+    runs_data,
+    save,
+)
 
 DOCS = Path(am.__file__).parents[2] / "docs"
 RUNS = DOCS.parents[1] / "shared" / "public-data" / "paper_experiment1_runs.csv"

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 import ampler as am
-from ampler.report.figures import draw_quantiles, quantiles_data
+from ampler.plots import draw_quantiles, quantiles_data
 
 rng = np.random.default_rng(2019)
 results = {"instance": [f"i{k}" for k in range(60)], "old": 10 + rng.exponential(3, 60), "new": np.full(60, 10.0)}

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 import ampler as am
-from ampler.report.figures import draw_subgroups, subgroups_data
+from ampler.plots import draw_subgroups, subgroups_data
 
 rng = np.random.default_rng(2019)
 rows = [

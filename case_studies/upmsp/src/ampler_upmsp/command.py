@@ -59,7 +59,7 @@ def format_track(result: Result) -> str:
 
 def draw(path: Path, instance: Instance, result: Result) -> None:
     """Draw the schedule; the ending of the file's name says the format."""
-    from ampler.report.figures import save
+    from ampler.plots import save
 
     save(draw_gantt(gantt_data(instance, result.solution)), path)
 

@@ -92,7 +92,7 @@ def test_the_target_of_the_plan_is_named(study_file, target, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"test": "wilcoxon"}, "Wilcoxon's signed-rank tests (two-sided) over the instances"),
+        ({"test": "wilcoxon"}, "Wilcoxon signed-rank tests (two-sided) over the instances"),
         ({"test": "sign"}, "sign tests (two-sided)"),
         ({"alternative": "less"}, "paired t-tests (one-sided, less)"),
         ({"difference": "log-ratio"}, "the logarithms of their ratios"),

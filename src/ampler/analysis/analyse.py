@@ -30,8 +30,8 @@ from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
 from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
 from ampler.stats.guard import Guard
+from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
-from ampler.stats.paired import location
 
 
 def analyse_runs(

@@ -21,7 +21,8 @@ from ampler.core.values import Alternative, Caution, Difference, Test
 from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
-from ampler.stats.paired import is_constant
+from ampler.stats.location import is_constant
+from ampler.stats.paired import paired_test
 from ampler.stats.shape import error_inflation, skewness_error
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
@@ -225,15 +226,17 @@ def skewed(
     )
     sure = np.abs(skewness) > SURE_SKEW * skewness_error(instances)
     strong = np.flatnonzero(sure & (factors > SKEW_FACTOR))
-    if not len(strong) or test == "sign":
+    harm = paired_test(test).when_skewed
+    if not len(strong) or harm == "stays sound":
         return None
     worst = int(strong[np.argmax(factors[strong])])
     where = (
         f"In {_of_comparisons(strong, pairs)} the differences are strongly skewed (most: {_pair(pairs[worst])},"
         f" skewness {skewness[worst]:.1f})"
     )
-    if test == "wilcoxon":
-        return Caution("skewness", f"{where}: Wilcoxon's test is then about the pseudomedian, not about the mean.")
+    if harm == "tests something else":
+        what = f"the {paired_test(test).words} is then about the {paired_test(test).estimate_of}, not about the mean"
+        return Caution("skewness", f"{where}: {what}.")
     often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
     other = "" if difference == "log-ratio" else "log-ratio differences, "
     return Caution(

@@ -14,12 +14,13 @@ import numpy as np
 
 from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.values import Alternative, Test
-from ampler.stats.holm import StepDown, step_down
-from ampler.stats.paired import Bounds, PairedTest, is_constant, location, paired_test, t_statistic
+from ampler.stats.holm import step_down
+from ampler.stats.location import is_constant, location
+from ampler.stats.paired import Bounds, FamilyVerdict, PairedTest, family_verdict, paired_test
+from ampler.stats.paired.student import t_statistic
 
 EFFECT_LEVEL = 0.95  # of the interval of d; plain, not adjusted for the family
 FAR = 1000.0  # beyond this t the series behind nct.sf does not converge
-EVERYTHING: Interval = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,17 @@ def compare(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> tuple[Comparison, ...]:
-    """Test every column and hold the family-wise error at alpha by Holm's step-down.
+    """Test every column and hold the family-wise error at alpha by a step-down procedure, Holm's if the test has none.
 
     >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])
     >>> [(c.second, c.rank, c.rejected, round(c.p_holm, 4)) for c in compare(differences, [("a", "b"), ("a", "c")])]
     [('b', 1, True, 0.0104), ('c', 2, False, 0.6455)]
     """
-    p = p_values(differences, test=test, alternative=alternative)
-    verdict = step_down(p, alpha)
-    effects = effect_intervals(differences)
+    family = family_verdict(differences, test=test, alternative=alternative, alpha=alpha)
+    intervals = zip(family.intervals, family.joint_intervals, effect_intervals(differences), strict=True)
     return tuple(
-        _comparison(pairs[k], column, float(p[k]), verdict, k, effects[k], paired_test(test), alternative, alpha)
-        for k, column in enumerate(differences.T)
+        _comparison(pairs[k], differences[:, k], k, paired_test(test), family, *each)
+        for k, each in enumerate(intervals)
     )
 
 
@@ -144,37 +144,29 @@ def skewness(differences: Floats) -> float:
 def _comparison(
     pair: Pair,
     column: Floats,
-    p: float,
-    verdict: StepDown,
     k: int,
-    effect_interval: Interval,
     method: PairedTest,
-    alternative: Alternative,
-    alpha: float,
+    family: FamilyVerdict,
+    bounds: Bounds,
+    joint: Bounds,
+    effect_interval: Interval,
 ) -> Comparison:
-    level = float(verdict.levels[k])
-    bounds = method.interval(column, alternative, level)
-    joint_alpha = alpha / len(verdict.ranks)
+    steps = family.steps
     return Comparison(
         *pair,
         estimate=method.estimate(column),
         estimate_of=method.estimate_of,
         interval=(bounds.lower, bounds.upper),
         level=bounds.level,
-        joint_interval=_honest(method.interval(column, alternative, joint_alpha), 1 - joint_alpha),
-        p_value=p,
-        p_holm=float(verdict.adjusted[k]),
-        alpha=level,
-        rank=int(verdict.ranks[k]),
-        rejected=bool(verdict.rejected[k]),
+        joint_interval=(joint.lower, joint.upper),
+        p_value=float(family.p_values[k]),
+        p_holm=float(steps.adjusted[k]),
+        alpha=float(steps.levels[k]),
+        rank=int(steps.ranks[k]),
+        rejected=bool(steps.rejected[k]),
         effect_size=effect_size(column),
         effect_interval=effect_interval,
     )
-
-
-def _honest(bounds: Bounds, level: float) -> Interval:
-    """An interval that promises a level it cannot reach must be the whole line."""
-    return (bounds.lower, bounds.upper) if bounds.level >= level else EVERYTHING
 
 
 def _tails() -> tuple[float, float]:

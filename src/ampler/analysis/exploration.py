@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.analysis.blocks import Blocks, Cells, summarise
-from ampler.analysis.compare import p_values
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.errors import InvalidData
 from ampler.core.values import Alternative, Difference, Test
 from ampler.stats.contrasts import Contrasts, contrasts_among
-from ampler.stats.holm import step_down
-from ampler.stats.paired import paired_test
+from ampler.stats.paired import TESTS, family_verdict, paired_test
 
 Signs = NDArray[np.int8]
 Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
@@ -27,7 +25,6 @@ Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
 MOST_LEVELS = 6  # a number with more values than this is cut at its median
 MOST_GROUPS = 24  # a text with more values than this names instances, it does not group them
 
-TESTS: tuple[Test, ...] = ("t", "wilcoxon", "sign")
 DIFFERENCES: tuple[Difference, ...] = ("simple", "percent", "log-ratio")
 STATISTICS = ("mean", "median")
 
@@ -113,7 +110,7 @@ def decisions(differences: Floats, *, test: Test, alternative: Alternative, alph
     array([1, 0], dtype=int8)
     """
     method = paired_test(test)
-    rejected = step_down(p_values(differences, test=test, alternative=alternative), alpha).rejected
+    rejected = family_verdict(differences, test=test, alternative=alternative, alpha=alpha).steps.rejected
     signs = np.zeros(len(rejected), np.int8)
     for k in np.flatnonzero(rejected):
         signs[k] = 1 if method.leaning(differences[:, k]) > 0 else -1

@@ -9,10 +9,10 @@ from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.results import Analysis, Settings
 from ampler.core.arrays import Interval
 from ampler.core.wording import digits, listed
+from ampler.stats.paired import ESTIMANDS, paired_test
 
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
-TESTS = {"t": "paired t-tests", "wilcoxon": "Wilcoxon signed-rank tests", "sign": "sign tests"}
 
 
 # one comparison ---------------------------------------------------------------------------------------------------
@@ -44,12 +44,12 @@ def margin_in_words(margin: float, asked: Settings) -> str:
 def _difference_found(comparison: Comparison, asked: Settings) -> str:
     first_is_larger = comparison.estimate > _neutral(comparison)
     winner = comparison.first if _first_is_better(comparison, asked) else comparison.second
-    if comparison.estimate_of == "P(φ>0)":
+    estimand = ESTIMANDS[comparison.estimate_of]
+    if estimand.is_share:
         return f"{winner} is better: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
-    kind = "on average" if comparison.estimate_of == "mean" else "in the pseudomedian"
     amount = _amount(abs(comparison.estimate), asked)
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    return f"{winner} is better: {asked.better} by {amount} {kind}, {_joint(asked)} {_range(bounds, asked)}"
+    return f"{winner} is better: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {_range(bounds, asked)}"
 
 
 def _first_is_better(comparison: Comparison, asked: Settings) -> bool:
@@ -58,16 +58,17 @@ def _first_is_better(comparison: Comparison, asked: Settings) -> bool:
 
 def _neutral(comparison: Comparison) -> float:
     """The estimate that favours neither."""
-    return 0.5 if comparison.estimate_of == "P(φ>0)" else 0.0
+    return ESTIMANDS[comparison.estimate_of].neutral
 
 
 def _on_how_many(comparison: Comparison, asked: Settings, *, first_is_larger: bool) -> str:
-    """For the sign test: the share of the instances on which the winner is ahead."""
+    """Where shares are estimated: on how many of the instances the winner is ahead."""
     share = comparison.estimate if first_is_larger else 1 - comparison.estimate
     low, high = comparison.joint_interval
     bounds = (low, high) if first_is_larger else (1 - high, 1 - low)
     shares = " to ".join(f"{digits(100 * bound)} %" for bound in bounds)
-    return f"{asked.better} on {digits(100 * share)} % of the instances without a tie, {_joint(asked)} {shares}"
+    kind = ESTIMANDS[comparison.estimate_of].words
+    return f"{asked.better} on {digits(100 * share)} % {kind}, {_joint(asked)} {shares}"
 
 
 def _amount(size: float, asked: Settings) -> str:
@@ -208,7 +209,7 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     yield (
-        f"{TESTS[asked.test]}{side}, Holm at family-wise level {digits(asked.family_alpha)}:"
+        f"{paired_test(asked.test).plural}{side}, Holm at family-wise level {digits(asked.family_alpha)}:"
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
 

@@ -27,6 +27,7 @@ from ampler.design.terms import (
     not_simulated,
 )
 from ampler.stats.holm import Correction, corrected_levels
+from ampler.stats.paired import paired_test
 from ampler.stats.power import paired_power, t_instances
 
 
@@ -239,9 +240,6 @@ def _achieved(terms: Terms, instances: int, effect: float) -> Design:
     return _design(terms, instances, effect, terms.t_power(t_instances(instances, terms.test), effect))
 
 
-_TESTS: dict[Test, str] = {"t": "paired t-tests", "wilcoxon": "Wilcoxon signed-rank tests", "sign": "sign tests"}
-
-
 def _promise(design: Design) -> str:
     """Say what the instances give."""
     plural = "comparison" if design.comparisons == 1 else "comparisons"
@@ -257,7 +255,7 @@ def _promise(design: Design) -> str:
 def _procedure(design: Design) -> str:
     """Say which tests are meant."""
     sides = "two-sided" if design.alternative == "two-sided" else "one-sided"
-    return f"{sides} {_TESTS[design.test]}, {design.correction.capitalize()}, alpha = {design.alpha:.4g}"
+    return f"{sides} {paired_test(design.test).plural}, {design.correction.capitalize()}, alpha = {design.alpha:.4g}"
 
 
 def _rounded(power: float) -> str:

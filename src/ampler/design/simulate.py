@@ -21,7 +21,7 @@ from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
 from ampler.stats.holm import Correction, corrected_levels, reject_families
-from ampler.stats.paired.evidence import EVIDENCE
+from ampler.stats.paired import paired_test
 from ampler.stats.power import tail_levels
 
 Dependence = Literal["independent", "reference"]
@@ -53,7 +53,7 @@ class Setting:
     @property
     def by_moments(self) -> bool:
         """Whether the statistics can be drawn without the data: the t-test's on normal differences."""
-        return self.test == "t" and self.distribution is None
+        return paired_test(self.test).by_moments and self.distribution is None
 
     @property
     def work(self) -> int:
@@ -122,11 +122,11 @@ def families_for(setting: Setting, *, least: int) -> int:
 
 
 def _thresholds(setting: Setting) -> Floats:
-    """What the evidence of each rank must reach: critical values of t, or minus the levels for minus the p-values."""
+    """What the evidence of each rank must reach: critical values of drawn t statistics, or minus the levels."""
     from scipy.special import stdtrit
 
     levels = corrected_levels(setting.comparisons, setting.alpha, setting.correction)
-    if setting.test != "t":
+    if not setting.by_moments:
         return -levels
     return -np.asarray(stdtrit(setting.instances - 1, tail_levels(levels, setting.alternative)))
 
@@ -203,11 +203,12 @@ def _chi_square_table(df: int) -> tuple[Floats, Floats]:
 
 
 def _data_evidence(setting: Setting, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
-    """Draw the differences and run the test on them."""
-    test = EVIDENCE[setting.test]
-    two_sided = setting.alternative == "two-sided"
+    """Draw the differences and run the test on them: the smaller the p-value, the stronger the evidence."""
+    many = paired_test(setting.test).many
+    upward: Alternative = "two-sided" if setting.alternative == "two-sided" else "greater"
     for differences in _data(setting, families, seed):
-        yield test(differences, two_sided)
+        found = many(differences, upward)
+        yield -found.p_values, found.upward
 
 
 def _data(setting: Setting, families: int, seed: int) -> Iterator[Floats]:

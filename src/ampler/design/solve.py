@@ -8,17 +8,14 @@ from functools import cache
 from math import ceil, sqrt
 
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Test
 from ampler.design.powers import target_divisor
 from ampler.design.search import smallest
 from ampler.design.simulate import Dependence, Setting, families_for, rehearse
 from ampler.design.terms import LARGEST_EFFECT, MOST_INSTANCES, Rehearsal, Terms
+from ampler.stats.paired import paired_test
 from ampler.stats.power import instances_for, t_instances, tail_levels
 
 FEWEST_FAMILIES = 400  # with fewer, the simulated number of instances would be a lottery
-# How far below an answer a smaller one may hide: the power of the sign test goes up and down with N, since its few
-# possible p-values jump over the level; the signed-rank test has many more of them.
-LOOK_BACK: dict[Test, int] = {"t": 0, "wilcoxon": 1, "sign": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,7 @@ def _rehearsed_instances(
     least = instances_for(2, terms.test)
     n = smallest(lambda n: rehearsed(n).power, power, guess=guess, least=least, most=MOST_INSTANCES)
     found = _within_reach(n, effect, power)
-    earlier = range(max(least, found - LOOK_BACK[terms.test]), found)
+    earlier = range(max(least, found - paired_test(terms.test).look_back), found)
     return next((n for n in earlier if rehearsed(n).power >= power), found)
 
 

@@ -19,11 +19,11 @@ from ampler.design.powers import Target
 from ampler.design.simulate import Dependence
 from ampler.design.simulation import simulate_design
 from ampler.stats.holm import Correction
+from ampler.stats.paired import paired_test
 from ampler.stats.power import paired_power
 
 Wanted = Literal["instances", "effect", "power"]
 
-TESTS = {"t": "paired t-test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test"}
 REHEARSAL = 500_000  # random numbers for one rehearsal: some hundredths of a second
 MOST_REPLICATIONS = 4000  # the second decimal of the mean power is then certain to about one
 FEWEST_REPLICATIONS = 100
@@ -184,7 +184,7 @@ def rehearsed(question: DesignQuestion, design: Design) -> str | None:
 
     None for a single comparison, which has no family to step through, and for families too large to simulate at once.
     """
-    K, work = design.comparisons, design.comparisons * (2 if design.test == "t" else design.instances)
+    K, work = design.comparisons, design.comparisons * (2 if paired_test(design.test).by_moments else design.instances)
     replications = min(MOST_REPLICATIONS, REHEARSAL // work)
     if K == 1 or replications < FEWEST_REPLICATIONS:
         return None
@@ -224,9 +224,10 @@ def _target_name(target: Target) -> str:
 
 def _procedure(design: Design) -> str:
     sides = "two-sided" if design.alternative == "two-sided" else "one-sided"
-    test = TESTS[design.test] + ("s" if design.comparisons > 1 else "")
+    test = paired_test(design.test)
+    name = test.plural if design.comparisons > 1 else test.words
     correction = f", {design.correction.capitalize()}" if design.comparisons > 1 else ""
-    return f"{sides} {test}{correction}, α = {design.alpha:.4g}"
+    return f"{sides} {name}{correction}, α = {design.alpha:.4g}"
 
 
 def _shown_ranks(comparisons: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:

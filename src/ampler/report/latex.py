@@ -13,6 +13,7 @@ from ampler.analysis.words import headline
 from ampler.core.wording import digits
 from ampler.report.methods import Sentence, cited, methods
 from ampler.report.subject import Subject
+from ampler.stats.paired import ESTIMANDS
 
 MOST_COLUMNS = 8  # algorithms whose statistics fit side by side
 MOST_ROWS = 40  # of a table that fits a page
@@ -113,7 +114,7 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
 
 
 def _estimate(analysis: Analysis) -> str:
-    return {"P(φ>0)": r"$P(\varphi>0)$"}.get(name := analysis.comparisons[0].estimate_of, name)
+    return ESTIMANDS[analysis.comparisons[0].estimate_of].tex
 
 
 def _row(comparison: Comparison) -> list[str]:

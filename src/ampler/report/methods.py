@@ -16,12 +16,8 @@ from ampler.core.failures import policy_words
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Record, Subject
+from ampler.stats.paired import paired_test
 
-TESTS = {
-    "t": ("paired t-tests", "of zero mean difference", ()),
-    "wilcoxon": ("Wilcoxon's signed-rank tests", "of a zero pseudomedian of the differences", ("wilcoxon1945",)),
-    "sign": ("sign tests", "that either sign of the difference is equally likely", ("dixon1946",)),
-}
 GUARDS = {
     "none": "the sample variances themselves",
     "pairs": "upper bounds of the variances (level 0.1 per algorithm, 0.05 for a reference) that share information"
@@ -88,7 +84,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
 
 def _instances(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
     settings = analysis.settings
-    test = f"{TESTS[settings.test][0]}{_side(analysis)}"
+    test = f"{paired_test(settings.test).plural}{_side(analysis)}"
     asked = None if record is None else record.plan.question
     if record is not None and record.plan.needed is not None and asked is not None and asked.effect is not None:
         whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
@@ -195,13 +191,13 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:
     settings, pairs = analysis.settings, len(analysis.pairs)
-    name, null, cites = TESTS[settings.test]
+    test = paired_test(settings.test)
     hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
     verb = "was" if pairs == 1 else "were"
     yield Sentence(
-        f"{hypotheses} {null} {verb} tested by {name}{_side(analysis)} over the instances, with the family-wise error"
-        f" rate held at {digits(settings.family_alpha)} by Holm's step-down procedure",
-        (*cites, "holm1979"),
+        f"{hypotheses} {test.null} {verb} tested by {test.plural}{_side(analysis)} over the instances, with the"
+        f" family-wise error rate held at {digits(settings.family_alpha)} by Holm's step-down procedure",
+        (*test.cites, "holm1979"),
     )
     joint = digits(100 * (1 - settings.family_alpha))
     yield Sentence(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
 from math import ceil, floor, sqrt
 
 import numpy as np
@@ -12,15 +10,7 @@ from numpy.typing import ArrayLike
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
-
-# Asymptotic efficiency relative to the paired t-test, as used in the paper: 0.86 is the worst case of the signed-rank
-# test over all continuous symmetric distributions (Hodges and Lehmann 1956: 108/125 = 0.864), 0.637 = 2/π is the sign
-# test's for normal differences. Exact fractions, because N/0.86 in floating point rounds up wrongly at 215, 430, 860, …
-EFFICIENCY: Mapping[Test, Fraction] = {
-    "t": Fraction(1),
-    "wilcoxon": Fraction(86, 100),
-    "sign": Fraction(637, 1000),
-}
+from ampler.stats.paired import paired_test
 
 
 def paired_power(
@@ -53,10 +43,12 @@ def tail_levels(levels: ArrayLike, alternative: Alternative) -> Floats:
 def t_instances(instances: int, test: Test) -> int:
     """Return how many instances would give a t-test the power this test has with `instances`: ⌊N·ARE⌋.
 
+    ARE is the efficiency in the row of the test, an exact fraction: in floating point N/0.86 rounds up wrongly at 215.
+
     >>> t_instances(67, "wilcoxon"), t_instances(90, "sign")
     (57, 57)
     """
-    equivalent = floor(instances * EFFICIENCY[test])
+    equivalent = floor(instances * paired_test(test).efficiency)
     if equivalent < 2:
         raise InvalidDesign(
             f"the {test} test on {instances} instances counts as a t-test on {equivalent}, which is less than 2: "
@@ -71,7 +63,7 @@ def instances_for(t_instances: int, test: Test) -> int:
     >>> instances_for(57, "wilcoxon"), instances_for(57, "sign"), instances_for(215, "wilcoxon")
     (67, 90, 250)
     """
-    return ceil(t_instances / EFFICIENCY[test])
+    return ceil(t_instances / paired_test(test).efficiency)
 
 
 def _t_power(instances: int, effect: float | Floats, tails: Floats) -> Floats:

@@ -13,7 +13,7 @@ from ampler.core.errors import InvalidInput
 from ampler.report.figures.labels import labels
 from ampler.report.figures.pairs import column_of
 from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, write_in_unit
-from ampler.stats.paired import location
+from ampler.stats.location import location
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,6 +12,7 @@ from ampler.core.arrays import Interval
 from ampler.core.checks import choice
 from ampler.report.figures.labels import WIDEST, pair_labels
 from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, in_unit, row_height, write_in_unit
+from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def intervals_data(
     """
     found = _ordered(analysis, order)
     shown = found[:most]
-    is_share = found[0].estimate_of == "P(φ>0)"
+    estimand = ESTIMANDS[found[0].estimate_of]
     texts = pair_labels(analysis, [(each.first, each.second) for each in shown], widest)
     return Intervals(
         rows=tuple(
@@ -65,10 +66,10 @@ def intervals_data(
             for text, each in zip(texts, shown, strict=True)
         ),
         left_out=len(found) - len(shown),
-        difference="share" if is_share else analysis.settings.difference,
+        difference="share" if estimand.is_share else analysis.settings.difference,
         estimate_of=found[0].estimate_of,
-        name="Share of instances where φ > 0" if is_share else difference_name(analysis),
-        neutral=0.5 if is_share else 0.0,
+        name=estimand.axis or difference_name(analysis),
+        neutral=estimand.neutral,
         alpha=analysis.settings.family_alpha,
     )
 

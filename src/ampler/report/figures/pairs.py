@@ -24,6 +24,7 @@ from ampler.report.figures.style import (
     row_height,
     write_in_unit,
 )
+from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +169,7 @@ def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes
         low, high = data.differences - data.errors, data.differences + data.errors
         ax.vlines(places[known], low[known], high[known], color=BLUE, linewidth=0.8)
         _dots(ax, places, data.differences, color=BLUE, marker="o")
-        if data.estimate_of != "P(φ>0)":
+        if not ESTIMANDS[data.estimate_of].is_share:
             _draw_estimate(ax, data)
         ax.set_xlim(-0.7, len(places) - 0.3)
         ax.set_ylabel(data.name.partition(",")[0])

@@ -24,6 +24,7 @@ from ampler.report.figures.style import (
     row_height,
     write_in_unit,
 )
+from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +68,7 @@ def subgroups_data(
     cells = {(each.value, each.first, each.second): each for each in analysis.subgroups if each.feature == feature}
     sizes = {each.value: each.instances for each in cells.values()}
     found = analysis.comparisons[:most]
-    is_share = found[0].estimate_of == "P(φ>0)"
+    estimand = ESTIMANDS[found[0].estimate_of]
     return Subgroups(
         feature=labels([feature])[0],
         groups=tuple(f"{text} ({sizes[value]})" for value, text in zip(sizes, labels(list(sizes), 16), strict=True)),
@@ -75,9 +76,9 @@ def subgroups_data(
         marks=tuple(tuple(_mark(cells[value, each.first, each.second]) for value in sizes) for each in found),
         left_out=len(analysis.comparisons) - len(found),
         alpha=analysis.settings.alpha,
-        neutral=0.5 if is_share else 0.0,
-        name="Share of instances where φ > 0" if is_share else difference_name(analysis),
-        difference="share" if is_share else analysis.settings.difference,
+        neutral=estimand.neutral,
+        name=estimand.axis or difference_name(analysis),
+        difference="share" if estimand.is_share else analysis.settings.difference,
     )
 
 

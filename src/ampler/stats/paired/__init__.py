@@ -1,43 +1,128 @@
-"""One paired test on the differences of one pair over the instances: t, Wilcoxon signed-rank, sign. Pure."""
+"""Paired tests on the differences of pairs over the instances, each one row of a table. Pure.
+
+Everything that tells one test from another stands in its row (`contract.PairedTest`): the words, the null hypothesis,
+the work cited, what the estimate is and where it is neutral, the efficiency that designs use, the p-value of one sample
+and of many, estimate, interval. Rooms above ask the row and never the name, so that a new test is a file beside
+`student`, `wilcoxon` and `sign`, a row below, and its name in `core.values.Test`.
+
+A family of comparisons is asked through `family_verdict`. Most tests look at one pair at a time: then `family` of the
+row stays empty and `family.HolmFamily` holds the family together (Holm's step-down on the p-values, Bonferroni's joint
+intervals). A test that needs all comparisons at once, as resampling the instances of the whole matrix does, brings its
+own: a callable that takes the matrix (instances in rows, pairs in columns, no gaps), the alternative and the
+family-wise alpha, and returns a `contract.FamilyVerdict`:
+
+    p_values         of each comparison by itself, not adjusted
+    steps            ranks, adjusted p-values and what is rejected; `levels` are those of the intervals of the ranks
+    intervals        of each comparison by itself, at its entry of `steps.levels`
+    joint_intervals  that hold together with probability 1 − alpha
+
+It must give the same answer whenever it is asked with the same numbers, so what it draws at random has a seed of its
+own, and it must follow a permutation of the columns. Intervals are made when asked for: many callers want the steps
+alone. The one-sample questions of its row remain (subgroups and figures ask about one pair).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from fractions import Fraction
 
 from ampler.core.arrays import Floats
 from ampler.core.values import Alternative, Test
-from ampler.stats.location import is_constant, location
 from ampler.stats.paired import sign, student, wilcoxon
 from ampler.stats.paired.bounds import Bounds
-from ampler.stats.paired.student import t_statistic
+from ampler.stats.paired.contract import Estimand, FamilyVerdict, Many, PairedTest
+from ampler.stats.paired.family import HolmFamily
 
-__all__ = ["Bounds", "PairedTest", "is_constant", "location", "paired_test", "t_statistic"]
+__all__ = [
+    "ESTIMANDS",
+    "TESTS",
+    "Bounds",
+    "Estimand",
+    "FamilyVerdict",
+    "Many",
+    "PairedTest",
+    "family_verdict",
+    "paired_test",
+]
 
-
-@dataclass(frozen=True, slots=True)
-class PairedTest:
-    """A paired test as questions to the differences."""
-
-    estimate_of: str
-    p_value: Callable[[Floats, Alternative], float]
-    estimate: Callable[[Floats], float]
-    interval: Callable[[Floats, Alternative, float], Bounds]  # the last argument is alpha
-    leaning: Callable[[Floats], float]  # positive where the differences speak for "greater"; quicker than the estimate
+_ROWS = (
+    PairedTest(
+        name="t",
+        words="paired t-test",
+        null="of zero mean difference",
+        cites=(),
+        estimand=Estimand("mean", words="on average", tex="mean"),
+        efficiency=Fraction(1),
+        p_value=student.p_value,
+        many=student.many,
+        estimate=student.estimate,
+        interval=student.interval,
+        leaning=student.estimate,
+        when_skewed="errs",
+        by_moments=True,
+    ),
+    PairedTest(
+        name="wilcoxon",
+        words="Wilcoxon signed-rank test",
+        null="of a zero pseudomedian of the differences",
+        cites=("wilcoxon1945",),
+        estimand=Estimand("pseudomedian", words="in the pseudomedian", tex="pseudomedian"),
+        # The paper's: its worst case over all continuous symmetric distributions is 108/125 (Hodges and Lehmann 1956).
+        efficiency=Fraction(86, 100),
+        p_value=wilcoxon.p_value,
+        many=wilcoxon.many,
+        estimate=wilcoxon.estimate,
+        interval=wilcoxon.interval,
+        leaning=wilcoxon.leaning,
+        when_skewed="tests something else",
+        look_back=1,
+    ),
+    PairedTest(
+        name="sign",
+        words="sign test",
+        null="that either sign of the difference is equally likely",
+        cites=("dixon1946",),
+        estimand=Estimand(
+            "P(φ>0)",
+            words="of the instances without a tie",
+            tex=r"$P(\varphi>0)$",
+            neutral=0.5,
+            axis="Share of instances where φ > 0",
+        ),
+        efficiency=Fraction(637, 1000),  # the paper's: 2/π for normal differences
+        p_value=sign.p_value,
+        many=sign.many,
+        estimate=sign.estimate,
+        interval=sign.interval,
+        leaning=sign.leaning,
+        when_skewed="stays sound",
+        look_back=4,  # its few possible p-values jump over the level; the signed-rank test has many more of them
+    ),
+)
+TESTS: Mapping[Test, PairedTest] = {row.name: row for row in _ROWS}
+ESTIMANDS: Mapping[str, Estimand] = {row.estimand.name: row.estimand for row in _ROWS}  # by what results call them
 
 
 def paired_test(test: Test) -> PairedTest:
     """Return the test of this name.
 
+    >>> import numpy as np
     >>> wilcoxon = paired_test("wilcoxon")
     >>> wilcoxon.p_value(np.array([1.1, -0.4, 2.0, 3.2, 0.7]), "two-sided")
     0.125
     """
-    return _TESTS[test]
+    return TESTS[test]
 
 
-_TESTS: dict[Test, PairedTest] = {
-    "t": PairedTest("mean", student.p_value, student.estimate, student.interval, student.estimate),
-    "wilcoxon": PairedTest("pseudomedian", wilcoxon.p_value, wilcoxon.estimate, wilcoxon.interval, wilcoxon.leaning),
-    "sign": PairedTest("P(φ>0)", sign.p_value, sign.estimate, sign.interval, sign.leaning),
-}
+def family_verdict(differences: Floats, *, test: Test, alternative: Alternative, alpha: float) -> FamilyVerdict:
+    """Test every column of the differences, and hold the family-wise error of all of them at alpha.
+
+    >>> import numpy as np
+    >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])
+    >>> family_verdict(differences, test="t", alternative="two-sided", alpha=0.05).steps.rejected.tolist()
+    [True, False]
+    """
+    row = TESTS[test]
+    if row.family is not None:
+        return row.family(differences, alternative, alpha)
+    return HolmFamily(row, differences, alternative, alpha)

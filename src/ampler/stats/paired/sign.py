@@ -8,17 +8,23 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.values import Alternative
-from ampler.stats.paired.bounds import Bounds
+from ampler.stats.paired.bounds import Bounds, p_of_tails
+from ampler.stats.paired.contract import Many
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
     """Return the p-value of as many positive differences under fair coin tosses."""
+    return float(many(x, alternative).p_values)
+
+
+def many(differences: Floats, alternative: Alternative) -> Many:
+    """Return the exact p-values of many samples, on the last axis; zeros are dropped."""
     from scipy.special import bdtr
 
-    above, below = int(np.sum(x > 0)), int(np.sum(x < 0))
-    if alternative == "two-sided":
-        return float(min(1.0, 2 * bdtr(min(above, below), above + below, 0.5)))
-    return float(bdtr(below if alternative == "greater" else above, above + below, 0.5))
+    above, below = (differences > 0).sum(-1), (differences < 0).sum(-1)
+    # P(at least `above` of n) = P(at most `below` of n), since signs are symmetric under the null
+    at_least, at_most = (bdtr(count.astype(float), above + below, 0.5) for count in (below, above))
+    return Many(p_of_tails(at_least, at_most, alternative), above > below)
 
 
 def leaning(x: Floats) -> float:

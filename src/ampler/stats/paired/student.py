@@ -9,7 +9,8 @@ import numpy as np
 from ampler.core.arrays import Floats
 from ampler.core.values import Alternative
 from ampler.stats.location import ROUNDING, location
-from ampler.stats.paired.bounds import Bounds, one_sided
+from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
+from ampler.stats.paired.contract import Many
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
@@ -22,6 +23,17 @@ def p_value(x: Floats, alternative: Alternative) -> float:
     if alternative == "two-sided":
         return float(min(1.0, 2 * stdtr(len(x) - 1, -abs(t))))
     return float(stdtr(len(x) - 1, t if alternative == "less" else -t))
+
+
+def many(differences: Floats, alternative: Alternative) -> Many:
+    """Return the p-values of many samples, on the last axis; for simulations, whose magnitudes are ordinary."""
+    from scipy.special import stdtr
+
+    n = differences.shape[-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = differences.mean(-1) / (differences.std(-1, ddof=1) / math.sqrt(n))
+    p = p_of_tails(stdtr(n - 1, -t), stdtr(n - 1, t), alternative)
+    return Many(np.where(np.isnan(t), 1.0, p), t > 0)
 
 
 def t_statistic(differences: Floats) -> float:

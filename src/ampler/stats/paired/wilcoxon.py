@@ -14,7 +14,8 @@ import numpy as np
 
 from ampler.core.arrays import Codes, Floats
 from ampler.core.values import Alternative
-from ampler.stats.paired.bounds import Bounds, one_sided
+from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
+from ampler.stats.paired.contract import Many
 
 EXACT_BELOW = 50  # R's wilcox.test: exact with fewer differences than this, none of them tied or zero
 EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
@@ -27,8 +28,22 @@ def p_value(x: Floats, alternative: Alternative) -> float:
         return 1.0
     ranked = _ranked(kept)
     if _is_exact(x, ranked):
-        return _exact_p_value(ranked.above, len(kept), alternative)
+        return float(p_of_tails(*_exact_tails(np.intp(ranked.above), len(kept)), alternative))
     return _normal_p_value(_z(ranked, alternative), alternative)
+
+
+def many(differences: Floats, alternative: Alternative) -> Many:
+    """Return the p-values of many samples, on the last axis."""
+    sizes = np.abs(differences)
+    order = np.argsort(sizes, axis=-1)
+    ranked = np.take_along_axis(sizes, order, axis=-1)
+    tied = (ranked[..., 1:] == ranked[..., :-1]).any(-1) | (ranked[..., 0] == 0)
+    positive = np.take_along_axis(differences, order, axis=-1) > 0
+    n = differences.shape[-1]
+    at_least, at_most = _untied_tails(np.matmul(positive, np.arange(1.0, n + 1), dtype=float), n)
+    if tied.any():
+        at_least[tied], at_most[tied] = _tied_tails(differences[tied])
+    return Many(p_of_tails(at_least, at_most, alternative), at_least < at_most)
 
 
 def estimate(x: Floats) -> float:
@@ -105,13 +120,10 @@ def _is_exact(x: Floats, ranked: _Ranked) -> bool:
     return len(x) < EXACT_BELOW and len(ranked.ties) == len(x)
 
 
-def _exact_p_value(above: float, n: int, alternative: Alternative) -> float:
+def _exact_tails(w: Codes | np.intp, n: int) -> tuple[Floats, Floats]:
+    """P(W >= w), by symmetry of the distribution, and P(W <= w)."""
     at_most = signed_rank_distribution(n)
-    upper = 1.0 if above == 0 else float(at_most[n * (n + 1) // 2 - int(above)])  # P(W >= above), by symmetry
-    lower = float(at_most[int(above)])
-    if alternative == "two-sided":
-        return min(1.0, 2 * min(lower, upper))
-    return lower if alternative == "less" else upper
+    return np.asarray(at_most[n * (n + 1) // 2 - w]), np.asarray(at_most[w])
 
 
 def _z(ranked: _Ranked, alternative: Alternative) -> float:
@@ -216,3 +228,44 @@ def _means_up_to(half: Floats, rows: Codes, value: float) -> int:
     """How many pairs i <= j have half_i + half_j <= value."""
     ends = np.searchsorted(half, value - half, side="right")
     return int(np.maximum(ends - rows, 0).sum())
+
+
+# many samples at once -------------------------------------------------------------------------------------------------
+
+
+def _untied_tails(w: Floats, n: int) -> tuple[Floats, Floats]:
+    """P(W >= w) and P(W <= w) without ties: exact as far as R goes, normal beyond."""
+    if n >= EXACT_BELOW:
+        return _normal_tails(w, n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    return _exact_tails(w.astype(np.intp), n)
+
+
+def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
+    """The tails where there are ties or zeros: zeros dropped, mean ranks, normal, less variance by ties."""
+    from scipy.stats import rankdata
+
+    sizes = np.abs(differences)
+    zeros = (sizes == 0).sum(-1)
+    n = differences.shape[-1] - zeros
+    ranks = rankdata(sizes, axis=-1) - zeros[..., None]
+    w = np.where(differences > 0, ranks, 0.0).sum(-1)
+    # Σ(t³−t)/48 over groups of t ties; a group of t members adds t²−1 per member
+    members = _group_sizes(sizes)
+    ties = np.where(sizes > 0, members**2 - 1, 0.0).sum(-1)
+    deviation = np.sqrt(np.maximum(0.0, n * (n + 1) * (2 * n + 1) / 24 - ties / 48))
+    return _normal_tails(w, n * (n + 1) / 4, deviation)
+
+
+def _group_sizes(sizes: Floats) -> Floats:
+    """How many values in its row each value is equal to, itself included."""
+    from scipy.stats import rankdata
+
+    return rankdata(sizes, "max", axis=-1) - rankdata(sizes, "min", axis=-1) + 1.0
+
+
+def _normal_tails(w: Floats, mean: Floats | float, deviation: Floats | float) -> tuple[Floats, Floats]:
+    """P(W >= w) and P(W <= w) as normal, with continuity correction; both are 1 when nothing is left to rank."""
+    from scipy.special import ndtr
+
+    centred, spread = w - mean, np.maximum(deviation, 1e-300)
+    return np.asarray(ndtr((0.5 - centred) / spread)), np.asarray(ndtr((centred + 0.5) / spread))

@@ -1,21 +1,23 @@
-"""Paired tests against R, against scipy, against enumeration, and the laws they must obey."""
+"""The table of paired tests: against R, against scipy, one sample against many, and the laws they must obey."""
 
 import itertools
 import json
 import math
-from fractions import Fraction
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ampler.stats.paired import is_constant, location, paired_test, t_statistic, wilcoxon
-from ampler.stats.paired.wilcoxon import signed_rank_distribution
+from ampler.core.values import Test
+from ampler.stats.location import is_constant
+from ampler.stats.paired import ESTIMANDS, TESTS, paired_test
+from ampler.stats.paired.student import t_statistic
 
-GOLD = json.loads((Path(__file__).parents[1] / "gold" / "analysis.json").read_text())
+GOLD = json.loads((Path(__file__).parents[2] / "gold" / "analysis.json").read_text())
 NAMES = {"t": "t.test", "wilcoxon": "wilcoxon", "sign": "binomial"}
 ALTERNATIVES = ("two-sided", "less", "greater")
 MIRROR = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
@@ -32,6 +34,28 @@ def gold_cases(test):
 
 def number(value):
     return {"Inf": math.inf, "-Inf": -math.inf}.get(value, value)
+
+
+# the table --------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_has_a_row_for_every_name_that_may_be_asked_for():
+    assert tuple(TESTS) == get_args(Test)
+    assert all(row.name == name for name, row in TESTS.items())
+
+
+def test_what_results_call_an_estimate_leads_to_what_it_is():
+    for row in TESTS.values():
+        assert ESTIMANDS[row.estimate_of] is row.estimand
+        assert row.estimand.is_share == (row.estimand.neutral == 0.5)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_an_estimate_is_neutral_where_the_differences_are_symmetric(test):
+    symmetric = np.array([-3.0, -1.5, -0.5, 0.5, 1.5, 3.0])
+    row = paired_test(test)
+    assert row.estimate(symmetric) == row.estimand.neutral
+    assert row.p_value(symmetric, "two-sided") == 1.0
 
 
 # against R --------------------------------------------------------------------------------------------------------
@@ -85,11 +109,6 @@ def test_the_pseudomedian_is_that_of_r_or_the_middle_of_the_piece_on_which_r_sto
             assert means[len(means) // 2 - 1] - scale <= row["estimate_tight"] <= means[len(means) // 2] + scale
 
 
-def test_a_level_that_cannot_be_reached_is_reported_as_the_lower_one_it_is():
-    five = np.array([1.0, 2.0, 3.5, 4.0, 5.5])
-    assert paired_test("wilcoxon").interval(five, "two-sided", 0.025) == (1.0, 5.5, 0.9375)  # 1 − 2·2⁻⁵
-
-
 # against scipy ----------------------------------------------------------------------------------------------------
 
 
@@ -109,21 +128,52 @@ def test_continuous_differences_give_scipys_p_values_and_intervals(n, alternativ
     np.testing.assert_allclose(ours, b.proportion_ci(0.98, method="exact"), rtol=1e-10)
 
 
-# against enumeration ----------------------------------------------------------------------------------------------
+# one sample against many ------------------------------------------------------------------------------------------
+
+# whole numbers make ties and zeros, fractions do not
+samples = st.integers(2, 60).flatmap(
+    lambda n: st.one_of(
+        st.lists(st.lists(st.integers(-6, 9).map(float), min_size=n, max_size=n), min_size=1, max_size=4),
+        st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).normal(0.3, 1.0, (4, n)).tolist()),
+    )
+)
 
 
-@pytest.mark.parametrize("n", range(1, 11))
-def test_the_signed_rank_distribution_is_what_counting_all_signs_gives(n):
-    sums = [sum(subset) for size in range(n + 1) for subset in itertools.combinations(range(1, n + 1), size)]
-    counted = [sum(total <= w for total in sums) / 2**n for w in range(n * (n + 1) // 2 + 1)]
-    assert signed_rank_distribution(n).tolist() == counted
+@pytest.mark.parametrize("test", TESTS)
+@given(samples)
+@settings(deadline=None)
+def test_the_p_values_of_many_samples_are_those_of_each(test, rows):
+    data, row = np.array(rows), paired_test(test)
+    for alternative in ALTERNATIVES:
+        expected = [row.p_value(sample, alternative) for sample in data]
+        assert row.many(data, alternative).p_values.tolist() == pytest.approx(
+            expected, rel=1e-9 if test == "t" else 1e-12, abs=1e-300
+        )
 
 
-def test_the_largest_exact_distribution_loses_no_digit():
-    steps = np.diff(signed_rank_distribution(49), prepend=0.0) * 2.0**49
-    assert steps.sum() == 2.0**49
-    assert np.array_equal(steps, np.round(steps))
-    assert steps[:6].tolist() == [1, 1, 1, 2, 2, 3]  # partitions into distinct parts
+@given(st.integers(2, 80), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_the_p_values_of_many_t_tests_are_scipys(n, seed):
+    data = np.random.default_rng(seed).normal(0.2, 1.0, (5, n))
+    for alternative in ALTERNATIVES:
+        theirs = stats.ttest_1samp(data, 0.0, axis=1, alternative=alternative)
+        ours = paired_test("t").many(data, alternative)
+        assert ours.p_values.tolist() == pytest.approx(theirs.pvalue.tolist(), rel=1e-9)
+        assert ours.upward.tolist() == (theirs.statistic > 0).tolist()
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_many_samples_of_zeros_show_nothing(test):
+    for alternative in ALTERNATIVES:
+        p, upward = paired_test(test).many(np.zeros((1, 12)), alternative)
+        assert (p.tolist(), upward.tolist()) == ([1.0], [False])
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_many_samples_point_to_the_side_where_their_differences_are(test):
+    data = np.random.default_rng(1).normal(1.0, 1.0, (1, 30))
+    assert paired_test(test).many(data, "two-sided").upward.tolist() == [True]
+    assert paired_test(test).many(-data, "two-sided").upward.tolist() == [False]
 
 
 # laws -------------------------------------------------------------------------------------------------------------
@@ -158,17 +208,6 @@ def test_p_is_at_most_the_level_exactly_when_the_interval_excludes_no_difference
     assume(abs(p - alpha) > 1e-9)
     null = 0.5 if test == "sign" else 0.0
     assert (p <= alpha) == (not bounds.lower <= null <= bounds.upper)
-
-
-@given(different, st.sampled_from([0.2, 0.05, 0.01]), st.floats(-1e6, 1e6))
-def test_wilcoxons_interval_holds_exactly_the_shifts_its_test_does_not_reject(x, alpha, shift):
-    bounds = paired_test("wilcoxon").interval(x, "two-sided", alpha)
-    assume(bounds.level == 1 - alpha)
-    means = (x[:, None] + x) / 2
-    assume(np.abs(means - shift).min() > 1e-6)  # at a pairwise mean itself the shifted differences are tied or zero
-    assume(len(np.unique(np.abs(x - shift))) == len(x))
-    inside = bounds.lower <= shift <= bounds.upper
-    assert inside == (paired_test("wilcoxon").p_value(x - shift, "two-sided") > alpha)
 
 
 @given(any_numbers, tests, st.floats(1e-3, 1e3))
@@ -208,30 +247,6 @@ def test_constant_differences_are_certain_and_rounding_does_not_hide_them():
     assert t_statistic(constant) == math.inf
     assert paired_test("t").p_value(constant, "two-sided") == 0.0
     assert math.isnan(t_statistic(np.zeros(3)))
-
-
-@pytest.mark.parametrize("n", [1501, 2000])
-def test_counting_pairwise_means_gives_what_forming_them_gives(n, monkeypatch):
-    x = np.round(np.random.default_rng(n).normal(0.1, 1, n), 2)  # with ties
-    counted = paired_test("wilcoxon").interval(x, "two-sided", 0.01), paired_test("wilcoxon").estimate(x)
-    monkeypatch.setattr(wilcoxon, "EXPLICIT_WALSH", n)
-    formed = paired_test("wilcoxon").interval(x, "two-sided", 0.01), paired_test("wilcoxon").estimate(x)
-    np.testing.assert_allclose(np.hstack(counted), np.hstack(formed), rtol=1e-12, atol=1e-15)
-
-
-@given(
-    st.lists(st.integers(-1000, 1000), min_size=2, max_size=20),
-    st.sampled_from([0, 10**9, 10**15]),
-    st.integers(-1000, 900),
-)
-def test_mean_and_spread_are_sound_at_any_offset_and_magnitude(numbers, offset, power):
-    exact = [Fraction(number + offset) for number in numbers]
-    mean = sum(exact) / len(exact)
-    variance = sum((x - mean) ** 2 for x in exact) / (len(exact) - 1)
-    found = location(np.ldexp(np.array([float(x) for x in exact]), power))
-    unit = Fraction(2) ** (found.exponent - power)
-    assert float(Fraction(found.mean) * unit) == pytest.approx(float(mean), rel=1e-14, abs=1e-12)
-    assert float(Fraction(found.sd) ** 2 * unit**2) == pytest.approx(float(variance), rel=1e-12)
 
 
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-160, 1.0, 1e160, 1e300])

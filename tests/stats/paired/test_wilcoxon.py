@@ -1,0 +1,61 @@
+"""The signed-rank distribution and the ordered pairwise means, against enumeration."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ampler.stats.paired import paired_test, wilcoxon
+from ampler.stats.paired.wilcoxon import signed_rank_distribution
+
+different = st.lists(st.integers(-(10**6), 10**6).filter(bool), min_size=5, max_size=60, unique_by=abs).map(
+    lambda numbers: np.array(numbers) + np.linspace(0, 0.3, len(numbers))
+)
+
+
+def test_a_level_that_cannot_be_reached_is_reported_as_the_lower_one_it_is():
+    five = np.array([1.0, 2.0, 3.5, 4.0, 5.5])
+    assert paired_test("wilcoxon").interval(five, "two-sided", 0.025) == (1.0, 5.5, 0.9375)  # 1 − 2·2⁻⁵
+
+
+@pytest.mark.parametrize("n", range(1, 11))
+def test_the_signed_rank_distribution_is_what_counting_all_signs_gives(n):
+    sums = [sum(subset) for size in range(n + 1) for subset in itertools.combinations(range(1, n + 1), size)]
+    counted = [sum(total <= w for total in sums) / 2**n for w in range(n * (n + 1) // 2 + 1)]
+    assert signed_rank_distribution(n).tolist() == counted
+
+
+def test_the_largest_exact_distribution_loses_no_digit():
+    steps = np.diff(signed_rank_distribution(49), prepend=0.0) * 2.0**49
+    assert steps.sum() == 2.0**49
+    assert np.array_equal(steps, np.round(steps))
+    assert steps[:6].tolist() == [1, 1, 1, 2, 2, 3]  # partitions into distinct parts
+
+
+@given(different, st.sampled_from([0.2, 0.05, 0.01]), st.floats(-1e6, 1e6))
+def test_wilcoxons_interval_holds_exactly_the_shifts_its_test_does_not_reject(x, alpha, shift):
+    bounds = paired_test("wilcoxon").interval(x, "two-sided", alpha)
+    assume(bounds.level == 1 - alpha)
+    means = (x[:, None] + x) / 2
+    assume(np.abs(means - shift).min() > 1e-6)  # at a pairwise mean itself the shifted differences are tied or zero
+    assume(len(np.unique(np.abs(x - shift))) == len(x))
+    inside = bounds.lower <= shift <= bounds.upper
+    assert inside == (paired_test("wilcoxon").p_value(x - shift, "two-sided") > alpha)
+
+
+@pytest.mark.parametrize("n", [1501, 2000])
+def test_counting_pairwise_means_gives_what_forming_them_gives(n, monkeypatch):
+    x = np.round(np.random.default_rng(n).normal(0.1, 1, n), 2)  # with ties
+    counted = paired_test("wilcoxon").interval(x, "two-sided", 0.01), paired_test("wilcoxon").estimate(x)
+    monkeypatch.setattr(wilcoxon, "EXPLICIT_WALSH", n)
+    formed = paired_test("wilcoxon").interval(x, "two-sided", 0.01), paired_test("wilcoxon").estimate(x)
+    np.testing.assert_allclose(np.hstack(counted), np.hstack(formed), rtol=1e-12, atol=1e-15)
+
+
+def test_a_statistic_at_its_mean_is_no_evidence():
+    """The continuity correction may not push a statistic that is just what chance gives to one side."""
+    tied = np.array([1.0, -1.0, 2.0, -2.0])
+    assert paired_test("wilcoxon").p_value(tied, "two-sided") == 1.0
+    assert paired_test("wilcoxon").p_value(tied, "less") == paired_test("wilcoxon").p_value(tied, "greater") > 0.5

@@ -44,6 +44,7 @@ def study_of():
     """`study_of(names)`: an analysis of made-up runs, the later algorithms ever a little worse; the same every time."""
     from ampler.analysis import Analysis, analyse_runs
     from ampler.core.runs import Runs
+    from ampler.core.settings import AnalysisSettings
 
     def make(names, *, instances=12, runs=6, features=None, difference="simple", reference=None, **options) -> Analysis:
         rng = np.random.default_rng(2019)
@@ -60,6 +61,7 @@ def study_of():
             for feature, values in (features or {}).items()
         }
         made = Runs.from_columns(*map(list, zip(*columns, strict=True)))
-        return analyse_runs(made, difference=difference, reference=reference, features=groups, **options)
+        settings = AnalysisSettings(difference=difference, reference=reference, **options)
+        return analyse_runs(made, settings, features=groups)
 
     return make

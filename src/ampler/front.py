@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ampler.analysis import Analysis, Caution, analyse_runs
-from ampler.analysis.advice import Advice, Target, advise_runs
+from ampler.analysis.advice import Advice, advise_runs
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, failure_policy
 from ampler.core.runs import Runs
-from ampler.core.values import Algorithm, Alternative, Better, Difference, Instance, Limits, Plan, Question, Test
+from ampler.core.settings import AnalysisSettings
 from ampler.core.values import (
-    Target as DesignTarget,
+    Algorithm,
+    Alternative,
+    Better,
+    Difference,
+    Formula,
+    Guard,
+    Instance,
+    Limits,
+    Plan,
+    Question,
+    Target,
+    Test,
 )
 from ampler.data.tables import Columns, Table, read_table
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy
-from ampler.stats.contrasts import Formula
-from ampler.stats.guard import Guard
 from ampler.study.changes import Growth
 from ampler.study.evidence import Evidence, evidence_of_study
 from ampler.study.plan import Count, as_algorithms, make_plan
@@ -93,8 +102,9 @@ def analyse(
         "power": power,
         "failures": _policy(on_failure),
     }
-    settings = _settings(evidence, said)
-    analysis = analyse_runs(evidence.runs, features=evidence.features, **settings)
+    analysis = analyse_runs(
+        evidence.runs, _settings(evidence, said), features=evidence.features, deterministic=evidence.deterministic
+    )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
     return replace(analysis, warnings=(*notes, *analysis.warnings))
 
@@ -136,21 +146,26 @@ def advise(
         "reference": reference,
         "power": power,
         "alpha": alpha,
-        "target": target,
         "alternative": alternative,
         "test": test,
         "statistic": statistic,
         "formula": formula,
+        "failures": _policy(on_failure),
+    }
+    own = {
+        "target": target,
         "start": start,
         "costs": costs,
         "instance_cost": instance_cost,
         "available": available,
-        "failures": _policy(on_failure),
     }
-    unused = {"better", "guard", "se", "budget", "margin", "effect"}
-    settings = {name: given for name, given in _settings(evidence, said).items() if name not in unused}
-    settings["deterministic"] = settings.get("deterministic") or ()
-    return advise_runs(evidence.runs, detect=detect, **settings)
+    return advise_runs(
+        evidence.runs,
+        _settings(evidence, said),
+        detect=detect,
+        deterministic=evidence.deterministic or (),
+        **_given(own),
+    )
 
 
 def evidence_of(
@@ -188,15 +203,19 @@ def _policy(said: FailurePolicy | str | None) -> FailurePolicy | None:
     return failure_policy(said) if isinstance(said, str) else said
 
 
-def _settings(evidence: Evidence, said: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
     """What the source says, overruled by what the user says; the kind of difference must be chosen by one of them."""
-    settings = {**evidence.settings, **{name: value for name, value in said.items() if value is not None}}
+    settings = {**evidence.settings, **_given(said)}
     if "difference" not in settings:
         raise InvalidData(
             'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
             ' mean) or "log-ratio" (log a/b, the same whichever comes first)'
         )
-    return settings
+    return AnalysisSettings(**settings)
+
+
+def _given(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None}
 
 
 # tables -----------------------------------------------------------------------------------------------------------
@@ -252,7 +271,7 @@ class Study:
     budget: int | None = None
     statistic: str = "mean"
     alpha: float = 0.05
-    target: DesignTarget = "mean"
+    target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
     better: Better = "lower"
@@ -309,19 +328,7 @@ class Study:
             return analyse(store)
 
     def _question(self) -> Question:
-        return Question(
-            difference=self.difference,
-            reference=self.reference,
-            effect=self.effect,
-            power=self.power,
-            alpha=self.alpha,
-            target=self.target,
-            test=self.test,
-            alternative=self.alternative,
-            better=self.better,
-            statistic=self.statistic,
-            margin=self.margin,
-        )
+        return Question(**{field.name: getattr(self, field.name) for field in fields(Question)})
 
     def _rule(self) -> Rule:
         if (self.se is None) == (self.rule is None):

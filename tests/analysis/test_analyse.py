@@ -14,6 +14,7 @@ from ampler.analysis import analyse_runs
 from ampler.core.errors import InvalidInput
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 
 GOLD = Path(__file__).parents[1] / "gold"
 DATA = json.loads((GOLD / "analysis.json").read_text())
@@ -33,6 +34,11 @@ COMPARISON_KEYS = [
     ),
     *("rank", "rejected", "effect_size", "effect_interval", "verdict"),
 ]
+
+
+def analysed(runs, *, features=None, deterministic=None, **asked):
+    """The analysis of runs under these settings."""
+    return analyse_runs(runs, AnalysisSettings(**asked), features=features, deterministic=deterministic)
 
 
 def runs_from(values, algorithms=None, repeats=None):
@@ -65,7 +71,7 @@ def read_paper(public_data):
 @pytest.mark.parametrize("data", DATA, ids=lambda data: data["name"])
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
 def test_the_whole_analysis_gives_what_r_gives(data, test):
-    analysis = analyse_runs(
+    analysis = analysed(
         runs_from(data["Y"]),
         difference="percent" if data["dif"] == "perc" else "simple",
         reference="a1" if data["comparisons"] == "all.vs.first" else None,
@@ -86,7 +92,7 @@ def test_the_whole_analysis_gives_what_r_gives(data, test):
 
 def test_the_first_table_of_the_paper_to_its_printed_digits(public_data):
     runs = read_paper(public_data)
-    analysis = analyse_runs(runs, reference="Full", difference="percent", se=0.05, budget=1100)
+    analysis = analysed(runs, reference="Full", difference="percent", se=0.05, budget=1100)
     printed = json.loads((GOLD / "paper_tables.json").read_text())["table1_N57_K21"]
     assert (analysis.instances, analysis.runs, len(analysis.algorithms)) == (57, 23_271, 22)
     assert sum(c.rejected for c in analysis.comparisons) == 12
@@ -116,7 +122,7 @@ def agrees(value, printed):
 def test_duplicated_instances_are_noticed(public_data):
     table = pd.read_csv(public_data / "benavoli2017_accuracies_mean.csv").melt("dataset")
     runs = Runs.from_columns(table.dataset, table.variable, table.value)
-    analysis = analyse_runs(runs, difference="simple", better="higher")
+    analysis = analysed(runs, difference="simple", better="higher")
     assert analysis.omnibus.friedman.corrected.statistic == pytest.approx(20.8405, abs=5e-5)
     (caution,) = (caution for caution in analysis.warnings if caution.kind == "duplicates")
     assert "credit = credit_2" in caution.sentence
@@ -126,7 +132,7 @@ def test_mean_ranks_know_what_is_better(public_data):
     table = pd.read_csv(public_data / "demsar2006_table6.csv", index_col=0)
     table.loc["voting", "C4.5+cf"] = 0.9754
     runs = runs_from(table.to_numpy(), list(table.columns))
-    analysis = analyse_runs(runs, difference="simple", better="higher")
+    analysis = analysed(runs, difference="simple", better="higher")
     assert [row.mean_rank for row in analysis.algorithms] == pytest.approx([3.143, 2.0, 2.893, 1.964], abs=5e-4)
     assert analysis.omnibus.friedman.uncorrected.statistic == pytest.approx(9.28, abs=5e-3)
 
@@ -134,7 +140,7 @@ def test_mean_ranks_know_what_is_better(public_data):
 def test_an_incomplete_block_is_left_out_and_said(public_data):
     table = pd.read_csv(public_data / "ioh_dsl_large_final.csv")
     runs = Runs.from_columns([f"f{f}" for f in table.func], table.algorithm, table.finalFV.to_numpy(float))
-    analysis = analyse_runs(runs, difference="simple", better="higher")
+    analysis = analysed(runs, difference="simple", better="higher")
     assert analysis.instances == 22
     assert analysis.excluded == {"f18": "no run of (30,30) vGA"}
     assert "22 of 23 instances are used" in next(c.sentence for c in analysis.warnings if c.kind == "incomplete")
@@ -145,13 +151,13 @@ def test_a_dimension_makes_subgroups(public_data):
     instances = [f"F{f}-D{d}" for f, d in zip(table.Benchmark, table.Dimension, strict=True)]
     runs = Runs.from_columns(instances, table.Algorithm, table.Result.to_numpy(float))
     features = {"Dimension": dict(zip(instances, table.Dimension, strict=True))}
-    analysis = analyse_runs(runs, difference="simple", features=features, test="wilcoxon")
+    analysis = analysed(runs, difference="simple", features=features, test="wilcoxon")
     assert len(analysis.subgroups) == 4 * 78
     assert {(group.value, group.instances) for group in analysis.subgroups} == {
         (d, 29) for d in ("10", "30", "50", "100")
     }
     alone = table[table.Dimension == 30]
-    single = analyse_runs(
+    single = analysed(
         Runs.from_columns(alone.Benchmark.astype(str), alone.Algorithm, alone.Result.to_numpy(float)),
         difference="simple",
         test="wilcoxon",
@@ -168,8 +174,8 @@ def test_solver_failures_need_a_policy(public_data, name):
     status = ["ok" if s == "ok" else "timeout" if s == "timeout" else "failed" for s in table.runstatus]
     runs = Runs.from_columns(table.instance_id, table.algorithm, table.runtime.to_numpy(float), status)
     with pytest.raises(InvalidInput, match="drop them, give a penalty, or PAR-k"):
-        analyse_runs(runs, difference="simple")
-    dropped, par = (analyse_runs(runs, difference="simple", failures=policy) for policy in (Drop(), Par(10)))
+        analysed(runs, difference="simple")
+    dropped, par = (analysed(runs, difference="simple", failures=policy) for policy in (Drop(), Par(10)))
     solved = table[table.runstatus == "ok"].groupby("instance_id").algorithm.nunique()
     assert dropped.instances == int((solved == table.algorithm.nunique()).sum())
     assert par.instances == table.instance_id.nunique()
@@ -182,7 +188,7 @@ def test_solver_failures_need_a_policy(public_data, name):
 
 
 def test_the_json_has_the_promised_keys_and_no_infinity():
-    analysis = analyse_runs(runs_from(shifted()), difference="simple", reference="a1", alternative="less")
+    analysis = analysed(runs_from(shifted()), difference="simple", reference="a1", alternative="less")
     document = json.loads(json.dumps(analysis.as_dict(), allow_nan=False))
     assert [list(comparison) for comparison in document["comparisons"]] == [COMPARISON_KEYS] * 2
     assert (document["instances"], document["runs"]) == (20, 60)
@@ -194,13 +200,13 @@ def test_the_json_has_the_promised_keys_and_no_infinity():
 
 
 def test_the_table_has_a_row_for_each_comparison_in_holms_order():
-    table = analyse_runs(runs_from(shifted()), difference="simple").table()
+    table = analysed(runs_from(shifted()), difference="simple").table()
     assert table["rank"].tolist() == [1, 2, 3]
     assert {"first", "second", "interval_lower", "joint_interval_upper", "p_holm", "verdict"} <= set(table.columns)
 
 
 def test_printing_shows_the_holm_table_with_the_place_where_it_stops():
-    analysis = analyse_runs(runs_from(shifted(shift=(0, 3, 0.05)), repeats=3), difference="simple", reference="a1")
+    analysis = analysed(runs_from(shifted(shift=(0, 3, 0.05)), repeats=3), difference="simple", reference="a1")
     lines = str(analysis).splitlines()
     ranks = [line.split()[0] for line in lines if line.strip()[:1].isdigit() and " × " in line]
     assert ranks == ["1", "2"]
@@ -212,7 +218,7 @@ def test_printing_shows_the_holm_table_with_the_place_where_it_stops():
 
 
 def test_arrays_and_rows_belong_together():
-    analysis = analyse_runs(runs_from(shifted(), repeats=4), difference="simple", se=0.5, budget=12)
+    analysis = analysed(runs_from(shifted(), repeats=4), difference="simple", se=0.5, budget=12)
     assert analysis.differences.shape == analysis.errors.shape == analysis.guarded_errors.shape == (20, 3)
     assert analysis.statistics.shape == (20, 3)
     for row, errors, guarded in zip(analysis.accuracy, analysis.errors, analysis.guarded_errors, strict=True):
@@ -231,7 +237,7 @@ def test_runs_are_counted_for_each_algorithm_with_their_failures():
         [1.0, 2.0, np.nan, 3.0, 5.0, 7.0, 1.0, 3.0],
         ["ok", "ok", "timeout", "ok", "ok", "failed", "ok", "ok"],
     )
-    analysis = analyse_runs(runs, difference="simple", failures=Penalty(9.0))
+    analysis = analysed(runs, difference="simple", failures=Penalty(9.0))
     assert [(row.algorithm, row.runs, row.failures) for row in analysis.algorithms] == [
         ("a", 4, {}),
         ("b", 4, {"failed": 1, "timeout": 1}),
@@ -239,7 +245,7 @@ def test_runs_are_counted_for_each_algorithm_with_their_failures():
 
 
 def test_one_value_per_cell_is_legal_and_its_accuracy_not_known():
-    analysis = analyse_runs(runs_from(shifted()), difference="percent", se=0.05)
+    analysis = analysed(runs_from(shifted()), difference="percent", se=0.05)
     assert all(math.isnan(row.error) and row.accurate is None and row.worst is None for row in analysis.accuracy)
     assert all(math.isnan(diagnosis.noise_share) for diagnosis in analysis.diagnoses)
     assert "accuracy-unknown" in {caution.kind for caution in analysis.warnings}
@@ -247,8 +253,8 @@ def test_one_value_per_cell_is_legal_and_its_accuracy_not_known():
 
 def test_claiming_equivalence_as_well_halves_the_level_of_both_families():
     values = shifted(n=40, shift=(0.0, 5.0, 0.0), sd=0.3)
-    alone = analyse_runs(runs_from(values), difference="simple", reference="a1")
-    both = analyse_runs(runs_from(values), difference="simple", reference="a1", margin=1.0)
+    alone = analysed(runs_from(values), difference="simple", reference="a1")
+    both = analysed(runs_from(values), difference="simple", reference="a1", margin=1.0)
     assert both.comparisons[0].alpha == alone.comparisons[0].alpha / 2
     assert [d.equivalence.established for d in both.diagnoses] == [False, True]
     assert sorted(d.equivalence.alpha for d in both.diagnoses) == [0.0125, 0.025]
@@ -257,7 +263,7 @@ def test_claiming_equivalence_as_well_halves_the_level_of_both_families():
 
 
 def test_the_detectable_effect_is_that_of_the_design():
-    analysis = analyse_runs(runs_from(shifted(n=57, shift=(0.0,) * 22)), difference="simple", reference="a1")
+    analysis = analysed(runs_from(shifted(n=57, shift=(0.0,) * 22)), difference="simple", reference="a1")
     assert analysis.detectable_effect == pytest.approx(0.498, abs=2e-3)  # 57 instances are what d = 0.5 needs
 
 
@@ -276,7 +282,7 @@ def test_the_order_of_rows_and_instances_does_not_matter(values, difference, ran
     names = np.array(runs.algorithms, object)[runs.algorithm]
     rows.sort(key=lambda row: list(runs.algorithms).index(names[row]))  # pairs follow the order of the algorithms
     mixed = Runs.from_columns(np.array(runs.instances, object)[runs.instance][rows], names[rows], runs.value[rows])
-    one, other = (analyse_runs(each, difference=difference).comparisons for each in (runs, mixed))
+    one, other = (analysed(each, difference=difference).comparisons for each in (runs, mixed))
     for a, b in zip(one, other, strict=True):
         assert (a.first, a.second, a.rank, a.rejected) == (b.first, b.second, b.rank, b.rejected)
         assert a.p_value == pytest.approx(b.p_value, rel=1e-6)
@@ -285,8 +291,8 @@ def test_the_order_of_rows_and_instances_does_not_matter(values, difference, ran
 @settings(max_examples=25)
 @given(tables, differences)
 def test_swapping_two_algorithms_turns_the_sign_of_a_symmetric_difference(values, difference):
-    there = analyse_runs(runs_from(values[:, :2], ["x", "y"]), difference=difference).comparisons[0]
-    back = analyse_runs(runs_from(values[:, 1::-1], ["y", "x"]), difference=difference).comparisons[0]
+    there = analysed(runs_from(values[:, :2], ["x", "y"]), difference=difference).comparisons[0]
+    back = analysed(runs_from(values[:, 1::-1], ["y", "x"]), difference=difference).comparisons[0]
     assert there.estimate == pytest.approx(-back.estimate, rel=1e-9, abs=1e-12)
     assert there.p_value == pytest.approx(back.p_value, rel=1e-6)
     assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]), rel=1e-9, abs=1e-12)
@@ -303,7 +309,7 @@ def test_extreme_magnitudes_change_nothing_but_the_unit(power, difference, test)
         np.array(runs.algorithms, object)[runs.algorithm],
         np.ldexp(runs.value, power),
     )
-    one, other = (analyse_runs(each, difference=difference, test=test) for each in (runs, large))
+    one, other = (analysed(each, difference=difference, test=test) for each in (runs, large))
     unit = 2.0**power if difference == "simple" and test != "sign" else 1.0
     for a, b in zip(one.comparisons, other.comparisons, strict=True):
         assert (a.first, a.second, a.rank, a.rejected) == (b.first, b.second, b.rank, b.rejected)
@@ -317,7 +323,7 @@ def test_extreme_magnitudes_change_nothing_but_the_unit(power, difference, test)
 
 def test_better_decides_the_words_alone():
     runs = runs_from(shifted(shift=(0, 3, 1)), repeats=3)
-    lower, higher = (analyse_runs(runs, difference="percent", better=better) for better in ("lower", "higher"))
+    lower, higher = (analysed(runs, difference="percent", better=better) for better in ("lower", "higher"))
     for a, b in zip(lower.comparisons, higher.comparisons, strict=True):
         assert (a.estimate, a.p_value, a.rejected) == (b.estimate, b.p_value, b.rejected)
     assert lower.comparisons[0].verdict.startswith("a1 is better: lower")
@@ -332,7 +338,7 @@ nasty = st.sampled_from(
 def analysis_or_sentence(runs, **question):
     """The analysis, or the text of the error that a user would see; anything else is a bug."""
     try:
-        return analyse_runs(runs, **question)
+        return analysed(runs, **question)
     except InvalidInput as problem:
         return str(problem)
 
@@ -387,21 +393,21 @@ def test_any_runs_give_an_analysis_without_infinities_or_one_sentence(data):
 )
 def test_a_question_that_does_not_fit_is_refused(question, message):
     with pytest.raises(InvalidInput, match=message):
-        analyse_runs(runs_from(shifted()), **({"difference": "simple"} | question))
+        analysed(runs_from(shifted()), **({"difference": "simple"} | question))
 
 
 def test_one_instance_is_not_enough_however_many_runs():
     runs = Runs.from_columns(["i"] * 6, ["a", "b"] * 3, [1.0, 2.0, 1.1, 2.1, 1.2, 2.2])
     with pytest.raises(InvalidInput, match="the sample size is the number of instances and not of runs, got 1 of 1"):
-        analyse_runs(runs, difference="simple")
+        analysed(runs, difference="simple")
 
 
 def test_one_algorithm_is_not_enough():
     with pytest.raises(InvalidInput, match="at least two algorithms"):
-        analyse_runs(Runs.from_columns(["i", "j"], ["a", "a"], [1.0, 2.0]), difference="simple")
+        analysed(Runs.from_columns(["i", "j"], ["a", "a"], [1.0, 2.0]), difference="simple")
 
 
 def test_when_no_instance_is_complete_the_error_says_why():
     runs = Runs.from_columns(["i", "j", "k"], ["a", "b", "a"], [1.0, 2.0, 3.0])
     with pytest.raises(InvalidInput, match=r"got 0 of 3; left out: i \(no run of b\), j \(no run of a\)"):
-        analyse_runs(runs, difference="simple")
+        analysed(runs, difference="simple")

@@ -6,6 +6,7 @@ import pytest
 from ampler.analysis import analyse_runs
 from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 
 RNG = np.random.default_rng
 
@@ -32,7 +33,7 @@ def runs_of(values, instances=None, status=None):
 
 
 def warnings_of(runs, **question):
-    analysis = analyse_runs(runs, **({"difference": "percent", "reference": "a0"} | question))
+    analysis = analyse_runs(runs, AnalysisSettings(**({"difference": "percent", "reference": "a0"} | question)))
     return {caution.kind: caution.sentence for caution in analysis.warnings}
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from ampler import analyse
 from ampler.analysis.compare import Comparison, Equivalence
-from ampler.analysis.results import Settings
 from ampler.analysis.words import headline, text_table, together, verdict, verdict_sentences
+from ampler.core.settings import AnalysisSettings
 
 COMPARISON = Comparison(
     first="full",
@@ -26,24 +26,7 @@ COMPARISON = Comparison(
     effect_size=-1.2,
     effect_interval=(-1.5, -0.8),
 )
-ASKED = Settings(
-    difference="percent",
-    reference="full",
-    better="lower",
-    test="t",
-    alternative="two-sided",
-    alpha=0.05,
-    family_alpha=0.05,
-    statistic="mean",
-    formula="delta",
-    guard="pairs",
-    se=None,
-    budget=None,
-    margin=None,
-    effect=None,
-    power=0.8,
-    failures=None,
-)
+ASKED = AnalysisSettings(difference="percent", reference="full")
 SAME = Equivalence(margin=0.01, p_value=1e-6, p_holm=1e-5, alpha=0.001, rank=1, established=True)
 
 
@@ -111,7 +94,7 @@ def test_equivalence_is_claimed_only_when_established():
 
 
 def test_half_of_alpha_makes_the_joint_level_higher():
-    assert "joint 97.5 % interval" in say(family_alpha=0.025)
+    assert "joint 97.5 % interval" in say(margin=0.01)
 
 
 # the answer of the whole ------------------------------------------------------------------------------------------

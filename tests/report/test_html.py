@@ -203,11 +203,11 @@ def test_every_kind_of_analysis_has_a_page(study_of, options):
 
 
 def test_constant_and_equal_results_have_a_page():
-    from ampler.analysis import analyse_runs
+    from ampler import analyse
     from ampler.core.runs import Runs
 
     runs = Runs.from_columns(["p", "q", "r"] * 3, ["a"] * 3 + ["b"] * 3 + ["c"] * 3, [5.0] * 6 + [7.0] * 3)
-    analysis = analyse_runs(runs, difference="simple")
+    analysis = analyse(runs, difference="simple")
 
     assert "table-comparisons" in Page(render(Subject("constant", analysis), "html")).ids
 

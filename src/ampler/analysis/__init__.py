@@ -3,7 +3,7 @@
 from ampler.analysis.analyse import analyse_runs
 from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
-from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy, Settings
+from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.core.values import Caution
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "Features",
     "InstanceAccuracy",
     "OtherPolicy",
-    "Settings",
     "Subgroup",
     "analyse_runs",
 ]

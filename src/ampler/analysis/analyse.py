@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import get_args
 
 import numpy as np
 
@@ -17,74 +16,38 @@ from ampler.analysis import cautions
 from ampler.analysis.blocks import Blocks, Cells, complete, gather, summarise
 from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, skewness
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
-from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy, Settings
+from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Floats, Pair
-from ampler.core.checks import choice, number, share, whole
-from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
 from ampler.core.runs import STATUSES, Runs
-from ampler.core.values import Alternative, Better, Caution, Difference, Test
+from ampler.core.settings import AnalysisSettings
+from ampler.core.values import Caution
 from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
-from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
-from ampler.stats.guard import Guard
+from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
 
 
 def analyse_runs(
     runs: Runs,
+    settings: AnalysisSettings,
     *,
-    difference: Difference,
-    reference: str | None = None,
-    better: Better = "lower",
-    test: Test = "t",
-    alternative: Alternative = "two-sided",
-    alpha: float = 0.05,
-    statistic: str | Statistic = "mean",
-    formula: Formula = "delta",
-    guard: Guard = "pairs",
-    se: float | None = None,
-    budget: int | None = None,
-    margin: float | None = None,
-    effect: float | None = None,
-    power: float = 0.8,
     features: Features | None = None,
-    failures: FailurePolicy | None = None,
     deterministic: Collection[str] | None = None,
 ) -> Analysis:
     """Compare the algorithms pair by pair over the instances, with Holm's correction.
 
-    With a `reference` all others are compared with it, else all with all. `se` and `budget` say what accuracy was
-    wanted and how many runs an instance could take; `margin` asks for equivalence as well, and then each of the two
-    families gets half of alpha. `failures` says what a failed run counts as; it must be said when there are any.
-    `deterministic` names the algorithms whose value never changes: then all others need two values per instance.
+    `features` group the instances, for exploring. `deterministic` names the algorithms whose value never changes: then
+    all others need two values per instance.
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
-    >>> analyse_runs(runs, difference="simple").comparisons[0].verdict
+    >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
-    settings = Settings(
-        difference=difference,
-        reference=reference,
-        better=better,
-        test=test,
-        alternative=alternative,
-        alpha=alpha,
-        family_alpha=alpha if margin is None else alpha / 2,
-        statistic=statistic if isinstance(statistic, str) else getattr(statistic, "__name__", "custom"),
-        formula=formula,
-        guard=guard,
-        se=se,
-        budget=budget,
-        margin=margin,
-        effect=effect,
-        power=power,
-        failures=failures,
-    )
-    return _analysis(_prepared(runs, settings, statistic, deterministic), features or {})
+    return _analysis(_prepared(runs, settings, deterministic), features or {})
 
 
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
@@ -99,7 +62,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     accuracy = _accuracy(prepared)
     others = _other_policies(prepared, found)
     return Analysis(
-        settings=settings,
+        settings=replace(settings, statistic=settings.statistic_name),
         comparisons=_in_words(comparisons, diagnoses, settings, detectable),
         instances=len(differences),
         runs=len(prepared.runs),
@@ -136,10 +99,9 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What every step looks at: the question, checked, and the differences it is about."""
+    """What every step looks at: the settings, and the differences they are about."""
 
-    settings: Settings
-    statistic: str | Statistic
+    settings: AnalysisSettings
     deterministic: Collection[str] | None
     runs: Runs
     contrasts: Contrasts
@@ -154,7 +116,7 @@ class Prepared:
     def differences_under(self, policy: FailurePolicy | WorstSeen | None) -> Floats:
         """Return the differences that another way of counting failed runs gives."""
         cells, _ = _usable(self.runs, policy, self.deterministic)
-        return summarise(cells, self.statistic, accuracy=False).differences(self.contrasts)
+        return summarise(cells, self.settings.statistic, accuracy=False).differences(self.contrasts)
 
     def decide(self, differences: Floats) -> Signs:
         """Return what is found of each pair if these are the differences."""
@@ -162,11 +124,8 @@ class Prepared:
         return decisions(differences, test=asked.test, alternative=asked.alternative, alpha=asked.family_alpha)
 
 
-def _prepared(
-    runs: Runs, settings: Settings, statistic: str | Statistic, deterministic: Collection[str] | None
-) -> Prepared:
+def _prepared(runs: Runs, settings: AnalysisSettings, deterministic: Collection[str] | None) -> Prepared:
     """Everything the steps need; InvalidInput says what does not fit."""
-    _check(settings)
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
     names = runs.algorithms
@@ -174,10 +133,9 @@ def _prepared(
         names, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
     cells, excluded = _usable(runs, settings.failures, deterministic)
-    blocks = summarise(cells, statistic, deterministic=deterministic)
+    blocks = summarise(cells, settings.statistic, deterministic=deterministic)
     return Prepared(
         settings=settings,
-        statistic=statistic,
         deterministic=deterministic,
         runs=runs,
         contrasts=contrasts,
@@ -200,27 +158,6 @@ def _usable(
     return cells, excluded
 
 
-def _check(settings: Settings) -> None:
-    """The words and numbers of the question fit; `contrasts_of` checks `difference`, `reference` and `formula`."""
-    choice("better", settings.better, get_args(Better), "it decides the words of the verdict")
-    choice("test", settings.test, get_args(Test), "t is the default")
-    choice("alternative", settings.alternative, get_args(Alternative), "it speaks of first minus second")
-    choice("guard", settings.guard, get_args(Guard), "pairs is the default")
-    share("alpha", settings.alpha, "0.05 is usual")
-    share("power", settings.power, "0.8 is usual")
-    for name in ("se", "margin", "effect"):
-        value = getattr(settings, name)
-        if value is not None and number(name, value, "leave it out if it is not known") <= 0:
-            raise InvalidData(f"{name} must be positive, got {value!r}; leave it out if it is not known")
-    if settings.budget is not None:
-        whole("budget", settings.budget, 1, 10**12, "it is the largest number of runs on one instance")
-    if settings.alternative != "two-sided" and settings.reference is None:
-        raise InvalidData(
-            f"alternative {settings.alternative!r} needs a reference, as in a comparison of all with all no side is"
-            " special; name one or use 'two-sided'"
-        )
-
-
 def _check_instances(cells: Cells, excluded: Mapping[str, str]) -> None:
     if len(cells.instances) >= 2:
         return
@@ -236,7 +173,7 @@ def _check_instances(cells: Cells, excluded: Mapping[str, str]) -> None:
 
 
 def _in_words(
-    comparisons: Sequence[Comparison], diagnoses: Sequence[Diagnosis], settings: Settings, detectable: float
+    comparisons: Sequence[Comparison], diagnoses: Sequence[Diagnosis], settings: AnalysisSettings, detectable: float
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
     said = (

@@ -17,8 +17,9 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.failures import FailurePolicy, WorstSeen, values_under
 from ampler.core.runs import Runs
+from ampler.core.values import Guard
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.guard import Guard, guarded_variances
+from ampler.stats.guard import guarded_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of
 
 ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles

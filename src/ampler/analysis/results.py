@@ -10,10 +10,9 @@ from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.analysis.rendering import flat, jsonable
 from ampler.core.arrays import Floats, Pair
-from ampler.core.failures import FailurePolicy, policy_data
-from ampler.core.values import Alternative, Better, Caution, Difference, Status, Test
-from ampler.stats.contrasts import Formula
-from ampler.stats.guard import Guard
+from ampler.core.failures import policy_data
+from ampler.core.settings import AnalysisSettings
+from ampler.core.values import Caution, Status
 from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:
@@ -54,28 +53,6 @@ class AlgorithmRuns:
     mean_rank: float  # over the instances used; 1 is best
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What was asked, to be reported with the answer."""
-
-    difference: Difference
-    reference: str | None
-    better: Better
-    test: Test
-    alternative: Alternative
-    alpha: float  # of all claims together
-    family_alpha: float  # of the differences: half of alpha when equivalence is claimed as well
-    statistic: str
-    formula: Formula
-    guard: Guard
-    se: float | None
-    budget: int | None
-    margin: float | None
-    effect: float | None
-    power: float
-    failures: FailurePolicy | None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
     """What the runs allow to conclude. `print(analysis)` shows the Holm table.
@@ -84,7 +61,7 @@ class Analysis:
     columns are algorithms for the first and pairs, in the order of `pairs`, for the others.
     """
 
-    settings: Settings
+    settings: AnalysisSettings  # what was asked, to be reported with the answer; its statistic is a name
     comparisons: tuple[Comparison, ...]  # in Holm's order
     instances: int  # complete ones, used in every comparison
     runs: int

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ampler.analysis.compare import Comparison, Equivalence
-from ampler.analysis.results import Analysis, Settings
+from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
+from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import digits, listed
 from ampler.stats.paired import ESTIMANDS, paired_test
 
@@ -19,7 +20,7 @@ STOP = "stop rejecting"
 
 
 def verdict(
-    comparison: Comparison, equivalence: Equivalence | None, asked: Settings, detectable: float = math.nan
+    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float = math.nan
 ) -> str:
     """Return the verdict on first against second, without a full stop; `detectable` is the d that would be found."""
     if comparison.rejected:
@@ -32,7 +33,7 @@ def verdict(
     return _nothing_found(comparison, equivalence, asked, detectable)
 
 
-def margin_in_words(margin: float, asked: Settings) -> str:
+def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
     """Return the margin of equivalence in the unit of the differences."""
     if asked.difference == "percent":
         return f"±{digits(100 * margin)} %"
@@ -41,7 +42,7 @@ def margin_in_words(margin: float, asked: Settings) -> str:
     return f"±{digits(margin)}"
 
 
-def _difference_found(comparison: Comparison, asked: Settings) -> str:
+def _difference_found(comparison: Comparison, asked: AnalysisSettings) -> str:
     first_is_larger = comparison.estimate > _neutral(comparison)
     winner = comparison.first if _first_is_better(comparison, asked) else comparison.second
     estimand = ESTIMANDS[comparison.estimate_of]
@@ -52,7 +53,7 @@ def _difference_found(comparison: Comparison, asked: Settings) -> str:
     return f"{winner} is better: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {_range(bounds, asked)}"
 
 
-def _first_is_better(comparison: Comparison, asked: Settings) -> bool:
+def _first_is_better(comparison: Comparison, asked: AnalysisSettings) -> bool:
     return (comparison.estimate > _neutral(comparison)) == (asked.better == "higher")
 
 
@@ -61,7 +62,7 @@ def _neutral(comparison: Comparison) -> float:
     return ESTIMANDS[comparison.estimate_of].neutral
 
 
-def _on_how_many(comparison: Comparison, asked: Settings, *, first_is_larger: bool) -> str:
+def _on_how_many(comparison: Comparison, asked: AnalysisSettings, *, first_is_larger: bool) -> str:
     """Where shares are estimated: on how many of the instances the winner is ahead."""
     share = comparison.estimate if first_is_larger else 1 - comparison.estimate
     low, high = comparison.joint_interval
@@ -71,7 +72,7 @@ def _on_how_many(comparison: Comparison, asked: Settings, *, first_is_larger: bo
     return f"{asked.better} on {digits(100 * share)} % {kind}, {_joint(asked)} {shares}"
 
 
-def _amount(size: float, asked: Settings) -> str:
+def _amount(size: float, asked: AnalysisSettings) -> str:
     if asked.difference == "log-ratio":
         return f"a factor of {_in_unit(size, asked)}"
     if asked.difference == "simple":
@@ -80,7 +81,7 @@ def _amount(size: float, asked: Settings) -> str:
     return f"{_in_unit(size, asked)} of {base}"
 
 
-def _in_unit(value: float, asked: Settings) -> str:
+def _in_unit(value: float, asked: AnalysisSettings) -> str:
     if asked.difference == "percent":
         return f"{digits(100 * value)} %"
     if asked.difference == "log-ratio":
@@ -98,11 +99,11 @@ def _advantage(interval: Interval, *, flip: bool) -> Interval:
     return (-high, -low) if flip else (low, high)
 
 
-def _joint(asked: Settings) -> str:
+def _joint(asked: AnalysisSettings) -> str:
     return f"joint {digits(100 * (1 - asked.family_alpha))} % interval"
 
 
-def _range(bounds: Interval, asked: Settings) -> str:
+def _range(bounds: Interval, asked: AnalysisSettings) -> str:
     low, high = bounds
     if math.isinf(low) and math.isinf(high):
         return "out of reach with so few instances"
@@ -111,7 +112,9 @@ def _range(bounds: Interval, asked: Settings) -> str:
     return f"{_in_unit(low, asked)} to {_in_unit(high, asked)}"
 
 
-def _nothing_found(comparison: Comparison, equivalence: Equivalence | None, asked: Settings, detectable: float) -> str:
+def _nothing_found(
+    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float
+) -> str:
     first = comparison.first
     shown = {
         "two-sided": "no difference found",

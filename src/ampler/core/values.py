@@ -13,6 +13,8 @@ Alternative = Literal["two-sided", "less", "greater"]
 Test = Literal["t", "wilcoxon", "sign"]
 Status = Literal["ok", "failed", "timeout", "lost"]
 Better = Literal["lower", "higher"]
+Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all
+Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
 Target = Literal["worst", "mean", "median", "best"] | int
 Parameter = str | int | float | bool
 

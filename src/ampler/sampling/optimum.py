@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Bools, Codes, Floats
+from ampler.core.values import Formula
 from ampler.sampling.pair_errors import AllPairs, GrandMeanPairs, Pairs, ReferencePairs
-from ampler.stats.contrasts import Formula
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
 RELATIVE_TOLERANCE = 1e-10

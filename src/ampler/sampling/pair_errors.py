@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
-from ampler.stats.contrasts import Contrasts, Formula
+from ampler.core.values import Formula
+from ampler.stats.contrasts import Contrasts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

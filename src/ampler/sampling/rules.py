@@ -13,11 +13,11 @@ from ampler.core.arrays import Counts, Floats
 from ampler.core.contracts import Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Difference, Sample, Stop
+from ampler.core.values import Decision, Difference, Formula, Guard, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
-from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
+from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
-from ampler.stats.guard import Guard, guarded_variances
+from ampler.stats.guard import guarded_variances
 from ampler.stats.summaries import Mean, summary_of
 
 SamplesLike = Samples | Mapping[str, Iterable[float]]

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
 from ampler.core.errors import InvalidRule
-from ampler.core.values import Difference
-
-Formula = Literal["delta", "paper"]
+from ampler.core.values import Difference, Formula
 
 
 @dataclass(frozen=True, slots=True, eq=False)

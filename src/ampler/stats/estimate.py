@@ -16,8 +16,8 @@ from ampler.core.arrays import Codes, Counts, Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
-from ampler.core.values import Difference
-from ampler.stats.contrasts import Contrasts, Formula, contrasts_of
+from ampler.core.values import Difference, Formula
+from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of
 
 Method = Literal["formula", "bootstrap"]

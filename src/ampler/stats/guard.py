@@ -8,13 +8,12 @@ axis is the algorithms; leading axes are independent problems.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ampler.core.arrays import Floats
-
-Guard = Literal["none", "pairs", "all"]
+from ampler.core.values import Guard
 
 LEVEL = 0.1  # chance that one algorithm's true variance exceeds its bound ("pairs"); shared by all of them ("all")
 REFERENCE_LEVEL = 0.05  # the reference is in every pair, so its bound must be safer

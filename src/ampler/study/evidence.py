@@ -10,11 +10,13 @@ from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
+from ampler.core.settings import declared
 from ampler.core.values import Caution, Finished, PlanRecord, Question
+from ampler.sampling.rules import RUNS_PER_ALGORITHM
 from ampler.study.status import unused_runs
 from ampler.study.store import read_store
 
-RUNS_PER_ALGORITHM = 50  # the budget of a rule that names none
+RULED = ("se", "guard", "formula")  # the settings of an analysis that a rule has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,8 +25,9 @@ class Evidence:
 
     runs: Runs
     features: Mapping[str, Mapping[str, object]]
-    settings: Mapping[str, Any]  # as analyse_runs takes them; what the user says comes before
+    settings: Mapping[str, Any]  # those of an analysis, as far as the source knows; what the user says comes before
     notes: tuple[Caution, ...]
+    deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
 
 
 def evidence_of_study(source: Any) -> Evidence:
@@ -45,19 +48,18 @@ def _of_store(store: Store) -> Evidence:
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(plan.instances)), *_unused(plan, store, done), *_changed(plans))
-    return Evidence(store.runs(plan.decisions), _features(plan), _study_settings(plan), notes)
+    return Evidence(store.runs(plan.decisions), _features(plan), _settings(plan), notes, plan.deterministic)
 
 
-def _study_settings(plan: PlanRecord) -> dict[str, Any]:
+def _settings(plan: PlanRecord) -> dict[str, Any]:
+    """What the question and the rule of a plan say of its analysis."""
     question = {field.name: getattr(plan.question, field.name) for field in fields(Question)}
-    question.pop("target")
-    rule = {name: plan.rule[name] for name in ("se", "guard", "formula") if name in plan.rule}
+    asked = question | {name: plan.rule[name] for name in RULED if name in plan.rule}
     if "se" in plan.rule:
-        rule["budget"] = plan.rule.get("budget") or RUNS_PER_ALGORITHM * len(plan.algorithms)
-    settings = {**question, **rule, "deterministic": plan.deterministic}
+        asked["budget"] = plan.rule.get("budget") or RUNS_PER_ALGORITHM * len(plan.algorithms)
     if not isinstance(plan.policy, StopStudy):
-        settings["failures"] = plan.policy
-    return {name: value for name, value in settings.items() if value is not None}
+        asked["failures"] = plan.policy
+    return {name: asked[name] for name in declared() if asked.get(name) is not None}
 
 
 def _features(plan: PlanRecord) -> dict[str, dict[str, object]]:

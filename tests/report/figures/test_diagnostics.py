@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ampler.analysis import analyse_runs
+from ampler import analyse
 from ampler.core.errors import InvalidInput
 from ampler.core.runs import Runs
 from ampler.report.figures import bootstrap_data, draw_bootstrap, draw_quantiles, quantiles_data
@@ -15,7 +15,7 @@ def analysis_of(differences):
     n = len(differences)
     names = [f"i{k}" for k in range(n)]
     values = [100.0 + d for d in differences] + [100.0] * n
-    return analyse_runs(Runs.from_columns(names * 2, ["a"] * n + ["b"] * n, values), difference="simple")
+    return analyse(Runs.from_columns(names * 2, ["a"] * n + ["b"] * n, values), difference="simple")
 
 
 def test_the_quantiles_are_those_of_scipy():

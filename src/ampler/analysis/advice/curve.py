@@ -8,7 +8,7 @@ from math import log10
 
 import numpy as np
 
-from ampler.analysis.advice.goal import Wish
+from ampler.analysis.advice.goal import PowerGoal
 from ampler.analysis.advice.pilot import Pilot
 from ampler.design.terms import MOST_INSTANCES
 
@@ -33,46 +33,46 @@ class Choice:
         return replace(self, se=self.se * unit)
 
 
-def cost_curve(pilot: Pilot, wish: Wish) -> tuple[Choice, ...]:
+def cost_curve(pilot: Pilot, goal: PowerGoal) -> tuple[Choice, ...]:
     """Return choices by accuracy, from where better accuracy saves no instance up to `start` runs everywhere."""
-    fewest = wish.check_possible(pilot.between)
-    curve = [choice_at(pilot, wish, pilot.top)]
+    fewest = goal.check_possible(pilot.between)
+    curve = [choice_at(pilot, goal, pilot.top)]
     for step in range(1, round(DECADES / log10(STEP)) + 1):
         if curve[-1].instances <= fewest or pilot.top == 0:
             break
-        curve.append(choice_at(pilot, wish, pilot.top / STEP**step, guess=curve[-1].instances))
+        curve.append(choice_at(pilot, goal, pilot.top / STEP**step, guess=curve[-1].instances))
     return tuple(reversed(curve))
 
 
-def cheapest_choice(pilot: Pilot, wish: Wish, curve: Sequence[Choice]) -> Choice:
+def cheapest_choice(pilot: Pilot, goal: PowerGoal, curve: Sequence[Choice]) -> Choice:
     """Return the cheapest choice: the curve's, bettered on a finer grid, then with no more accuracy than needed."""
-    most = wish.available or MOST_INSTANCES
+    most = goal.available or MOST_INSTANCES
     best = _cheapest([choice for choice in curve if choice.instances <= most] or curve[:1])
     if best.se > 0:
         finer = np.geomspace(best.se / STEP, min(best.se * STEP, pilot.top), FINER)
-        tried = [choice_at(pilot, wish, float(se), best.instances) for se in finer]
+        tried = [choice_at(pilot, goal, float(se), best.instances) for se in finer]
         best = _cheapest([best, *(choice for choice in tried if choice.instances <= most)])
-    return _cheapest([best, choice_at(pilot, wish, _least_accuracy(pilot, wish, best), best.instances)])
+    return _cheapest([best, choice_at(pilot, goal, _least_accuracy(pilot, goal, best), best.instances)])
 
 
-def choice_at(pilot: Pilot, wish: Wish, se: float, guess: int = 2) -> Choice:
+def choice_at(pilot: Pilot, goal: PowerGoal, se: float, guess: int = 2) -> Choice:
     """Return what it takes to reach the power when every difference is known to `se`."""
     counts = pilot.counts(se)
     variances = pilot.variances(counts)
-    instances = wish.instances(variances, guess)
+    instances = goal.instances(variances, guess)
     runs = float(counts.sum(axis=1).mean())
-    return Choice(se, instances, runs, instances * pilot.cost(counts), wish.reached(instances, variances))
+    return Choice(se, instances, runs, instances * pilot.cost(counts), goal.reached(instances, variances))
 
 
 def _cheapest(choices: Iterable[Choice]) -> Choice:
     return min(choices, key=lambda choice: (choice.cost, choice.se))
 
 
-def _least_accuracy(pilot: Pilot, wish: Wish, best: Choice) -> float:
+def _least_accuracy(pilot: Pilot, goal: PowerGoal, best: Choice) -> float:
     """The largest se with which the same instances still reach the power: the cost falls with se."""
     low, high = best.se, min(best.se * STEP, pilot.top)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        enough = wish.reached(best.instances, pilot.variances(pilot.counts(middle))) >= wish.power
+        enough = goal.reached(best.instances, pilot.variances(pilot.counts(middle))) >= goal.settings.power
         low, high = (middle, high) if enough else (low, middle)
     return low

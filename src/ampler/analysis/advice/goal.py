@@ -4,37 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Literal, get_args
 
 import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Test
+from ampler.core.settings import AnalysisSettings
+from ampler.core.values import Target, Test
 from ampler.design.terms import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power
 
-Named = Literal["mean", "median", "worst", "best"]
-Target = Named | int
-
+NAMED = ("mean", "median", "worst", "best")
 DETECT_HALVINGS = 12  # of the interval in which the detectable difference lies: three digits
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A raw difference to find in every comparison, with this power, by Holm's tests.
+class PowerGoal:
+    """A raw difference to find in every comparison, with the power and by the tests of the settings, under Holm.
 
     Pairs whose differences vary differently have different effects. The largest effect has the smallest p-value, so
     it is held against the strictest level; with equal effects this is the convention of `ampler.design`.
     """
 
+    settings: AnalysisSettings
     detect: float
-    power: float
-    alpha: float
-    target: Target
-    alternative: Alternative
-    test: Test
+    target: Target = "mean"
     available: int | None = None  # instances
     unit: float = 1.0  # in which `detect` is given, for the words of errors
 
@@ -42,21 +37,17 @@ class Wish:
         positive("detect", self.detect)
         if self.available is not None and self.available < 2:
             raise InvalidDesign(f"at least 2 instances must be available, got {self.available!r}")
-        for name in ("power", "alpha"):
-            if not 0 < getattr(self, name) < 1:
-                raise InvalidDesign(f"{name} must lie strictly between 0 and 1, got {getattr(self, name)!r}")
-        if self.power <= self.alpha:
-            raise InvalidDesign(f"power must be larger than alpha, got {self.power!r} and {self.alpha!r}")
-        for name, choices in (("target", Named), ("alternative", Alternative), ("test", Test)):
-            value = getattr(self, name)
-            if value not in get_args(choices) and not (name == "target" and isinstance(value, int) and value > 0):
-                raise InvalidDesign(f"{name} must be one of {', '.join(get_args(choices))}, got {value!r}")
+        power, alpha = self.settings.power, self.settings.alpha
+        if power <= alpha:
+            raise InvalidDesign(f"power must be larger than alpha, got {power!r} and {alpha!r}")
+        if self.target not in NAMED and not (isinstance(self.target, int) and self.target > 0):
+            raise InvalidDesign(f"target must be one of {', '.join(NAMED)}, got {self.target!r}")
 
     def instances(self, variances: Floats, guess: int = 2) -> int:
         """Return the fewest instances that reach the power when the pairs' differences have these variances."""
         effects = self._effects(variances)
         low, high = 1, max(2, guess)
-        while self._reached(high, effects, "t") < self.power:
+        while self._reached(high, effects, "t") < self.settings.power:
             low, high = high, 2 * high
             if high > MOST_INSTANCES:
                 raise InvalidDesign(
@@ -65,12 +56,12 @@ class Wish:
                 )
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self._reached(middle, effects, "t") >= self.power else (middle, high)
-        return instances_for(high, self.test)
+            low, high = (low, middle) if self._reached(middle, effects, "t") >= self.settings.power else (middle, high)
+        return instances_for(high, self.settings.test)
 
     def reached(self, instances: int, variances: Floats) -> float:
         """Return the power that so many instances reach."""
-        return self._reached(instances, self._effects(variances), self.test)
+        return self._reached(instances, self._effects(variances), self.settings.test)
 
     def check_possible(self, between: Floats) -> int:
         """Return how many instances are needed however exact the runs; complain when fewer are available."""
@@ -99,8 +90,10 @@ class Wish:
             return np.minimum(self.detect / np.sqrt(variances), LARGEST_EFFECT)
 
     def _reached(self, instances: int, effects: Floats, test: Test) -> float:
-        levels = holm_levels(len(effects), self.alpha)
-        powers = paired_power(instances, np.sort(effects)[::-1], levels, test=test, alternative=self.alternative)
+        levels = holm_levels(len(effects), self.settings.alpha)
+        powers = paired_power(
+            instances, np.sort(effects)[::-1], levels, test=test, alternative=self.settings.alternative
+        )
         if self.target == "mean":
             return float(powers.mean())
         return float(np.sort(powers)[-self._comparisons(len(powers))])

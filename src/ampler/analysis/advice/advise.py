@@ -1,0 +1,181 @@
+"""From a pilot to the cheapest accuracy and number of instances that reach a power."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import ceil, floor, isfinite, log2, sqrt
+from typing import Any
+
+import numpy as np
+
+from ampler.analysis.advice import words
+from ampler.analysis.advice.curve import Choice, cheapest_choice, cost_curve
+from ampler.analysis.advice.goal import PowerGoal, positive
+from ampler.analysis.advice.pilot import Pilot, VarianceParts, pilot_of
+from ampler.analysis.blocks import complete, gather, summarise
+from ampler.core.arrays import Floats
+from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
+from ampler.core.values import Difference, Target
+from ampler.stats.contrasts import contrasts_of
+
+ROOM = 3.0  # a rule with the default guard takes a fifth more runs than the optimum, but now and then far more
+LEAST_PILOT = 3  # instances: a variance over fewer is no variance
+LITTLE_NOISE = 3  # se = σ_between/3 costs 5 % of the effect: sqrt(1 + 1/9) = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The cheapest choice, the curve it was found on, and why. `print(advice)` says it in words."""
+
+    answer: str  # more instances or more runs, compared with the pilot
+    best: Choice
+    curve: tuple[Choice, ...]  # the most exact first
+    allocation: Mapping[str, float]  # runs of each algorithm on an instance, on average, at the best choice
+    budget: int  # on one instance, with room for a rule that makes sure of se
+    instances_interval: tuple[int, int]  # what the best se would need at the ends of the 90 % intervals
+    parts: tuple[VarianceParts, ...]  # in the order of the pairs
+    pilot_instances: int
+    pilot_runs: float  # on one instance, all algorithms together, on average
+    excluded: Mapping[str, str]  # instances of the pilot that could not be used, and why
+    detect: float
+    power: float
+    difference: Difference
+    start: int
+    warnings: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, the noise shares included."""
+        parts = [asdict(part) | {"noise_share": part.noise_share} for part in self.parts]
+        return asdict(self) | {"parts": parts}
+
+    def __str__(self) -> str:
+        best = self.best
+        return (
+            f"{self.answer} Take se = {best.se:.3g} and {best.instances} instances: about {best.runs:.0f} runs on"
+            f" each, {best.runs * best.instances:,.0f} in all, reach power {best.power:.3f} for a difference of"
+            f" {self.detect:g}."
+        )
+
+
+def advise_runs(
+    runs: Runs,
+    settings: AnalysisSettings,
+    *,
+    detect: float,
+    target: Target = "mean",
+    deterministic: Collection[str] = (),
+    start: int = 10,
+    costs: Mapping[str, float] | None = None,
+    instance_cost: float = 0.0,
+    available: int | None = None,
+) -> Advice:
+    """Return the accuracy and the number of instances that find a raw difference of `detect` at the least cost.
+
+    Every true mean difference is taken to be `detect`, in the unit of the differences (0.02 is two percent). `target`
+    says which power must reach the wanted one, as for `required_instances`. `costs` are those of one run, by algorithm,
+    and `instance_cost` that of having an instance at all. As long as instances are free and there is no end of them,
+    the fewest runs (`start`) on the most instances are cheapest; say how many there are with `available`.
+
+    >>> noise = [0.0, 0.4, -0.4, 0.2, -0.2]
+    >>> rows = [(f"i{i}", "ab"[a], 5 * i + a * i % 3 + e) for i in range(12) for a in range(2) for e in noise]
+    >>> settings = AnalysisSettings(difference="simple")
+    >>> print(advise_runs(Runs.from_columns(*zip(*rows)), settings, detect=0.5, start=2).answer)
+    More instances (27 instead of 12); the runs on each suffice (4 instead of 10).
+    """
+    unit = _unit(detect, settings.difference)
+    goal = PowerGoal(settings, detect / unit, target, available, unit)
+    cells, excluded = complete(gather(runs, settings.failures), deterministic)
+    _check_pilot(runs, len(cells.instances), start)
+    cells = replace(cells, values=cells.values / unit)
+    contrasts = contrasts_of(
+        cells.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
+    )
+    blocks = summarise(cells, settings.statistic, deterministic=deterministic)
+    prices = _costs(costs, cells.algorithms)
+    pilot = pilot_of(blocks, contrasts, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
+    curve = cost_curve(pilot, goal)
+    best = cheapest_choice(pilot, goal, curve)
+    counts = pilot.counts(best.se)
+    used, spent = len(cells.instances), float(cells.spent.sum(axis=1).mean())
+    return Advice(
+        answer=words.answer(best, used, spent),
+        best=best.times(unit),
+        curve=tuple(choice.times(unit) for choice in curve),
+        allocation=dict(zip(cells.algorithms, counts.mean(axis=0).tolist(), strict=True)),
+        budget=ceil(ROOM * counts.sum(axis=1).max()),
+        instances_interval=_instances_interval(pilot, goal, best.se),
+        parts=tuple(part.times(unit) for part in pilot.parts),
+        pilot_instances=used,
+        pilot_runs=spent,
+        excluded=excluded,
+        detect=float(detect),
+        power=settings.power,
+        difference=settings.difference,
+        start=start,
+        warnings=_warnings(pilot, best, counts, excluded),
+    )
+
+
+def suggest_se(*, detect: float, effect: float = 0.5) -> float:
+    """Return an accuracy to begin with when nothing is known: a third of the variation between instances.
+
+    If a raw difference `detect` is an effect d of the estimated differences, their standard deviation is detect/d. With
+    se = σ_between/3 the noise of the runs makes a tenth of that variance, and costs 5 % of the effect.
+
+    >>> round(suggest_se(detect=0.05, effect=0.5), 4)
+    0.0316
+    """
+    deviation = positive("detect", detect) / positive("effect", effect)
+    return deviation / sqrt(1 + LITTLE_NOISE**2)
+
+
+def _unit(detect: float, difference: Difference) -> float:
+    """A power of two near `detect` to count simple differences in, so that squares of any magnitude are doubles."""
+    return 2.0 ** floor(log2(positive("detect", detect))) if difference == "simple" else 1.0
+
+
+def _check_pilot(runs: Runs, usable: int, start: int) -> None:
+    if start < 2:
+        raise InvalidDesign(f"start must be 2 or more, or no variance can be estimated, got {start!r}")
+    if len(runs.algorithms) < 2:
+        raise InvalidData(f"a comparison needs at least two algorithms, got {runs.algorithms[0]!r} alone")
+    if usable < LEAST_PILOT:
+        raise InvalidData(
+            f"advice needs at least {LEAST_PILOT} instances on which every algorithm has two values or more, to tell"
+            f" the noise of the runs apart; got {usable} of {len(runs.instances)}, so run each algorithm again there"
+        )
+
+
+def _costs(costs: Mapping[str, float] | None, algorithms: Sequence[str]) -> Floats:
+    given = dict(costs or {})
+    strangers = sorted(set(given) - set(algorithms))
+    if strangers:
+        raise InvalidData(f"costs must be of the algorithms {', '.join(map(repr, algorithms))}, got {strangers[0]!r}")
+    return np.array([positive(f"the cost of {name!r}", given.get(name, 1.0)) for name in algorithms])
+
+
+def _instance_cost(cost: float) -> float:
+    if not (isfinite(cost) and cost >= 0):
+        raise InvalidDesign(f"instance_cost must be 0 or more, got {cost!r}")
+    return cost
+
+
+def _instances_interval(pilot: Pilot, goal: PowerGoal, se: float) -> tuple[int, int]:
+    within = pilot.variances(pilot.counts(se)) - pilot.between
+    low, high = np.transpose([part.between_interval for part in pilot.parts])
+    return goal.instances(low + within), goal.instances(high + within)
+
+
+def _warnings(pilot: Pilot, best: Choice, counts: Floats, excluded: Mapping[str, str]) -> tuple[str, ...]:
+    used = len(pilot.theta)
+    sentences = (
+        words.left_out(excluded, used),
+        words.small_pilot(used),
+        words.no_variation(pilot.parts),
+        words.few_instances(best.instances),
+        words.start_suffices(pilot.start, everywhere=bool((counts <= pilot.start).all())),
+    )
+    return tuple(sentence for sentence in sentences if sentence)

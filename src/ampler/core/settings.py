@@ -1,0 +1,127 @@
+"""The settings of an analysis as one value, the same from the shell, the browser and Python. Pure.
+
+A setting is declared once, below: its type, its default, how it is checked, and what its help says. Options of the
+shell are made from this, and everything under the public doors takes the value whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from ampler.core.checks import choice, number, share, whole
+from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.failures import FailurePolicy
+from ampler.core.values import Alternative, Better, Difference, Formula, Guard, Test
+
+Check = Callable[[str, Any], object]
+
+UNKNOWN = "leave it out if it is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known of a setting besides its type and default.
+
+    `help` is what people are told of it; a setting without help is no option of the shell. `check` takes the name and
+    the value and complains of what does not fit; words that hang on the algorithms are checked where these are known.
+    `metavar` stands for a free text.
+    """
+
+    help: str = ""
+    check: Check | None = None
+    metavar: str | None = None
+
+
+def _one_of(words: Any, way_out: str) -> Check:
+    return lambda name, value: choice(name, value, get_args(words), way_out)
+
+
+def _a_share(way_out: str) -> Check:
+    return lambda name, value: share(name, value, way_out)
+
+
+def _positive(name: str, value: Any) -> None:
+    if value is not None and number(name, value, UNKNOWN) <= 0:
+        raise InvalidData(f"{name} must be positive, got {value!r}; {UNKNOWN}")
+
+
+def _runs(name: str, value: Any) -> None:
+    if value is not None:
+        whole(name, value, 1, 10**12, "it is the largest number of runs on one instance")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisSettings:
+    """What is asked of results, checked when it is made.
+
+    With a `reference` all others are compared with it, else all with all. `se` and `budget` say what accuracy was
+    wanted and how many runs an instance could take; `margin` asks for equivalence as well, and then each of the two
+    families gets half of alpha. `failures` says what a failed run counts as; it must be said when there are any.
+
+    >>> AnalysisSettings(difference="percent", margin=0.01).family_alpha
+    0.025
+    """
+
+    reference: Annotated[str | None, Setting("Compare all with this one; else all pairs.", metavar="NAME")] = None
+    difference: Annotated[Difference, Setting("Must be chosen, unless a study says it.")]
+    test: Annotated[Test, Setting("The paired test: t if not said.", _one_of(Test, "t is the default"))] = "t"
+    alternative: Annotated[
+        Alternative,
+        Setting("Of first - second: two-sided if not said.", _one_of(Alternative, "it speaks of first minus second")),
+    ] = "two-sided"
+    alpha: Annotated[float, Setting("Family-wise error rate: 0.05 if not said.", _a_share("0.05 is usual"))] = 0.05
+    family_alpha: float = field(init=False)  # of the differences: half of alpha when equivalence is claimed as well
+    better: Annotated[
+        Better,
+        Setting(
+            "For the words of the verdict: lower if not said.", _one_of(Better, "it decides the words of the verdict")
+        ),
+    ] = "lower"
+    statistic: Annotated[
+        str | Callable[..., Any],
+        Setting("mean, median, trimmed-mean, a quantile: mean if not said.", metavar="NAME"),
+    ] = "mean"
+    se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
+    budget: Annotated[int | None, Setting("The most runs on one instance.", _runs)] = None
+    margin: Annotated[float | None, Setting("Differences within it count as equivalent.", _positive)] = None
+    effect: Annotated[float | None, Setting("The effect that was planned for.", _positive)] = None
+    power: Annotated[float, Setting("The power that was planned for: 0.8 if not said.", _a_share("0.8 is usual"))] = 0.8
+    formula: Annotated[Formula, Setting("Errors of percent differences, all with all: delta if not said.")] = "delta"
+    guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
+    failures: Annotated[FailurePolicy | None, Setting()] = None
+
+    def __post_init__(self) -> None:
+        for name, setting in declared().items():
+            if setting.check is not None:
+                setting.check(name, getattr(self, name))
+        if self.alternative != "two-sided" and self.reference is None:
+            raise InvalidDesign(
+                f"alternative {self.alternative!r} needs a reference, as in a comparison of all with all no side is"
+                " special; name one or use 'two-sided'"
+            )
+        object.__setattr__(self, "family_alpha", self.alpha if self.margin is None else self.alpha / 2)
+
+    @property
+    def statistic_name(self) -> str:
+        """The statistic in a word."""
+        return self.statistic if isinstance(self.statistic, str) else getattr(self.statistic, "__name__", "custom")
+
+
+@cache
+def types() -> dict[str, Any]:
+    """Return the type of every setting that can be said, by name."""
+    return {name: get_args(kind)[0] for name, kind in _annotated().items()}
+
+
+@cache
+def declared() -> dict[str, Setting]:
+    """Return what is known of every setting that can be said, by name."""
+    return {name: kind.__metadata__[0] for name, kind in _annotated().items()}
+
+
+def _annotated() -> dict[str, Any]:
+    hints = get_type_hints(AnalysisSettings, include_extras=True)
+    return {name: kind for name, kind in hints.items() if get_origin(kind) is Annotated}

@@ -9,7 +9,7 @@ import ampler as am
 from ampler_upmsp.experiments import Recipe
 from ampler_upmsp.instance import generate_instance, write_instance
 from ampler_upmsp.paper import main
-from ampler_upmsp.rules import Reached, Truth, draw_rules, summary, true_moments, truth_experiment
+from ampler_upmsp.rules import RuleOnInstance, Truth, draw_rules, summary, true_moments, truth_experiment
 
 
 def test_true_errors_are_those_of_many_repeated_experiments():
@@ -39,9 +39,9 @@ def test_the_truth_is_made_of_many_runs_on_the_instances_of_the_experiment(tmp_p
 
 def test_the_summary_has_a_row_for_each_rule():
     rows = [
-        Reached("x", "paper", 300, 20, 10, 10, 2, 1.2, False),
-        Reached("y", "paper", 1100, 20, 20, 10, 10, 0.9, True),
-        Reached("x", "pairs", 400, 20, 20, 10, 10, 0.8, False),
+        RuleOnInstance("x", "paper", 300, 20, 10, 10, 2, 1.2, False),
+        RuleOnInstance("y", "paper", 1100, 20, 20, 10, 10, 0.9, True),
+        RuleOnInstance("x", "pairs", 400, 20, 20, 10, 10, 0.8, False),
     ]
     lines = summary(rows).splitlines()
     assert lines[2] == "| the paper's Algorithm 1 | 1400 | 1 | 75.0 % | 60.0 % | 1 of 2 | 1.05·se |"
@@ -49,7 +49,11 @@ def test_the_summary_has_a_row_for_each_rule():
 
 
 def test_the_figure_has_a_mark_for_each_instance_and_rule():
-    rows = [Reached(name, rule, 300, 21, 21, 6, 6, 0.9, False) for name in "xyz" for rule in ("paper", "pairs", "all")]
+    rows = [
+        RuleOnInstance(name, rule, 300, 21, 21, 6, 6, 0.9, False)
+        for name in "xyz"
+        for rule in ("paper", "pairs", "all")
+    ]
     ax = draw_rules(rows)
     assert [len(line.get_xdata()) for line in ax.lines[:3]] == [3, 3, 3]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import ampler as am
 from ampler import plots
 from ampler_upmsp import published
-from ampler_upmsp.beside import Beside, beside, cells, draw_beside, found
+from ampler_upmsp.replication import EstimatePair, draw_estimate_pairs, estimate_pairs, own_estimates, table_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,7 @@ def write_page(output: Path, setting: str, needed: int, done: Sequence[tuple[Exp
 
 
 def _part(experiment: Experiment, analysis: am.Analysis, folder: Path) -> dict[str, object]:
-    rows = beside(found(analysis), experiment.published)
+    rows = estimate_pairs(own_estimates(analysis), experiment.published)
     names = [(f"{experiment.name}-{drawing}", caption) for drawing, caption in experiment.figures]
     for (drawing, _), (name, _) in zip(experiment.figures, names, strict=True):
         plots.save(_drawn(drawing, analysis, rows), folder / f"{name}.svg")
@@ -93,11 +93,13 @@ def _part(experiment: Experiment, analysis: am.Analysis, folder: Path) -> dict[s
         "table": experiment.table,
         "totals": _totals(experiment, analysis, rows),
         "figures": names,
-        "rows": [cells(row) for row in rows],
+        "rows": [table_cells(row) for row in rows],
     }
 
 
-def _totals(experiment: Experiment, analysis: am.Analysis, rows: Sequence[Beside]) -> list[tuple[str, object, object]]:
+def _totals(
+    experiment: Experiment, analysis: am.Analysis, rows: Sequence[EstimatePair]
+) -> list[tuple[str, object, object]]:
     published_rejected = sum(row.published.rejected for row in rows)
     return [
         ("instances", analysis.instances, experiment.published_instances),
@@ -108,7 +110,7 @@ def _totals(experiment: Experiment, analysis: am.Analysis, rows: Sequence[Beside
     ]
 
 
-def _drawn(drawing: str, analysis: am.Analysis, rows: Sequence[Beside]) -> Axes:
+def _drawn(drawing: str, analysis: am.Analysis, rows: Sequence[EstimatePair]) -> Axes:
     match drawing:
         case "accuracy":
             return plots.draw_accuracy(plots.accuracy_data(analysis))
@@ -119,4 +121,4 @@ def _drawn(drawing: str, analysis: am.Analysis, rows: Sequence[Beside]) -> Axes:
                 instances=analysis.instances, comparisons=len(rows), effect=analysis.settings.effect
             )
             return plots.draw_power_curve(plots.power_curve_data(design))
-    return draw_beside(rows)
+    return draw_estimate_pairs(rows)

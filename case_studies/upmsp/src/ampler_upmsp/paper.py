@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import ampler as am
-from ampler_upmsp.beside import beside, found, markdown
 from ampler_upmsp.experiments import RULES, calibration_like, first_experiment, instance_files, second_experiment
 from ampler_upmsp.page import FIRST, SECOND, Experiment, write_page
-from ampler_upmsp.rules import TRUTH_RUNS, Reached, reached, summary, true_moments, truth_experiment
+from ampler_upmsp.replication import estimate_pairs, markdown_table, own_estimates
+from ampler_upmsp.rules import TRUTH_RUNS, RuleOnInstance, judge_rule, summary, true_moments, truth_experiment
 from ampler_upmsp.sheets import write_sheet
 
 ITERATIONS = 750_000
@@ -54,27 +54,29 @@ def carry_out(instances: Sequence[am.Instance], chosen: argparse.Namespace) -> N
             print(f"==> {page}", flush=True)
 
 
-def compare_rules(instances: Sequence[am.Instance], chosen: argparse.Namespace) -> tuple[Reached, ...]:
+def compare_rules(instances: Sequence[am.Instance], chosen: argparse.Namespace) -> tuple[RuleOnInstance, ...]:
     """Run the first experiment by the paper's rule and by ours, and judge both by the true variances."""
     iterations = chosen.iterations or RULES_ITERATIONS
     used = first_experiment(instances, iterations=iterations).plan.instances
     print(f"==> the truth: {chosen.truth} runs of each algorithm on each of {len(used)} instances", flush=True)
     store = chosen.output / "truth.db"
-    truth_experiment(used, iterations=iterations, runs=chosen.truth).run(store, workers=chosen.workers, report=Teller())
+    truth_experiment(used, iterations=iterations, runs=chosen.truth).run(
+        store, workers=chosen.workers, report=ProgressPrinter()
+    )
     truth = true_moments(store)
-    rows: list[Reached] = []
+    rows: list[RuleOnInstance] = []
     for name, rule in RULES.items():
         print(f"==> rule {name}", flush=True)
         study = first_experiment(used, iterations=iterations, rule=rule)
-        analysis = study.run(chosen.output / f"rule-{name}.db", workers=chosen.workers, report=Teller())
-        rows += reached(name, analysis, truth)
+        analysis = study.run(chosen.output / f"rule-{name}.db", workers=chosen.workers, report=ProgressPrinter())
+        rows += judge_rule(name, analysis, truth)
     write_sheet(rows, chosen.output / "rules.csv")
     (chosen.output / "rules.md").write_text(summary(rows), encoding="utf-8")
     print(summary(rows), end="")
     return tuple(rows)
 
 
-class Teller:
+class ProgressPrinter:
     """Prints where a study stands, a line now and then."""
 
     def __init__(self) -> None:
@@ -94,11 +96,11 @@ def _finished(experiment: Experiment, study: am.Study, chosen: argparse.Namespac
     needed = f"; {plan.needed} are needed" if plan.needed else ""
     print(f"==> {study.name}: {len(plan.instances)} instances{needed}, {len(plan.algorithms)} algorithms", flush=True)
     store = chosen.output / f"{experiment.name}.db"
-    analysis = study.run(store, workers=chosen.workers, report=Teller())
+    analysis = study.run(store, workers=chosen.workers, report=ProgressPrinter())
     am.write_report(store, chosen.output / f"{experiment.name}.html")
     table = chosen.output / f"{experiment.name}-beside-the-paper.md"
-    table.write_text(markdown(beside(found(analysis), experiment.published)), encoding="utf-8")
-    write_sheet(found(analysis), chosen.output / f"{experiment.name}.csv")
+    table.write_text(markdown_table(estimate_pairs(own_estimates(analysis), experiment.published)), encoding="utf-8")
+    write_sheet(own_estimates(analysis), chosen.output / f"{experiment.name}.csv")
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     print(f"==> {analysis.runs} runs; {rejected} of {len(analysis.comparisons)} null hypotheses rejected", flush=True)
     return analysis

@@ -47,7 +47,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class RuleOnInstance:
     """What one rule did on one instance: its runs, how many pairs are truly within `se`, and the largest true error."""
 
     instance: str
@@ -75,7 +75,7 @@ def true_moments(path: str | PathLike[str]) -> dict[str, Truth]:
     return {instance: _truth(samples) for instance, samples in values.items()}
 
 
-def reached(rule: str, analysis: am.Analysis, truth: Mapping[str, Truth]) -> tuple[Reached, ...]:
+def judge_rule(rule: str, analysis: am.Analysis, truth: Mapping[str, Truth]) -> tuple[RuleOnInstance, ...]:
     """Judge a finished study by the truth, instance by instance."""
     names = [row.algorithm for row in analysis.algorithms]
     first_runs = dict.fromkeys(names, START)
@@ -83,11 +83,11 @@ def reached(rule: str, analysis: am.Analysis, truth: Mapping[str, Truth]) -> tup
     for row in analysis.accuracy:
         true = truth[row.instance]
         errors = true.errors(dict(zip(names, row.runs, strict=True)))
-        judged.append(_judged(rule, row, errors, hard=true.errors(first_runs) > SE))
+        judged.append(_on_instance(rule, row, errors, hard=true.errors(first_runs) > SE))
     return tuple(judged)
 
 
-def summary(rows: Sequence[Reached]) -> str:
+def summary(rows: Sequence[RuleOnInstance]) -> str:
     """Return a table in Markdown, a row for each rule."""
     lines = [
         "| rule | runs | at the budget | pairs truly within se | of the hard ones | instances with all pairs within"
@@ -108,7 +108,7 @@ def summary(rows: Sequence[Reached]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw_rules(rows: Sequence[Reached]) -> Axes:
+def draw_rules(rows: Sequence[RuleOnInstance]) -> Axes:
     """Draw what each rule did on each instance: its runs, and the largest true standard error, in units of se."""
     from matplotlib.figure import Figure
 
@@ -128,9 +128,9 @@ def draw_rules(rows: Sequence[Reached]) -> Axes:
     return ax
 
 
-def _judged(rule: str, row: InstanceAccuracy, errors: np.ndarray, *, hard: np.ndarray) -> Reached:
+def _on_instance(rule: str, row: InstanceAccuracy, errors: np.ndarray, *, hard: np.ndarray) -> RuleOnInstance:
     within = errors <= SE
-    return Reached(
+    return RuleOnInstance(
         instance=row.instance,
         rule=rule,
         runs=sum(row.runs),

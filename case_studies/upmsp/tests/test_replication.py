@@ -5,13 +5,20 @@ from dataclasses import replace
 import pytest
 
 from ampler_upmsp import published
-from ampler_upmsp.beside import Beside, Ours, beside, cells, draw_beside, markdown
+from ampler_upmsp.replication import (
+    EstimatePair,
+    OwnEstimate,
+    draw_estimate_pairs,
+    estimate_pairs,
+    markdown_table,
+    table_cells,
+)
 from ampler_upmsp.sheets import read_sheet, write_sheet
 
 
 def row(published_row, **changes):
     """A row of which our half is the published one, but for the changes."""
-    same = Ours(
+    same = OwnEstimate(
         published_row.variant,
         published_row.estimate,
         *published_row.interval,
@@ -19,7 +26,7 @@ def row(published_row, **changes):
         published_row.p_value,
         published_row.rejected,
     )
-    return Beside(replace(same, **changes), published_row)
+    return EstimatePair(replace(same, **changes), published_row)
 
 
 FOUND, NOT_FOUND = published.FIRST[0], published.FIRST[-1]
@@ -43,21 +50,21 @@ def test_rows_agree_when_both_reject_with_the_same_sign_or_neither_does(mine, ag
 def test_the_table_shows_both_with_their_half_widths():
     mine = row(FOUND, estimate=-0.5, low=-0.6, high=-0.4, effect_size=-1.2, p_value=3e-9)
     shown = ("no-SWP.no-TSK", "-50 ± 10 *", "-79 ± 15 *", "-1.2", "-2.2", "3e-09", "3.7e-23", "yes")
-    assert cells(mine) == shown
-    assert f"| {' | '.join(shown)} |" in markdown([mine])
+    assert table_cells(mine) == shown
+    assert f"| {' | '.join(shown)} |" in markdown_table([mine])
 
 
 def test_variants_without_the_task_move_have_a_panel_of_their_own():
     rows = [row(each) for each in published.FIRST]
-    upper, lower = draw_beside(rows).get_figure().axes
+    upper, lower = draw_estimate_pairs(rows).get_figure().axes
     labels = [[text.get_text() for text in ax.get_yticklabels()] for ax in (upper, lower)]
     assert [len(group) for group in labels] == [6, 15]
     assert all("TSK" in label for label in labels[0])
     assert upper.get_xlim()[0] < -0.79 < -0.1 < lower.get_xlim()[0] < 0
-    assert len(draw_beside([row(each) for each in published.SECOND]).get_figure().axes) == 1
+    assert len(draw_estimate_pairs([row(each) for each in published.SECOND]).get_figure().axes) == 1
 
 
 def test_rows_come_back_from_their_file_in_the_published_order(tmp_path):
     rows = [row(each, estimate=each.estimate / 3) for each in published.FIRST]
     write_sheet([each.ours for each in reversed(rows)], tmp_path / "ours.csv")
-    assert beside(read_sheet(Ours, tmp_path / "ours.csv"), published.FIRST) == tuple(rows)
+    assert estimate_pairs(read_sheet(OwnEstimate, tmp_path / "ours.csv"), published.FIRST) == tuple(rows)

@@ -17,7 +17,7 @@ ROW = 0.24  # inches that one variant takes in the figure
 
 
 @dataclass(frozen=True, slots=True)
-class Ours:
+class OwnEstimate:
     """A variant's comparison with `full` as we find it; the estimate and its interval are shares, not percent."""
 
     variant: str
@@ -30,10 +30,10 @@ class Ours:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class EstimatePair:
     """A variant's comparison, ours and the published one."""
 
-    ours: Ours
+    ours: OwnEstimate
     published: Published
 
     @property
@@ -43,21 +43,21 @@ class Beside:
         return self.ours.rejected == self.published.rejected and (same_sign or not self.ours.rejected)
 
 
-def found(analysis: am.Analysis) -> tuple[Ours, ...]:
+def own_estimates(analysis: am.Analysis) -> tuple[OwnEstimate, ...]:
     """Return the comparisons of an analysis."""
     return tuple(
-        Ours(each.second, each.estimate, *each.interval, each.effect_size, each.p_value, each.rejected)
+        OwnEstimate(each.second, each.estimate, *each.interval, each.effect_size, each.p_value, each.rejected)
         for each in analysis.comparisons
     )
 
 
-def beside(ours: Iterable[Ours], published: Sequence[Published]) -> tuple[Beside, ...]:
+def estimate_pairs(ours: Iterable[OwnEstimate], published: Sequence[Published]) -> tuple[EstimatePair, ...]:
     """Join our comparisons with the published ones, in the published order."""
     by_variant = {row.variant: row for row in ours}
-    return tuple(Beside(by_variant[row.variant], row) for row in published)
+    return tuple(EstimatePair(by_variant[row.variant], row) for row in published)
 
 
-def draw_beside(rows: Sequence[Beside]) -> Axes:
+def draw_estimate_pairs(rows: Sequence[EstimatePair]) -> Axes:
     """Draw both estimates of every variant with their intervals; filled marks are rejected null hypotheses.
 
     Variants without the task move, which lose ten times as much as the others, have a scale of their own.
@@ -76,12 +76,12 @@ def draw_beside(rows: Sequence[Beside]) -> Axes:
     return axes[0]
 
 
-def markdown(rows: Sequence[Beside]) -> str:
+def markdown_table(rows: Sequence[EstimatePair]) -> str:
     """Return the table: each variant's estimate with the half-width of its interval, d and p, ours and published."""
     lines = [
         "| variant | difference, % | published | d | published | p | published | agrees |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
-        *(f"| {' | '.join(cells(row))} |" for row in rows),
+        *(f"| {' | '.join(table_cells(row))} |" for row in rows),
     ]
     return "\n".join([*lines, "", LEGEND]) + "\n"
 
@@ -93,7 +93,7 @@ LEGEND = (
 )
 
 
-def cells(row: Beside) -> tuple[str, ...]:
+def table_cells(row: EstimatePair) -> tuple[str, ...]:
     """Return the texts of a row of the table."""
     ours, theirs = row.ours, row.published
     return (
@@ -112,7 +112,7 @@ def _percent(estimate: float, half_width: float, rejected: bool) -> str:
     return f"{100 * estimate:.2g} ± {100 * half_width:.2g}{' *' if rejected else ''}"
 
 
-def _draw_panel(rows: Sequence[Beside], ax: Axes) -> None:
+def _draw_panel(rows: Sequence[EstimatePair], ax: Axes) -> None:
     for place, row in enumerate(rows):
         ours, theirs = row.ours, row.published
         _mark(ax, place - 0.16, ours.estimate, (ours.low, ours.high), ours.rejected, OURS)

@@ -9,20 +9,12 @@ from __future__ import annotations
 import random
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from ampler.core.values import Question
-from ampler.running import run_plan
 from ampler.running.engines.dask import dask_cluster
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan
-from ampler.study.store import open_store
-
-Algorithm = Callable[[str, int], float]
+from measuring import Algorithm, runs_per_second
 
 TARGET = 0.8
 TURNS = 3
@@ -33,7 +25,7 @@ def main() -> int:
     accuracy = Accuracy(se=0.05, difference="simple", start=10, budget=60)
     with dask_cluster("local", workers=2) as client:
         client.wait_for_workers(2, timeout=60)
-        runs_per_second(napping, Fixed(runs=2), executor=client)  # the workers import what they need
+        runs_per_second(napping, Fixed(runs=2), instances=10, executor=client)  # the workers import what they need
         met = [
             compared("sleeping runs of 20 ms, fixed numbers", napping, Fixed(runs=15), client),
             compared("sleeping runs of 20 ms, decisions on accuracy", napping, accuracy, client),
@@ -45,28 +37,11 @@ def main() -> int:
 def compared(what: str, algorithm: Algorithm, rule: Any, client: Any) -> bool:
     ratios = []
     for _ in range(TURNS):
-        pool = runs_per_second(algorithm, rule, workers=2)
-        ratios.append(runs_per_second(algorithm, rule, executor=client) / pool)
+        pool = runs_per_second(algorithm, rule, instances=10, workers=2)
+        ratios.append(runs_per_second(algorithm, rule, instances=10, executor=client) / pool)
     ratio = statistics.median(ratios)
     print(f"{what:<58}{TARGET:>12.2f}{ratio:>12.2f}{'' if ratio >= TARGET else '   MISSED'}", flush=True)
     return ratio >= TARGET
-
-
-def runs_per_second(algorithm: Algorithm, rule: Any, **engine: Any) -> float:
-    """Recorded runs per second of a whole study, kept in a real study file."""
-    plan = make_plan(
-        question=Question("simple"),
-        algorithms=dict.fromkeys("abc", algorithm),
-        instances=[f"i{number}" for number in range(10)],
-        rule=rule,
-        seed=1,
-        count="all",
-    )
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
-        began = time.perf_counter()
-        with open_store(Path(folder, "study.db")) as store:
-            progress = run_plan(plan, store, **engine)
-        return progress.new / (time.perf_counter() - began)
 
 
 def napping(instance: str, seed: int) -> float:

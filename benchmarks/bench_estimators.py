@@ -15,22 +15,17 @@ from ampler.core.samples import Samples
 from ampler.sampling.rules import Accuracy
 from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
+from measuring import Row, print_table
 
 TIMES_LESS = 20.0  # than numpy.var of each algorithm's list
 RESAMPLED = 15.0  # milliseconds of a decision with 999 resamples, ten algorithms, 50 values each
 DECISION = {22: 1.0, 50: 5.0}  # milliseconds of a whole decision: guard, allocation, stop
 KINDS = [("simple", None), ("simple", 0), ("percent", None), ("percent", 0), ("log-ratio", None), ("log-ratio", 0)]
-Row = tuple[str, str, str, bool]
 
 
 def main() -> int:
     """Print the table and return the exit code."""
-    print(f"{'what':60} {'target':>10} {'measured':>10}")
-    all_met = True
-    for what, target, measured, met in rows():
-        print(f"{what:60} {target:>10} {measured:>10}{'' if met else '  missed'}", flush=True)
-        all_met &= met
-    return 0 if all_met else 1
+    return print_table(rows())
 
 
 def rows() -> Iterator[Row]:

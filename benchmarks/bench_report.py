@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from measuring import Row, print_table
+
 PAPER = Path(__file__).parents[2] / "shared" / "public-data" / "paper_experiment1_runs.csv"
 INSTANCES, ALGORITHMS, RUNS = 200, 20, 250  # a million runs
-Row = tuple[str, str, str, bool]
 
 CHILD = """
 import json, resource, sys, time
@@ -32,12 +33,7 @@ print(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, usage.ru_max
 
 def main() -> int:
     """Print the table and return the exit code."""
-    print(f"{'what':60} {'target':>10} {'measured':>10}")
-    all_met = True
-    for what, target, measured, met in rows():
-        print(f"{what:60} {target:>10} {measured:>10}{'' if met else '  missed'}", flush=True)
-        all_met &= met
-    return 0 if all_met else 1
+    return print_table(rows())
 
 
 def rows() -> Iterator[Row]:

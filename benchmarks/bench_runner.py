@@ -10,19 +10,11 @@ from __future__ import annotations
 import multiprocessing
 import random
 import sys
-import tempfile
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from ampler.core.values import Question
-from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan
-from ampler.study.store import open_store
-
-Algorithm = Callable[[str, int], float]
+from measuring import Algorithm, runs_per_second
 
 TRIES = 3  # the best counts: other work on the machine only ever makes it slower
 
@@ -67,23 +59,6 @@ def speedup(what: str, algorithm: Algorithm, target: float) -> bool:
 def told(what: str, target: str, measured: str, *, met: bool) -> bool:
     print(f"{what:<58}{target:>12}{measured:>12}{'' if met else '   MISSED'}", flush=True)
     return met
-
-
-def runs_per_second(algorithm: Algorithm, rule: Any, *, workers: int, instances: int) -> float:
-    """Recorded runs per second of a whole study, from the call to its return: workers started, file closed."""
-    plan = make_plan(
-        question=Question("simple"),
-        algorithms=dict.fromkeys("abc", algorithm),
-        instances=[f"i{number}" for number in range(instances)],
-        rule=rule,
-        seed=1,
-        count="all",
-    )
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
-        began = time.perf_counter()
-        with open_store(Path(folder, "study.db")) as store:
-            progress = run_plan(plan, store, workers=workers)
-        return progress.new / (time.perf_counter() - began)
 
 
 def bare_rate(algorithm: Algorithm, processes: int, seconds: float = 2.0) -> float:

@@ -1,0 +1,41 @@
+"""What several benchmarks share: a table of targets that says what was missed, and the rate of a whole study."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ampler import Question, make_plan, open_store, run_plan
+
+Algorithm = Callable[[str, int], float]
+Row = tuple[str, str, str, bool]  # what, target, measured, whether it is met
+
+
+def print_table(rows: Iterable[Row]) -> int:
+    """Print the rows as they come; return the exit code, 1 if a target is missed."""
+    print(f"{'what':60} {'target':>10} {'measured':>10}")
+    all_met = True
+    for what, target, measured, met in rows:
+        print(f"{what:60} {target:>10} {measured:>10}{'' if met else '  missed'}", flush=True)
+        all_met &= met
+    return 0 if all_met else 1
+
+
+def runs_per_second(algorithm: Algorithm, rule: Any, *, instances: int, **engine: Any) -> float:
+    """Recorded runs per second of a whole study, from the call to its return: workers started, file closed."""
+    plan = make_plan(
+        question=Question("simple"),
+        algorithms=dict.fromkeys("abc", algorithm),
+        instances=[f"i{number}" for number in range(instances)],
+        rule=rule,
+        seed=1,
+        count="all",
+    )
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
+        began = time.perf_counter()
+        with open_store(Path(folder, "study.db")) as store:
+            progress = run_plan(plan, store, **engine)
+        return progress.new / (time.perf_counter() - began)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from ampler.analysis.compare import compare, effect_intervals, effect_size, equivalence, p_values, skewness
+from ampler.analysis.compare import compare, equivalence, p_values
 from ampler.stats.holm import step_down
 from ampler.stats.paired import paired_test
 
@@ -53,56 +53,6 @@ def test_holm_steps_down_and_not_up():
     gap = next(data for data in GOLD if data["name"] == "holm_gap_1")
     assert not any(result.rejected for result in compared(gap, "t"))
     assert all(gap["tests"]["t.test"]["reject_paper_text"])  # a step-up rule would reject both
-
-
-@DATA
-def test_effect_sizes_and_their_intervals_are_those_of_r(data):
-    differences = np.array(data["Phi"], float)
-    np.testing.assert_allclose([effect_size(column) for column in differences.T], data["cohen_d"], rtol=1e-9)
-    np.testing.assert_allclose(effect_intervals(differences), data["cohen_d_ci95"], rtol=0, atol=1e-7)
-
-
-# effect sizes -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [2, 3, 10, 57, 400])
-@pytest.mark.parametrize("effect", [-3.0, -0.2, 0.0, 0.6, 20.0])
-def test_the_interval_of_d_leaves_a_fortieth_on_either_side(n, effect):
-    x = np.random.default_rng(n).normal(size=n)
-    x = (x - x.mean()) / x.std(ddof=1) + effect
-    ((low, high),) = effect_intervals(x[:, None])
-    t = math.sqrt(n) * effect
-    assert low < effect < high
-    assert stats.nct.sf(t, n - 1, low * math.sqrt(n)) == pytest.approx(0.025, abs=1e-8)
-    assert stats.nct.sf(-t, n - 1, -high * math.sqrt(n)) == pytest.approx(0.025, abs=1e-8)
-
-
-@pytest.mark.parametrize(("n", "rel"), [(2, 2e-4), (6, 1e-5), (57, 5e-6), (10_000, 5e-6)])
-def test_enormous_effects_have_an_interval_that_joins_the_exact_one(n, rel):
-    x = np.random.default_rng(n).normal(size=n)
-    x = (x - x.mean()) / x.std(ddof=1)
-    below, beyond = (
-        np.array(effect_intervals((x + factor / math.sqrt(n))[:, None])[0]) / factor for factor in (990.0, 1010.0)
-    )
-    np.testing.assert_allclose(below, beyond, rtol=rel + 2e-2 * (n > 1000))
-    assert all(map(math.isfinite, effect_intervals((x + 1e9)[:, None])[0]))
-
-
-def test_differences_without_spread_have_no_finite_effect():
-    constant, zero = np.full((5, 1), 2.0), np.zeros((5, 1))
-    assert effect_size(constant[:, 0]) == math.inf
-    assert effect_intervals(constant) == ((math.inf, math.inf),)
-    assert effect_intervals(-constant) == ((-math.inf, -math.inf),)
-    assert math.isnan(effect_size(zero[:, 0]))
-    assert all(map(math.isnan, effect_intervals(zero)[0]))
-
-
-def test_skewness_is_scipys_without_bias_and_free_of_the_unit():
-    x = np.random.default_rng(5).exponential(size=30)
-    assert skewness(x) == pytest.approx(stats.skew(x, bias=False), rel=1e-12)
-    assert skewness(-x * 1e300) == pytest.approx(-skewness(x), rel=1e-12)
-    assert math.isnan(skewness(x[:2]))
-    assert math.isnan(skewness(np.full(9, 0.1)))
 
 
 # laws -------------------------------------------------------------------------------------------------------------

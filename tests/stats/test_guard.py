@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ampler.stats.guard import effective_degrees, fitted_prior, guarded_variances, pooled_kurtosis
+from ampler.stats.guard import effective_degrees, guarded_variances, pooled_kurtosis
 
 GUARDS = ("pairs", "all")
 
@@ -166,29 +166,6 @@ def test_pooled_kurtosis_is_three_for_normal_data_and_leaves_constants_out():
     assert pooled_kurtosis(counts, variances, kurtosis).mean() == pytest.approx(3.0, abs=0.05)
     alone = pooled_kurtosis(np.array([10.0, 20.0]), np.array([0.0, 1.0]), np.array([np.nan, 2.0]))
     assert alone == pytest.approx(2.0 * 21 / 19)
-
-
-def test_the_prior_finds_the_variance_that_algorithms_share():
-    rng = np.random.default_rng(8)
-    variances = 4.0 * rng.chisquare(20, (200, 500)) / 20
-    prior = fitted_prior(variances, np.full_like(variances, 20.0))
-    assert np.median(prior.degrees) == pytest.approx(50.0)  # alike, so the cap holds
-    assert np.median(prior.variance) == pytest.approx(4.0, rel=0.05)
-
-
-def test_the_prior_finds_how_much_variances_differ():
-    rng = np.random.default_rng(9)
-    true = 4.0 * 6 / rng.chisquare(6, (400, 200))
-    prior = fitted_prior(true * rng.chisquare(15, true.shape) / 15, np.full_like(true, 15.0))
-    assert np.median(prior.degrees) == pytest.approx(6.0, rel=0.15)
-    assert np.median(prior.variance) == pytest.approx(4.0, rel=0.1)
-
-
-def test_few_algorithms_borrow_less_than_many_with_the_same_spread():
-    rng = np.random.default_rng(10)
-    few, many = (fitted_prior(rng.chisquare(20, (4000, size)), np.full((4000, size), 20.0)).degrees for size in (2, 40))
-    assert np.mean(few > 49.9) < np.mean(many > 49.9)
-    assert np.median(few) < np.median(many)
 
 
 @pytest.mark.parametrize("guard", GUARDS)

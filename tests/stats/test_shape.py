@@ -1,4 +1,4 @@
-"""How often the t-test errs on skewed differences: the formula against simulation."""
+"""Skewness against scipy, and how often the t-test errs on skewed differences: the formula against simulation."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ampler.stats.shape import error_inflation, skewness_error
+from ampler.stats.shape import error_inflation, skewness, skewness_error
 
 
 def simulated(skewness, n, alpha, alternative, families):
@@ -51,3 +51,11 @@ def test_the_standard_error_of_skewness_is_that_of_normal_samples():
     x = np.random.default_rng(2).normal(size=(20_000, 25))
     assert stats.skew(x, axis=1, bias=False).std() == pytest.approx(skewness_error(25), rel=0.03)
     assert skewness_error(3) == math.inf
+
+
+def test_skewness_is_scipys_without_bias_and_free_of_the_unit():
+    x = np.random.default_rng(5).exponential(size=30)
+    assert skewness(x) == pytest.approx(stats.skew(x, bias=False), rel=1e-12)
+    assert skewness(-x * 1e300) == pytest.approx(-skewness(x), rel=1e-12)
+    assert math.isnan(skewness(x[:2]))
+    assert math.isnan(skewness(np.full(9, 0.1)))

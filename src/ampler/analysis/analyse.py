@@ -14,7 +14,7 @@ import numpy as np
 
 from ampler.analysis import cautions
 from ampler.analysis.blocks import Blocks, Cells, complete, gather, summarise
-from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, skewness
+from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.words import verdict
@@ -29,6 +29,7 @@ from ampler.design import achieved_power, detectable_effect
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
+from ampler.stats.shape import skewness
 
 
 def analyse_runs(

@@ -5,22 +5,16 @@ Differences come as an array with instances in rows and pairs in columns; compar
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.values import Alternative, Test
+from ampler.stats.effect_size import effect_intervals, effect_size
 from ampler.stats.holm import step_down
-from ampler.stats.location import is_constant, location
 from ampler.stats.paired import Bounds, FamilyVerdict, PairedTest, family_verdict, paired_test
-from ampler.stats.paired.student import t_statistic
-
-EFFECT_LEVEL = 0.95  # of the interval of d; plain, not adjusted for the family
-FAR = 1000.0  # beyond this t the series behind nct.sf does not converge
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +106,6 @@ def equivalence(
     )
 
 
-def effect_size(differences: Floats) -> float:
-    """Return Cohen's d of paired differences, mean/sd: infinite for constant differences, NaN if all are zero.
-
-    >>> effect_size(np.array([1.0, 2.0, 3.0]))
-    2.0
-    """
-    return t_statistic(differences) / math.sqrt(len(differences))
-
-
-def effect_intervals(differences: Floats) -> tuple[Interval, ...]:
-    """Return the plain 95 % interval of each column's d, by inverting the noncentral t distribution."""
-    n = len(differences)
-    t = np.array([t_statistic(column) for column in differences.T])
-    sign = np.where(t < 0, -1.0, 1.0)
-    low, high = (_noncentralities(np.abs(t), n - 1, tail) for tail in _tails())
-    flipped = np.where(sign > 0, [low, high], [-high, -low]) / math.sqrt(n)
-    return tuple((float(lower), float(upper)) for lower, upper in flipped.T)
-
-
-def skewness(differences: Floats) -> float:
-    """Return the adjusted sample skewness G1; NaN with fewer than three differences or constant ones."""
-    n = len(differences)
-    if n < 3 or is_constant(differences):
-        return math.nan
-    mean, sd, exponent = location(differences)
-    z = (np.ldexp(differences, -exponent) - mean) / sd
-    return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
-
-
 def _comparison(
     pair: Pair,
     column: Floats,
@@ -167,41 +132,3 @@ def _comparison(
         effect_size=effect_size(column),
         effect_interval=effect_interval,
     )
-
-
-def _tails() -> tuple[float, float]:
-    return (1 - EFFECT_LEVEL) / 2, (1 + EFFECT_LEVEL) / 2
-
-
-def _noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
-    """The noncentrality under which T exceeds t with probability `tail`, for t >= 0."""
-    near = np.isfinite(t) & (t <= FAR)
-    result = np.where(np.isinf(t), math.inf, math.nan)
-    if near.any():
-        result[near] = _inverted(t[near], degrees, tail)
-    far = np.isfinite(t) & ~near
-    if far.any():
-        result[far] = _asymptotic(t[far], degrees, tail)
-    return result
-
-
-def _inverted(t: Floats, degrees: int, tail: float) -> Floats:
-    # Only sf: cdf is NaN where it is tiny. The bracket is five times as wide as any 95 % interval.
-    from scipy.optimize import elementwise
-    from scipy.stats import nct
-
-    def excess(ncp: Any, at: Any) -> Any:
-        return nct.sf(at, degrees, ncp) - tail
-
-    find_root: Any = elementwise.find_root  # its stubs know no extra arguments
-    width = 10 * np.sqrt(1 + t * t / (2 * degrees))
-    roots: Floats = find_root(excess, (t - width, t + width), args=(t,)).x
-    return roots
-
-
-def _asymptotic(t: Floats, degrees: int, tail: float) -> Floats:
-    """For very large t: T > t when ncp + Z > t·S, with Z normal, S² = χ²/degrees; deviations add in squares."""
-    from scipy.special import chdtri, ndtri
-
-    scale = np.sqrt(chdtri(degrees, 1 - tail) / degrees)
-    return np.asarray(t + np.sign(tail - 0.5) * np.hypot(t * (scale - 1), ndtri(tail)))

@@ -14,9 +14,7 @@ from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import effective_degrees
-
-MOST_PRIOR_DEGREES = 50.0  # instances never share a variance exactly, however alike the estimates look
-FEWEST_PRIOR_DEGREES = 0.02
+from ampler.stats.variance_prior import moderated
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,52 +103,15 @@ def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats,
         exponents = blocks.exponents[:, None]
         theta, variances = np.ldexp(theta, exponents), np.ldexp(variances, 2 * exponents)
     unit = np.ones_like(theta) if contrasts.difference == "simple" else theta**2
-    spread = unit * moderated(variances / unit, blocks.counts, blocks.kurtosis)
+    spread = unit * _moderated(variances / unit, blocks.counts, blocks.kurtosis)
     return Pilot(contrasts, theta, spread, _parts(blocks, contrasts), start, costs, instance_cost)
 
 
-def moderated(variances: Floats, counts: Counts, kurtosis: Floats | None) -> Floats:
-    """Return variances that borrow strength from the other instances, algorithm by algorithm (Smyth 2004).
-
-    A variance from few runs is mostly chance. Taken at its word, the noise would seem to differ between instances
-    where it does not, and an allocation that follows these differences would seem to save runs that nobody can save.
-    Their mean is that of the variances that came, which is right on average.
-
-    >>> moderated(np.array([[1.0], [9.0], [5.0]]), np.full((3, 1), 4), None).round(1).tolist()
-    [[3.6], [6.4], [5.0]]
-    """
+def _moderated(variances: Floats, counts: Counts, kurtosis: Floats | None) -> Floats:
+    """Variances of one run that borrow strength from the other instances, algorithm by algorithm."""
     rows = variances.T  # algorithms first: each has a prior of its own
     degrees = effective_degrees(counts.T.astype(float), rows, None if kurtosis is None else kurtosis.T)
-    shrunk = np.array([_shrunk(own, freedom) for own, freedom in zip(rows, degrees, strict=True)])
-    means = shrunk.mean(axis=1, keepdims=True)
-    factor = np.divide(rows.mean(axis=1, keepdims=True), means, out=np.zeros_like(means), where=means > 0)
-    return np.asarray((factor * shrunk).T)
-
-
-def _shrunk(variances: Floats, degrees: Floats) -> Floats:
-    """Each variance moved towards what all of them together say, by moments of their logarithms."""
-    from scipy.special import polygamma, psi
-
-    used = (variances > 0) & (degrees > 0)
-    if used.sum() < 2:
-        return variances
-    half = degrees[used] / 2
-    logs = np.log(variances[used]) - psi(half) + np.log(half)  # unbiased for the logarithms of the true variances
-    prior = _prior_degrees(float(logs.var(ddof=1) - polygamma(1, half).mean()))
-    typical = np.exp(logs.mean() + psi(prior / 2) - np.log(prior / 2))
-    return np.asarray((degrees * variances + prior * typical) / (degrees + prior))
-
-
-def _prior_degrees(spread: float) -> float:
-    """The d for which ψ′(d/2) is the variance of the logarithms of the true variances, within its limits."""
-    from scipy.optimize import brentq
-    from scipy.special import polygamma
-
-    ends = FEWEST_PRIOR_DEGREES, MOST_PRIOR_DEGREES
-    high, low = (float(polygamma(1, end / 2)) for end in ends)
-    if not low < spread < high:
-        return ends[0] if spread >= high else ends[1]
-    return float(brentq(lambda d: float(polygamma(1, d / 2)) - spread, *ends))
+    return moderated(rows, degrees).T
 
 
 def variance_factors(instances: int) -> Interval:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ampler.analysis.compare import Comparison, Equivalence
+from ampler.analysis.exploration import Subgroup
 from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
 from ampler.core.settings import AnalysisSettings
@@ -14,6 +15,8 @@ from ampler.stats.paired import ESTIMANDS, paired_test
 
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
+ABOUT_INTERVALS = "Intervals in the table are at the Holm level of their rank; those in the sentences hold jointly."
+ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
 
 
 # one comparison ---------------------------------------------------------------------------------------------------
@@ -185,8 +188,8 @@ def _label(comparison: Comparison, analysis: Analysis) -> str:
     return comparison.second if analysis.settings.reference is not None else _pair(comparison)
 
 
-def _pair(comparison: Comparison) -> str:
-    return f"{comparison.first} × {comparison.second}"
+def _pair(of: Comparison | Subgroup) -> str:
+    return f"{of.first} × {of.second}"
 
 
 # the Holm table as text -------------------------------------------------------------------------------------------
@@ -258,6 +261,30 @@ def _notes(analysis: Analysis) -> Iterator[str]:
         )
     for caution in analysis.warnings:
         yield f"! {caution.sentence}"
+
+
+def stability_lines(analysis: Analysis) -> list[str]:
+    """Return the table of what other tests, differences and statistics would decide."""
+    rows = [
+        [each.test, each.difference, each.statistic, f"{each.same} of {len(each.decisions)}" if not each.note else "–"]
+        for each in analysis.stability
+    ]
+    return text_table(["test", "difference", "statistic", "decisions that stay"], rows, left=[0, 1, 2])
+
+
+def subgroup_lines(analysis: Analysis) -> list[str]:
+    """Return the table of every comparison on groups of instances."""
+    rows = [
+        [
+            f"{each.feature} = {each.value}",
+            str(each.instances),
+            _pair(each),
+            digits(each.estimate, 2),
+            f"{each.p_value:.2g}",
+        ]
+        for each in analysis.subgroups
+    ]
+    return text_table(["subgroup", "instances", "comparison", "estimate", "p"], rows, left=[0, 2])
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from ampler.app.shell.table_options import conditions
+from ampler.app.shell.options import conditions
 
 COMPARISON_FIELDS = {
     "first", "second", "estimate", "estimate_of", "interval", "level", "joint_interval", "p_value", "p_holm", "alpha",

@@ -1,13 +1,21 @@
-"""What a reader of the advice must know, in sentences."""
+"""Advice in sentences and tables: what to take, how sure that is, and what a reader must know."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
+from typing import TYPE_CHECKING
 
 from ampler.analysis.advice.curve import Choice
 from ampler.analysis.advice.pilot import VarianceParts, variance_factors
 
+if TYPE_CHECKING:
+    from ampler.analysis.advice.advise import Advice
+
+CURVE = ("se", "instances", "runs on each", "cost", "")
+PARTS = ("comparison", "sd between instances", "se of the pilot", "share of noise")
+POINTS = 12  # of the curve that are shown
+PAIRS = 10  # whose variance is shown, the most variable first
 FEW_INSTANCES = 10  # a variance from fewer is known to within a factor of three or worse
 NEARLY = 1.05  # a pilot with so many times its runs would do
 
@@ -23,6 +31,74 @@ def answer(best: Choice, pilot_instances: int, pilot_runs: float) -> str:
     if enough_runs:
         return f"Neither: the pilot is large enough ({instances} instances, {runs} runs on each)."
     return f"More runs on each instance ({runs}); the instances suffice ({instances})."
+
+
+def what_to_take(advice: Advice) -> str:
+    """Say the cheapest choice in numbers."""
+    best = advice.best
+    return (
+        f"Take se = {best.se:.3g} and {best.instances} instances. That is about {best.runs:.0f} runs on each, all"
+        f" algorithms together, {best.runs * best.instances:,.0f} in all, and finds a difference of {advice.detect:g}"
+        f" with power {best.power:.3f}."
+    )
+
+
+def how_sure(advice: Advice) -> list[str]:
+    """Say what a rule spends above the choice, and how well the pilot knows the number of instances."""
+    low, high = advice.instances_interval
+    return [
+        "A rule that makes sure of se (the default guard) takes a fifth more runs, half more where they are few;"
+        f" give it a budget of {advice.budget} runs or more on each instance.",
+        f"From {advice.pilot_instances} instances of a pilot the number needed is known to within {low} to {high}"
+        " (90 % interval).",
+    ]
+
+
+def curve_rows(advice: Advice) -> list[list[str]]:
+    """Return some points of the curve, with the best one among them, as rows under CURVE."""
+    step = max(1, len(advice.curve) // POINTS)
+    shown = {*advice.curve[::step], advice.curve[-1], advice.best}
+    return [_curve_row(choice, advice) for choice in sorted(shown, key=lambda choice: choice.se)]
+
+
+def part_rows(advice: Advice) -> list[list[str]]:
+    """Return where the variation of the most variable pairs comes from, as rows under PARTS."""
+    parts = sorted(advice.parts, key=lambda part: -part.total)
+    rows = [
+        [
+            f"{part.first} × {part.second}",
+            f"{part.between**0.5:.3g}",
+            f"{part.within**0.5:.3g}",
+            f"{min(1.0, part.noise_share):.0%}",
+        ]
+        for part in parts[:PAIRS]
+    ]
+    return rows + [[f"and {len(parts) - PAIRS} more, which vary less", "", "", ""]] * (len(parts) > PAIRS)
+
+
+def sentences(clauses: Iterable[str]) -> Iterator[str]:
+    """Yield clauses with a capital and a full stop."""
+    return (f"{clause[0].upper()}{clause[1:]}." for clause in clauses)
+
+
+# without a pilot --------------------------------------------------------------------------------------------------
+
+
+def first_accuracy(se: float) -> str:
+    """Say which accuracy to begin with."""
+    return f"Nothing is known yet: begin with se = {se:.3g}."
+
+
+def why_this_accuracy(detect: float, effect: float) -> str:
+    """Say where the accuracy to begin with comes from, and what comes next."""
+    return (
+        f"If a difference of {detect:g} is an effect of d = {effect:g}, the differences vary by {detect / effect:.3g}"
+        " over instances. This se leaves a tenth of that variance to the noise of the runs, which costs 5 % of the"
+        " effect. After some instances ask again, with their runs as the pilot."
+    )
+
+
+# what a reader must know: clauses, or None where there is nothing to say ------------------------------------------
 
 
 def small_pilot(instances: int) -> str | None:
@@ -76,3 +152,8 @@ def left_out(excluded: Mapping[str, str], used: int) -> str | None:
     return (
         f"{len(excluded)} of {used + len(excluded)} instances could not be used, the first of them {name!r}: {reason}"
     )
+
+
+def _curve_row(choice: Choice, advice: Advice) -> list[str]:
+    mark = "cheapest" if choice == advice.best else ""
+    return [f"{choice.se:.3g}", f"{choice.instances:,}", f"{choice.runs:,.0f}", f"{choice.cost:,.0f}", mark]

@@ -7,47 +7,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ampler.app.shell.options import JsonOption, NumberOption, WholeOption, number
-from ampler.app.shell.output import WrongUsage, say, say_points, say_table, write_json
-from ampler.app.shell.table_options import (
-    DIFFERENCES,
-    AlgorithmOption,
-    EncodingOption,
-    FailureOption,
-    InstanceOption,
-    MetricOption,
-    ValueOption,
-    WhereOption,
+from ampler.app.shell.options import (
+    JsonOption,
+    NumberOption,
+    Said,
+    WholeOption,
+    as_arguments,
     assignment,
-    conditions,
-    several,
+    number,
+    settings_options,
+    table_options,
+    takes,
 )
-from ampler.core.values import Alternative, Difference, Test
+from ampler.app.shell.output import WrongUsage, say, say_points, say_table, write_json
 
 if TYPE_CHECKING:
-    from ampler.analysis.advice import Advice, Choice
+    from ampler.analysis.advice import Advice
 
 Option = typer.Option
-POINTS = 12  # of the curve that are shown
-PAIRS = 10  # whose variance is shown, the most variable first
+THUMB_EFFECT = 0.5  # that `--detect` means for the rule of thumb, unless said otherwise
 
 
+@takes(
+    asked=settings_options("difference", "reference", "power", "alpha", power="Wanted power: 0.8 if not said."),
+    tested=settings_options(
+        "test", "alternative", "statistic", alternative="Two-sided if not said.", statistic="mean if not said."
+    ),
+    table=table_options(),
+)
 def advise(
+    *,
     detect: Annotated[float, NumberOption(help="The raw difference to find: 0.02 is two percent.")],
     file: Annotated[
         Path | None,
         typer.Argument(metavar="[PILOT.CSV|STUDY.DB]", help="A pilot or old results; none: a rule of thumb."),
     ] = None,
-    difference: Annotated[Difference | None, Option(help="Must be chosen, unless a study says it.")] = None,
-    reference: Annotated[str | None, Option(metavar="NAME", help="Compare all with this one; else all pairs.")] = None,
-    power: Annotated[float | None, NumberOption(help="Wanted power: 0.8 if not said.")] = None,
-    alpha: Annotated[float | None, NumberOption(help="Family-wise error rate: 0.05 if not said.")] = None,
+    asked: Said,
     target: Annotated[
         str | None, Option(help="What must reach the power: mean (if not said), median, worst, best, so many tests.")
     ] = None,
-    test: Annotated[Test | None, Option(help="The paired test: t if not said.")] = None,
-    alternative: Annotated[Alternative | None, Option(help="Two-sided if not said.")] = None,
-    statistic: Annotated[str | None, Option(metavar="NAME", help="mean if not said.")] = None,
+    tested: Said,
     start: Annotated[int | None, WholeOption(help="The fewest runs of each algorithm: 10 if not said.")] = None,
     available: Annotated[int | None, WholeOption(help="How many instances there are.")] = None,
     cost: Annotated[
@@ -55,50 +54,29 @@ def advise(
     ] = None,
     instance_cost: Annotated[float | None, NumberOption(help="Of having one instance, in runs.")] = None,
     effect: Annotated[float | None, NumberOption(help="Without a pilot: the effect that --detect means.")] = None,
-    algorithm: AlgorithmOption = None,
-    instance: InstanceOption = None,
-    value: ValueOption = None,
-    metric: MetricOption = None,
-    where: WhereOption = None,
-    encoding: EncodingOption = None,
-    on_failure: FailureOption = None,
+    table: Said,
     json: JsonOption = False,
 ) -> None:
     """More instances or more runs? Learn from a pilot which accuracy and how many instances are cheapest.
 
     Example: ampler advise pilot.csv --difference percent --reference full --detect 0.02
     """
-    from ampler import front as sources
+    from ampler import front
 
     if file is None:
-        _without_pilot(detect, effect, json=json)
+        _without_pilot(detect, THUMB_EFFECT if effect is None else effect, json=json)
         return
     if effect is not None:
         raise WrongUsage("--effect is for the rule of thumb without a pilot: leave it out, the pilot knows better")
-    if difference is None and not sources.is_study_file(file):
-        raise WrongUsage(f"say which difference is compared: {DIFFERENCES}")
-    advice = sources.advise(
+    advice = front.advise(
         file,
         detect=detect,
-        difference=difference,
-        reference=reference,
-        power=power,
-        alpha=alpha,
         target=_target(target),
-        alternative=alternative,
-        test=test,
-        statistic=statistic,
         start=start,
         costs=_costs(cost),
         instance_cost=instance_cost,
         available=available,
-        on_failure=on_failure,
-        algorithm=several(algorithm),
-        instance=several(instance),
-        value=value,
-        metric=metric,
-        where=conditions(where),
-        encoding=encoding,
+        **as_arguments(file, asked | tested | table),
     )
     if json:
         write_json(advice.as_dict())
@@ -116,73 +94,26 @@ def _costs(words: list[str] | None) -> dict[str, float] | None:
     return {name: number(cost) for name, cost in pairs} or None
 
 
-def _without_pilot(detect: float, effect: float | None, *, json: bool) -> None:
-    from ampler.analysis.advice import suggest_se
+def _without_pilot(detect: float, effect: float, *, json: bool) -> None:
+    from ampler.analysis.advice import suggest_se, words
 
-    size = 0.5 if effect is None else effect
-    se = suggest_se(detect=detect, effect=size)
+    se = suggest_se(detect=detect, effect=effect)
     if json:
-        write_json({"se": se, "detect": detect, "effect": size})
+        write_json({"se": se, "detect": detect, "effect": effect})
         return
-    say(f"Nothing is known yet: begin with se = {se:.3g}.", style="bold")
-    say(
-        f"If a difference of {detect:g} is an effect of d = {size:g}, the differences vary by {detect / size:.3g} over"
-        " instances. This se leaves a tenth of that variance to the noise of the runs, which costs 5 % of the effect."
-        " After some instances ask again, with their runs as the pilot."
-    )
+    say(words.first_accuracy(se), style="bold")
+    say(words.why_this_accuracy(detect, effect))
 
 
 def _tell(advice: Advice) -> None:
     """The answer, the way to it in numbers, the curve, where the variation comes from, and what to mind."""
-    best = advice.best
+    from ampler.analysis.advice import words
+
     say(advice.answer, style="bold")
-    say(
-        f"Take se = {best.se:.3g} and {best.instances} instances. That is about {best.runs:.0f} runs on each, all"
-        f" algorithms together, {best.runs * best.instances:,.0f} in all, and finds a difference of {advice.detect:g}"
-        f" with power {best.power:.3f}."
-    )
-    say_points(_points(advice))
-    say_table(["se", "instances", "runs on each", "cost", ""], [_curve_row(each, advice) for each in _shown(advice)])
-    say_table(
-        ["comparison", "sd between instances", "se of the pilot", "share of noise"],
-        _part_rows(advice),
-        left=["comparison"],
-    )
+    say(words.what_to_take(advice))
+    say_points(words.how_sure(advice))
+    say_table(words.CURVE, words.curve_rows(advice))
+    say_table(words.PARTS, words.part_rows(advice), left=words.PARTS[:1])
     if advice.warnings:
         say("Mind:", style="bold")
-        say_points(f"{sentence[0].upper()}{sentence[1:]}." for sentence in advice.warnings)
-
-
-def _points(advice: Advice) -> list[str]:
-    low, high = advice.instances_interval
-    return [
-        "A rule that makes sure of se (the default guard) takes a fifth more runs, half more where they are few;"
-        f" give it a budget of {advice.budget} runs or more on each instance.",
-        f"From {advice.pilot_instances} instances of a pilot the number needed is known to within {low} to {high}"
-        " (90 % interval).",
-    ]
-
-
-def _shown(advice: Advice) -> list[Choice]:
-    """Some points of the curve, with the best one among them."""
-    step = max(1, len(advice.curve) // POINTS)
-    return sorted({*advice.curve[::step], advice.curve[-1], advice.best}, key=lambda choice: choice.se)
-
-
-def _curve_row(choice: Choice, advice: Advice) -> list[str]:
-    mark = "cheapest" if choice == advice.best else ""
-    return [f"{choice.se:.3g}", f"{choice.instances:,}", f"{choice.runs:,.0f}", f"{choice.cost:,.0f}", mark]
-
-
-def _part_rows(advice: Advice) -> list[list[str]]:
-    parts = sorted(advice.parts, key=lambda part: -part.total)
-    rows = [
-        [
-            f"{part.first} × {part.second}",
-            f"{part.between**0.5:.3g}",
-            f"{part.within**0.5:.3g}",
-            f"{min(1.0, part.noise_share):.0%}",
-        ]
-        for part in parts[:PAIRS]
-    ]
-    return rows + [[f"and {len(parts) - PAIRS} more, which vary less", "", "", ""]] * (len(parts) > PAIRS)
+        say_points(words.sentences(advice.warnings))

@@ -1,4 +1,4 @@
-"""`ampler analyse`: what the results you have allow to conclude."""
+"""`ampler analyse`: what the results you have allow to conclude: the answer, then the table, then what to mind."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ampler.app.shell.analysis_options import AnalysisOptions, ResultsFile, takes_analysis_options
-from ampler.app.shell.options import JsonOption
-from ampler.app.shell.output import WrongUsage, write_json
+from ampler.app.shell.options import JsonOption, ResultsFile, Said, as_arguments, settings_options, table_options, takes
+from ampler.app.shell.output import WrongUsage, say, say_points, write_json
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
 
 Option = typer.Option
+MOST_SENTENCES = 12  # verdicts told in full; the table has them all
 
 
-@takes_analysis_options
+@takes(asked=[*settings_options(), *table_options()])
 def analyse(
     file: ResultsFile,
-    asked: AnalysisOptions,
+    asked: Said,
     explore: Annotated[bool, Option("--explore", help="Show subgroups and how stable the conclusion is.")] = False,
     json: JsonOption = False,
     latex: Annotated[bool, Option("--latex", help="Print the Holm table as LaTeX (booktabs).")] = False,
@@ -29,12 +29,11 @@ def analyse(
 
     Example: ampler analyse runs.csv --reference full --difference percent
     """
+    from ampler import front
+
     if json + latex + csv > 1:
         raise WrongUsage("choose one of --json, --latex and --csv")
-    _print(asked.analysis_of(file), explore=explore, json=json, latex=latex, csv=csv)
-
-
-def _print(analysis: Analysis, *, explore: bool, json: bool, latex: bool, csv: bool) -> None:
+    analysis = front.analyse(file, **as_arguments(file, asked))
     if json:
         write_json(analysis.as_dict())
     elif latex:
@@ -46,8 +45,40 @@ def _print(analysis: Analysis, *, explore: bool, json: bool, latex: bool, csv: b
 
         print(comparisons_csv(analysis), end="")
     else:
-        from ampler.app.shell.findings import tell, tell_exploration
-
         tell(analysis)
         if explore:
             tell_exploration(analysis)
+
+
+def tell(analysis: Analysis) -> None:
+    """Print what was found."""
+    from ampler.analysis import words
+
+    say(words.headline(analysis), style="bold")
+    say_points(words.verdict_sentences(analysis, most=MOST_SENTENCES))
+    print()
+    for line in words.question_lines(analysis):
+        say(f"{line[0].upper()}{line[1:]}.")
+    print()
+    print("\n".join(words.holm_lines(analysis)))
+    print()
+    say(words.ABOUT_INTERVALS)
+    say(words.together(analysis))
+    if analysis.warnings:
+        print()
+        say("Mind:", style="bold")
+        say_points(caution.sentence for caution in analysis.warnings)
+
+
+def tell_exploration(analysis: Analysis) -> None:
+    """Print what is there for forming ideas: other tests and differences, subgroups."""
+    from ampler.analysis import words
+
+    print()
+    say(words.ABOUT_EXPLORATION, style="bold")
+    print("\n".join(words.stability_lines(analysis)))
+    for note in dict.fromkeys(each.note for each in analysis.stability if each.note):
+        say(f"– {note}.")
+    if analysis.subgroups:
+        print()
+        print("\n".join(words.subgroup_lines(analysis)))

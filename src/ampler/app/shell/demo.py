@@ -63,7 +63,7 @@ def _carry_out(plan: Plan, store: SqliteStore, workers: int | None) -> None:
 
 
 def _conclude(store: SqliteStore, folder: Path) -> None:
-    from ampler.app.shell.findings import tell
+    from ampler.app.shell.analyse import tell
     from ampler.front import analyse
     from ampler.report import write_report
 

@@ -1,13 +1,26 @@
-"""Options that several commands have, and numbers read so that an error names what was written."""
+"""Options that several commands have, and how words become values. Those of an analysis are made from its settings."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, wraps
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+from ampler.app.shell.output import WrongUsage
+from ampler.core.settings import declared, types
+
+Option = typer.Option
+Said = dict[str, Any]  # options by name, as they were said; None: not said
+
+DIFFERENCES = "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio (log a/b)"
+
+JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
+ResultsFile = Annotated[Path, typer.Argument(metavar="FILE", help="study.db, CSV, Parquet, ARFF or hyperfine's JSON.")]
 
 
 def number(text: str | float) -> float:
@@ -34,5 +47,114 @@ def whole(text: str | int) -> int:
         raise typer.BadParameter(f"{text!r} is not a whole number; write it like 57") from None
 
 
-NumberOption = partial(typer.Option, parser=number, metavar="NUMBER")
-WholeOption = partial(typer.Option, parser=whole, metavar="N")
+NumberOption = partial(Option, parser=number, metavar="NUMBER")
+WholeOption = partial(Option, parser=whole, metavar="N")
+
+
+# many options as one parameter ------------------------------------------------------------------------------------
+
+
+def takes(**slots: Sequence[inspect.Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Put options in the place of a command's parameter of that name, which then gets what they say, by name."""
+
+    def with_slots(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        parameters: list[inspect.Parameter] = []
+        for own in inspect.signature(command).parameters.values():
+            kept = own.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[own.name])
+            parameters += slots.get(own.name, [kept])
+
+        @wraps(command)
+        def call(**said: Any) -> None:
+            grouped = {slot: {each.name: said.pop(each.name) for each in options} for slot, options in slots.items()}
+            command(**grouped, **said)
+
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return call
+
+    return with_slots
+
+
+def settings_options(*names: str, **words: str) -> list[inspect.Parameter]:
+    """Return the options for these settings of an analysis, or for all; `words` replace the help of some."""
+    chosen = names or [name for name, setting in declared().items() if setting.help]
+    return [_optional(name, _kind(name, words.get(name) or declared()[name].help)) for name in chosen]
+
+
+def table_options() -> list[inspect.Parameter]:
+    """Return the options of a table of results: which columns, which rows, what failed runs count as."""
+    return [
+        _optional("algorithm", _text("COLUMN", "Names the algorithm; several: a,b.")),
+        _optional("instance", _text("COLUMN", "Names the instance; several: a,b.")),
+        _optional("value", _text("COLUMN", "Holds the value to compare.")),
+        _optional("metric", _text("NAME", "Which metric, if the table has several.")),
+        _optional(
+            "where",
+            Annotated[list[str] | None, Option(metavar="COLUMN=VALUE", help="Use these rows only; repeatable.")],
+        ),
+        _optional("encoding", _text("NAME", "Of a text file that is not UTF-8, as cp1252.")),
+        _optional(
+            "on_failure", _text("POLICY", "A failed run counts as: drop, penalty=VALUE, par=K[,cutoff=SECONDS].")
+        ),
+    ]
+
+
+def _optional(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _kind(name: str, help: str) -> Any:
+    """The type of a setting's option; it may always be left out."""
+    kind = types()[name]
+    kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+    if float in kinds:
+        return Annotated[float | None, NumberOption(help=help)]
+    if int in kinds:
+        return Annotated[int | None, WholeOption(help=help)]
+    if str in kinds:
+        return _text(declared()[name].metavar, help)
+    return Annotated[kind | None, Option(help=help)]
+
+
+def _text(metavar: str | None, help: str) -> Any:
+    return Annotated[str | None, Option(metavar=metavar, help=help)]
+
+
+# words as values --------------------------------------------------------------------------------------------------
+
+
+def as_arguments(file: Path, said: Said) -> Said:
+    """Return options as `analyse` and `advise` take them; WrongUsage when the kind of difference is not said."""
+    from ampler.front import is_study_file
+
+    if said["difference"] is None and not is_study_file(file):
+        raise WrongUsage(f"say which difference is compared: {DIFFERENCES}")
+    columns = {name: several(said[name]) for name in ("algorithm", "instance")}
+    return said | columns | {"where": conditions(said["where"])}
+
+
+def several(names: str | None) -> list[str] | None:
+    """Return the names of columns joined by commas.
+
+    >>> several("function, dimension")
+    ['function', 'dimension']
+    """
+    return None if names is None else [name.strip() for name in names.split(",")]
+
+
+def conditions(words: Iterable[str] | None) -> dict[str, object]:
+    """Return what COLUMN=VALUE says, by column.
+
+    >>> conditions(["dimension=30"])
+    {'dimension': '30'}
+    """
+    return dict(assignment(word, "--where", "dimension=30") for word in words or ())
+
+
+def assignment(word: str, option: str, example: str) -> tuple[str, str]:
+    """Return the two sides of NAME=VALUE."""
+    name, equals, value = word.rpartition("=") if option == "--cost" else word.partition("=")
+    if not (name and equals and value):
+        raise WrongUsage(f"{option} must look like {example}, got {word!r}")
+    return name, value

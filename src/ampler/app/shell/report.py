@@ -7,17 +7,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from ampler.app.shell.analysis_options import AnalysisOptions, ResultsFile, takes_analysis_options
+from ampler.app.shell.options import ResultsFile, Said, as_arguments, settings_options, table_options, takes
 from ampler.app.shell.output import WrongUsage
 from ampler.core.errors import InvalidInput
 
 Option = typer.Option
 
 
-@takes_analysis_options
+@takes(asked=[*settings_options(), *table_options()])
 def report(
     file: ResultsFile,
-    asked: AnalysisOptions,
+    asked: Said,
     output: Annotated[
         Path, Option("--output", "-o", metavar="FILE", help="Ends in .html, .tex, .md or .csv, which is the format.")
     ] = Path("report.html"),
@@ -37,7 +37,7 @@ def report(
         report_format(output)  # said before any work is done
     except InvalidInput as problem:
         raise WrongUsage(str(problem)) from None
-    subject = subject_of(file, title=title, **asked.for_analysis(file))
+    subject = subject_of(file, title=title, **as_arguments(file, asked))
     print(f"Written: {write_report(subject, output)}")  # never wrapped, so that it can be copied
     if figures is not None:
         print(f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}")

@@ -1,4 +1,18 @@
-"""An analysis as a report: one HTML page, a LaTeX document, Markdown, or a CSV of the comparisons."""
+"""An analysis told: one HTML page, a LaTeX document, Markdown, a CSV of the comparisons, and figures for a paper.
+
+    an analysis, a study file, a table ─► subject ─► methods, tables, drawings ─► html | latex | markdown | csv
+
+In reading order:
+
+* `subject`: what a report is about, and how the runs were made;
+* `methods`, `references`: the paragraph that says what was done, and the works it cites (references.bib);
+* `tables`, `drawings`: what is shown, the same for every format;
+* `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
+* `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.
+
+Imports every room but `app` and `testing`. Sentences about an analysis are not written here but in `analysis.words`;
+this room lays them out. matplotlib, pandas and jinja2 are loaded when something is written.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ from ampler.report.drawings import Drawing, drawings
 from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY
 from ampler.report.latex import algorithms_tabular, holm_tabular, latex_paragraph, statistics_tabular
 from ampler.report.methods import as_text, cited, methods
-from ampler.report.subject import Record, Subject
+from ampler.report.subject import Subject
+from ampler.study.evidence import StudyOrigin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +94,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "paragraph": as_text(paragraph),
         "snippets": _snippets(analysis, latex_paragraph(paragraph), [work.bibtex for work in cited(paragraph)]),
         "asked": _asked(analysis),
-        "recorded": _recorded(subject.record),
+        "recorded": _recorded(subject.origin),
     }
 
 
@@ -160,20 +161,20 @@ def _asked(analysis: Analysis) -> list[tuple[str, str]]:
     return [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
 
 
-def _recorded(record: Record | None) -> list[tuple[str, str]]:
+def _recorded(origin: StudyOrigin | None) -> list[tuple[str, str]]:
     """What the study file says of how the runs were made."""
-    if record is None:
+    if origin is None:
         return []
-    plan = record.plan
+    plan = origin.plan
     rule = ", ".join(f"{name} {value}" for name, value in plan.rule.items() if value is not None and name != "rule")
     return [
         ("study", plan.name),
-        ("first planned", record.begun),
+        ("first planned", origin.begun),
         ("seed", str(plan.fingerprint.seed)),
         ("rule", f"{plan.rule.get('rule')}: {rule}"),
         *([("instances needed", str(plan.needed))] if plan.needed is not None else []),
         ("instances not used", str(len(plan.untouched))),
-        *record.environment.items(),
+        *origin.environment.items(),
     ]
 
 

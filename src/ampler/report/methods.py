@@ -15,17 +15,21 @@ from ampler.analysis import Analysis
 from ampler.core.failures import policy_words
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
-from ampler.report.subject import Record, Subject
+from ampler.report.subject import Subject
+from ampler.sampling.rules import RUNS_PER_ALGORITHM
+from ampler.stats.guard import LEVEL, REFERENCE_LEVEL
 from ampler.stats.paired import paired_test
+from ampler.study.evidence import StudyOrigin
 
+_BOUNDS = (
+    "upper bounds of the variances (level {}) that share information between the algorithms and allow for their"
+    " kurtosis"
+)
 GUARDS = {
     "none": "the sample variances themselves",
-    "pairs": "upper bounds of the variances (level 0.1 per algorithm, 0.05 for a reference) that share information"
-    " between the algorithms and allow for their kurtosis",
-    "all": "upper bounds of the variances (level 0.1 over all algorithms together) that share information between the"
-    " algorithms and allow for their kurtosis",
+    "pairs": _BOUNDS.format(f"{LEVEL:g} per algorithm, {REFERENCE_LEVEL:g} for a reference"),
+    "all": _BOUNDS.format(f"{LEVEL:g} over all algorithms together"),
 }
-RUNS_PER_ALGORITHM = 50  # the budget of a rule that names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +42,16 @@ class Sentence:
 
 def methods(subject: Subject) -> tuple[Sentence, ...]:
     """Return the sentences of the methods paragraph."""
-    analysis, record = subject.analysis, subject.record
+    analysis, origin = subject.analysis, subject.origin
     return (
         *_compared(analysis),
-        *_instances(analysis, record),
-        *_runs(analysis, record),
+        *_instances(analysis, origin),
+        *_runs(analysis, origin),
         *_differences(analysis),
         *_failures(analysis),
         *_tests(analysis),
         *_equivalence(analysis),
-        *_software(record),
+        *_software(origin),
     )
 
 
@@ -82,15 +86,15 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
         yield Sentence(f"{left} further {noun} left out because some algorithm had too few values there")
 
 
-def _instances(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
+def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     settings = analysis.settings
     test = f"{paired_test(settings.test).plural}{_side(analysis)}"
-    asked = None if record is None else record.plan.question
-    if record is not None and record.plan.needed is not None and asked is not None and asked.effect is not None:
+    asked = None if origin is None else origin.plan.question
+    if origin is not None and origin.plan.needed is not None and asked is not None and asked.effect is not None:
         whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
         yield Sentence(
-            f"The number of instances was planned beforehand: with {record.plan.needed} instances, {whose} {power} of"
+            f"The number of instances was planned beforehand: with {origin.plan.needed} instances, {whose} {power} of"
             f" {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under Holm's"
             f" correction, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
@@ -107,11 +111,11 @@ def _target_power(target: str) -> str:
     return {"worst": "a smallest power", "best": "a largest power"}.get(target, f"a {target} power")
 
 
-def _runs(analysis: Analysis, record: Record | None) -> Iterator[Sentence]:
-    if record is None:
+def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
+    if origin is None:
         yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
     else:
-        yield from _rule(record.plan.rule, analysis)
+        yield from _rule(origin.plan.rule, analysis)
     counts = [runs for row in analysis.accuracy for runs in row.runs]
     least, most = min(counts), max(counts)
     each = f"{least} runs" if least == most else f"between {least} and {most} runs"
@@ -228,7 +232,7 @@ def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     )
 
 
-def _software(record: Record | None) -> Iterator[Sentence]:
-    seed = "" if record is None else f", seed {record.plan.fingerprint.seed}"
-    made = "The analysis was" if record is None else "The runs and the analysis were"
+def _software(origin: StudyOrigin | None) -> Iterator[Sentence]:
+    seed = "" if origin is None else f", seed {origin.plan.fingerprint.seed}"
+    made = "The analysis was" if origin is None else "The runs and the analysis were"
     yield Sentence(f"{made} made with ampler {__version__}{seed}")

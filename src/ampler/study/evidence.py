@@ -1,9 +1,10 @@
-"""What a study file says besides its runs: the settings of its plan, groups of instances, what a reader must know."""
+"""What a study file says besides its runs: settings, groups of instances, what a reader must know, how it was run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from os import PathLike
 from typing import Any
 
 from ampler.core.contracts import Store
@@ -30,12 +31,30 @@ class Evidence:
     deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
 
 
+@dataclass(frozen=True, slots=True)
+class StudyOrigin:
+    """How the runs of a study came about: the last plan, the date of the first one, and the last environment."""
+
+    plan: PlanRecord
+    begun: str
+    environment: Mapping[str, str]
+
+
 def evidence_of_study(source: Any) -> Evidence:
     """Read the runs of a study file, or of an open store, with all that its plan says about them."""
     if hasattr(source, "plans"):
         return _of_store(source)
     with read_store(source) as store:
         return _of_store(store)
+
+
+def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
+    """Return what a study file says of how its runs were made; None when it holds no plan yet."""
+    with read_store(path) as store:
+        plans, sessions = store.plans(), store.sessions()
+    if not plans:
+        return None
+    return StudyOrigin(plans[-1], plans[0].created, sessions[-1].environment if sessions else {})
 
 
 def _of_store(store: Store) -> Evidence:

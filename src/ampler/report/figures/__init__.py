@@ -1,4 +1,17 @@
-"""Figures, first the data, then the drawing: `*_data(…)` gives a value, `draw_*(data, ax)` draws it on axes."""
+"""Figures, first the data, then the drawing: `*_data(…)` gives a value, `draw_*(data, ax)` draws it on axes.
+
+In reading order:
+
+* `style`, `labels`: how all figures look, and how names stand in them;
+* `design`: sample sizes, power profiles and power curves, before there are runs;
+* `intervals`, `accuracy`, `runs`: all comparisons, how well each instance is known, where the runs went;
+* `pairs`: the differences on one instance, and of one pair on all;
+* `diagnostics`: what the t-test rests on;
+* `ranks`, `subgroups`: Demšar's diagram, and groups of instances; exploratory;
+* `pgf`: files that LaTeX sets.
+
+The data are tested, the drawings looked at. matplotlib is imported inside the functions that draw.
+"""
 
 from ampler.report.figures.accuracy import AccuracyData, accuracy_data, draw_accuracy
 from ampler.report.figures.design import (

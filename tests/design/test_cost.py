@@ -57,10 +57,13 @@ def test_the_sums_are_in_the_dictionary():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"runs": 0}, "runs must be a number from 1 to 1,000,000,000,000, got 0"),
-        ({"runs": 10**400}, "runs must be a number from 1 to 1,000,000,000,000, got 1000"),
-        ({"workers": -1}, "workers must be a number from 1 to 1,000,000,000,000, got -1"),
-        ({"seconds": 0.0}, "seconds must be positive and at most 1,000,000,000,000, the time of one run, got 0.0"),
+        ({"runs": 0}, "runs must be a whole number from 1 to 1,000,000,000,000, got 0"),
+        ({"runs": 10**400}, "runs must be a whole number from 1 to 1,000,000,000,000, got 1000"),
+        ({"workers": -1}, "workers must be a whole number from 1 to 1,000,000,000,000, got -1"),
+        (
+            {"seconds": 0.0},
+            "seconds must be a positive number of at most 1,000,000,000,000, got 0.0: it is the time",
+        ),
         ({"seconds": float("nan")}, "got nan"),
         ({"seconds": float("inf")}, "got inf"),
     ],

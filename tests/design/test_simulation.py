@@ -223,7 +223,7 @@ def test_seeds_and_generators_decide_the_outcome():
         ({"null": 8}, "null must be a whole number from 0 to 7, got 8"),
         ({"null": -1}, "null must be .* got -1"),
         ({"null": "half"}, "null must be .* got 'half'"),
-        ({"dependence": "shared"}, "dependence must be 'independent' or 'reference', got 'shared'"),
+        ({"dependence": "shared"}, "dependence must be one of 'independent', 'reference', got 'shared'"),
         ({"replications": 0}, "replications must be .* got 0"),
         ({"replications": float("nan")}, "replications must be .* got nan"),
         ({"rng": -1}, "rng must be .* got -1: give a seed"),

@@ -322,16 +322,16 @@ def test_scaling_values_and_simple_accuracy_together_leaves_decisions_alone(rule
         ({"se": -1}, "se must be a positive number, got -1"),
         ({"se": math.nan}, "se must be a positive number, got nan"),
         ({"se": "small"}, "se must be a positive number, got 'small'"),
-        ({"start": 1}, "start must be a whole number of at least 2, got 1"),
+        ({"start": 1}, "start must be a whole number of 2 or more, got 1"),
         ({"start": 2.5}, "start must be a whole number"),
-        ({"batch": 0}, "batch must be a whole number of at least 1, got 0"),
-        ({"budget": 0}, "budget must be a whole number of at least 1, got 0"),
+        ({"batch": 0}, "batch must be a whole number of 1 or more, got 0"),
+        ({"budget": 0}, "budget must be a whole number of 1 or more, got 0"),
         ({"difference": "ratio"}, "difference must be one of 'simple', 'percent', 'log-ratio', got 'ratio'"),
         ({"allocation": "random"}, "allocation must be one of 'optimal', 'greedy', 'balanced', got 'random'"),
         ({"guard": "some"}, "guard must be one of 'none', 'pairs', 'all', got 'some'"),
         ({"formula": "exact"}, "formula must be one of 'delta', 'paper', got 'exact'"),
         ({"statistic": "mode"}, "the statistic must be"),
-        ({"costs": {"a": 0.0}}, "a cost must be a positive number, got 0.0 for algorithm 'a'"),
+        ({"costs": {"a": 0.0}}, "the cost of algorithm 'a' must be a positive number, got 0.0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(how, message):
@@ -357,7 +357,7 @@ def test_settings_that_do_not_fit_the_algorithms_are_refused_at_once(how, messag
 
 @pytest.mark.parametrize("runs", [0, -3, 2.5, True, None])
 def test_a_fixed_number_of_runs_must_be_a_whole_number(runs):
-    with pytest.raises(InvalidRule, match="runs must be a whole number of at least 1"):
+    with pytest.raises(InvalidRule, match="runs must be a whole number of 1 or more"):
         Fixed(runs=runs)
 
 

@@ -1,46 +1,83 @@
-"""The numbers of a design, checked once at the public door: a value that fits, or one sentence why not. Pure."""
+"""Numbers and words checked once, at the public door: a value that fits, or one sentence why not. Pure.
+
+Every check takes the name of what is checked, the value, and a way out for the sentence; the class of the error is that
+of the door.
+"""
 
 from __future__ import annotations
 
 from decimal import Decimal
+from difflib import get_close_matches
 from math import inf, isfinite, nan
-from numbers import Real
+from numbers import Integral, Real
 from reprlib import repr as shown
 from typing import Any
 
-from ampler.core.errors import InvalidDesign
+from ampler.core.errors import InvalidDesign, InvalidInput
+
+Door = type[InvalidInput]
 
 
-def number(name: str, value: Any, way_out: str) -> float:
+def finite(name: str, value: Any, way_out: str = "", *, error: Door = InvalidDesign) -> float:
     """Return a finite float; text, truth values and arrays are no numbers."""
     result = _float(value)
     if not isfinite(result):
-        raise InvalidDesign(f"{name} must be a finite number, got {shown(value)}: {way_out}")
+        raise error(_sentence(name, "must be a finite number", value, way_out))
     return result
 
 
-def whole(name: str, value: Any, least: int, most: int, way_out: str) -> int:
-    """Return a whole number within limits; 57.0 is one, 57.5 and "57" are not."""
-    result = number(name, value, way_out)
-    if not (result.is_integer() and least <= result <= most):
-        raise InvalidDesign(f"{name} must be a whole number from {least} to {most}, got {shown(value)}: {way_out}")
-    return int(result)
+def positive(
+    name: str, value: Any, way_out: str = "", *, most: float | None = None, error: Door = InvalidDesign
+) -> float:
+    """Return a finite number above 0, and not above `most`."""
+    result = _float(value)
+    if not (0 < result < inf and (most is None or result <= most)):
+        limit = "" if most is None else f" of at most {most:,}"
+        raise error(_sentence(name, f"must be a positive number{limit}", value, way_out))
+    return result
 
 
-def share(name: str, value: Any, way_out: str) -> float:
+def share(name: str, value: Any, way_out: str = "", *, error: Door = InvalidDesign) -> float:
     """Return a number strictly between 0 and 1."""
-    result = number(name, value, way_out)
+    result = _float(value)
     if not 0 < result < 1:
-        raise InvalidDesign(f"{name} must lie strictly between 0 and 1, got {shown(value)}: {way_out}")
+        raise error(_sentence(name, "must lie strictly between 0 and 1", value, way_out))
     return result
 
 
-def choice(name: str, value: Any, choices: tuple[str, ...], way_out: str) -> Any:
+def integer(
+    name: str,
+    value: Any,
+    least: int | None = None,
+    most: int | None = None,
+    way_out: str = "",
+    *,
+    error: Door = InvalidDesign,
+) -> int:
+    """Return a whole number within limits; 57.0 is one, 57.5, "57" and True are not."""
+    result = _int(value)
+    if result is None or (least is not None and result < least) or (most is not None and result > most):
+        raise error(_sentence(name, f"must be a whole number{_limits(least, most)}", value, way_out))
+    return result
+
+
+def choice(name: str, value: Any, choices: tuple[str, ...], way_out: str = "", *, error: Door = InvalidDesign) -> Any:
     """Return one of the words."""
     if not (isinstance(value, str) and value in choices):
-        words = ", ".join(repr(word) for word in choices[:-1]) + f" or {choices[-1]!r}"
-        raise InvalidDesign(f"{name} must be {words}, got {shown(value)}: {way_out}")
+        near = get_close_matches(value, choices, 1) if isinstance(value, str) else []
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise error(_sentence(name, f"must be one of {', '.join(map(repr, choices))}", value, way_out, hint))
     return value
+
+
+def _sentence(name: str, must: str, value: Any, way_out: str, hint: str = "") -> str:
+    return f"{name} {must}, got {shown(value)}{hint}" + (f": {way_out}" if way_out else "")
+
+
+def _limits(least: int | None, most: int | None) -> str:
+    if least is not None and most is not None:
+        return f" from {least:,} to {most:,}"
+    return "" if least is None else f" of {least:,} or more"
 
 
 def _float(value: Any) -> float:
@@ -51,3 +88,11 @@ def _float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return inf
+
+
+def _int(value: Any) -> int | None:
+    """None for what is no whole number; one of more than 53 bits keeps them all."""
+    if isinstance(value, Integral):
+        return None if value is True or value is False else int(value)
+    result = _float(value)
+    return int(result) if result.is_integer() else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from ampler.core.checks import choice, number, share, whole
+from ampler.core.checks import choice, integer, positive, share
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy
 from ampler.core.values import Alternative, Better, Difference, Formula, Guard, Test
@@ -44,13 +44,13 @@ def _a_share(way_out: str) -> Check:
 
 
 def _positive(name: str, value: Any) -> None:
-    if value is not None and number(name, value, UNKNOWN) <= 0:
-        raise InvalidData(f"{name} must be positive, got {value!r}; {UNKNOWN}")
+    if value is not None:
+        positive(name, value, UNKNOWN, error=InvalidData)
 
 
 def _runs(name: str, value: Any) -> None:
     if value is not None:
-        whole(name, value, 1, 10**12, "it is the largest number of runs on one instance")
+        integer(name, value, 1, 10**12, "it is the largest number of runs on one instance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,7 +199,7 @@ class Plan:
     `instances` are used, in this order; `untouched` are those that were not needed. `needed` instances reach the
     wanted power (None when no effect is given) and `power` is what the instances used reach. `rule` maps the samples
     of one instance to a Decision. `warnings` are sentences the user must read. The plan of one job among several has
-    its `part`, such as "3/20", and in `whole` the instances of all parts together.
+    its `part`, such as "3/20", and in `all_instances` those of all parts together.
     """
 
     name: str
@@ -216,7 +216,7 @@ class Plan:
     power: float | None = None
     warnings: tuple[str, ...] = ()
     part: str = ""
-    whole: tuple[Instance, ...] = ()
+    all_instances: tuple[Instance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from reprlib import repr as shown
 
+from ampler.core.checks import integer, positive
 from ampler.core.errors import InvalidInput
 from ampler.core.wording import duration
 
@@ -28,13 +28,10 @@ class Cost:
 
     def __post_init__(self) -> None:
         for name in ("instances", "algorithms", "runs", "workers"):
-            count = getattr(self, name)
-            if count is not None and not 1 <= count <= MOST:
-                raise InvalidInput(f"{name} must be a number from 1 to {MOST:,}, got {shown(count)}")
-        if self.seconds is not None and not 0 < self.seconds <= MOST:
-            raise InvalidInput(
-                f"seconds must be positive and at most {MOST:,}, the time of one run, got {self.seconds}"
-            )
+            if getattr(self, name) is not None:
+                integer(name, getattr(self, name), 1, MOST, error=InvalidInput)
+        if self.seconds is not None:
+            positive("seconds", self.seconds, "it is the time of one run", most=MOST, error=InvalidInput)
 
     @property
     def total_runs(self) -> int:

@@ -9,7 +9,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from ampler.core.arrays import Floats
-from ampler.core.checks import number, whole
+from ampler.core.checks import finite, integer
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
 from ampler.design.powers import Family, Target, power_profile, target_power
@@ -186,7 +186,7 @@ def n_comparisons(algorithms: int, reference: bool = False) -> int:
     >>> n_comparisons(22, reference=True), n_comparisons(22, reference=False)
     (21, 231)
     """
-    count = whole("algorithms", algorithms, 2, MOST_INSTANCES, "a comparison takes two")
+    count = integer("algorithms", algorithms, 2, MOST_INSTANCES, "a comparison takes two")
     return count - 1 if reference else count * (count - 1) // 2
 
 
@@ -199,9 +199,9 @@ def effect_from(difference: float, sd: float, *, se: float = 0.0) -> float:
     >>> effect_from(2.0, 4.0), effect_from(2.0, 4.0, se=3.0)
     (0.5, 0.4)
     """
-    size = abs(number("difference", difference, "give the smallest that matters"))
-    spread = number("sd", sd, "estimate it from a pilot or from earlier studies")
-    noise = number("se", se, "give the standard error of one instance's difference, or 0")
+    size = abs(finite("difference", difference, "give the smallest that matters"))
+    spread = finite("sd", sd, "estimate it from a pilot or from earlier studies")
+    noise = finite("se", se, "give the standard error of one instance's difference, or 0")
     if size == 0:
         raise InvalidDesign(f"difference must not be zero, got {shown(difference)}: give the smallest that matters")
     if spread <= 0:

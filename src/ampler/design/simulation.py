@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ampler.core.checks import choice, whole
+from ampler.core.checks import choice, integer
 from ampler.core.errors import InvalidDesign
 from ampler.design import Design
 from ampler.design.simulate import Dependence, Distribution, Setting, Tally, families_for, rehearse
@@ -108,7 +108,8 @@ def _setting(design: Design, null: int, dependence: Dependence, distribution: Di
     return Setting(
         instances=design.instances,
         comparisons=design.comparisons,
-        real=design.comparisons - whole("null", null, 0, design.comparisons, "count the differences that are not real"),
+        real=design.comparisons
+        - integer("null", null, 0, design.comparisons, "count the differences that are not real"),
         effect=design.effect,
         alpha=design.alpha,
         alternative=design.alternative,
@@ -123,14 +124,14 @@ def _replications(replications: int | None, setting: Setting) -> int:
     """Take the replications asked for, or as many as a second or so buys."""
     if replications is None:
         return families_for(setting, least=FEWEST_FAMILIES)
-    return whole("replications", replications, 2, 10**9, "10000 are plenty")
+    return integer("replications", replications, 2, 10**9, "10000 are plenty")
 
 
 def _seed(rng: int | np.random.Generator) -> int:
     """Take a seed as it is, and one number from a generator."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
-    return whole("rng", rng, 0, 2**63, "give a seed or a numpy Generator")
+    return integer("rng", rng, 0, 2**63, "give a seed or a numpy Generator")
 
 
 def _check_distribution(distribution: Distribution, seed: int) -> None:

@@ -8,7 +8,7 @@ from numbers import Integral
 from reprlib import repr as shown
 from typing import Any, get_args
 
-from ampler.core.checks import choice, number, share, whole
+from ampler.core.checks import choice, finite, integer, share
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
 from ampler.design.powers import Family, Target, target_power
@@ -46,7 +46,7 @@ class Rehearsal:
 
 def checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, test: Any, correction: Any) -> Terms:
     """Check what stays fixed."""
-    count = whole("comparisons", comparisons, 1, MOST_COMPARISONS, "n_comparisons(algorithms) counts them")
+    count = integer("comparisons", comparisons, 1, MOST_COMPARISONS, "n_comparisons(algorithms) counts them")
     family = Family(
         comparisons=count,
         alpha=_alpha(alpha),
@@ -58,12 +58,12 @@ def checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, t
 
 def checked_instances(value: Any) -> int:
     """Check a number of instances."""
-    return whole("instances", value, 2, MOST_INSTANCES, "a paired test takes two or more")
+    return integer("instances", value, 2, MOST_INSTANCES, "a paired test takes two or more")
 
 
 def checked_effect(value: Any) -> float:
     """Check an effect size."""
-    effect = number("effect", value, "give mean/sd of the smallest difference that matters, such as 0.5")
+    effect = finite("effect", value, "give mean/sd of the smallest difference that matters, such as 0.5")
     if not 0 < effect <= LARGEST_EFFECT:
         raise InvalidDesign(
             f"effect must be positive and at most {LARGEST_EFFECT:g} standard deviations, got {shown(value)}: "
@@ -102,8 +102,8 @@ def checked_rehearsal(target: Any, dependence: Any, seed: Any, replications: Any
             get_args(Dependence),
             "'reference' is for all-vs-one",
         ),
-        whole("seed", 0 if seed is None else seed, 0, 2**63, "any whole number will do"),
-        None if replications is None else whole("replications", replications, 2, 10**9, "10000 are plenty"),
+        integer("seed", 0 if seed is None else seed, 0, 2**63, "any whole number will do"),
+        None if replications is None else integer("replications", replications, 2, 10**9, "10000 are plenty"),
     )
 
 
@@ -131,4 +131,4 @@ def _target(value: Any, comparisons: int) -> Target:
     if isinstance(value, bool) or not isinstance(value, Integral):
         word: Target = choice("target", value, ("mean", "median", "worst", "best", "simulated"), way_out)
         return word
-    return whole("target", value, 1, comparisons, "that many of the comparisons must reach the power")
+    return integer("target", value, 1, comparisons, "that many of the comparisons must reach the power")

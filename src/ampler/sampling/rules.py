@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from ampler.core.arrays import Counts, Floats
+from ampler.core.checks import choice, integer, positive
 from ampler.core.contracts import Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.samples import Samples
@@ -23,6 +23,11 @@ from ampler.stats.summaries import Mean, summary_of
 SamplesLike = Samples | Mapping[str, Iterable[float]]
 
 RUNS_PER_ALGORITHM = 50  # the default budget of an instance
+COUNTS = (
+    ("start", 2, "a variance needs two values"),
+    ("batch", 1, "a round holds at least one run"),
+    ("budget", 1, f"leave it out for {RUNS_PER_ALGORITHM} runs per algorithm"),
+)
 CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
 
 
@@ -57,26 +62,21 @@ class Accuracy:
     costs: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.se) and 0.0 < self.se < math.inf):
-            raise InvalidRule(
-                f"se must be a positive number, got {self.se!r}; it is the accuracy wanted of a difference"
-            )
-        _check_whole("start", self.start, least=2, why="a variance needs two values")
-        _check_whole("batch", self.batch, least=1, why="a round holds at least one run")
-        if self.budget is not None:
-            _check_whole("budget", self.budget, least=1, why="leave it out for 50 runs per algorithm")
-        for name, word, known in (
-            ("difference", self.difference, get_args(Difference)),
-            ("allocation", self.allocation, get_args(Allocation)),
-            ("guard", self.guard, get_args(Guard)),
-            ("formula", self.formula, get_args(Formula)),
+        positive("se", self.se, "it is the accuracy wanted of a difference", error=InvalidRule)
+        for name, least, way_out in COUNTS:
+            if name != "budget" or self.budget is not None:
+                count = integer(name, getattr(self, name), least, way_out=way_out, error=InvalidRule)
+                object.__setattr__(self, name, count)
+        for name, known in (
+            ("difference", Difference),
+            ("allocation", Allocation),
+            ("guard", Guard),
+            ("formula", Formula),
         ):
-            if word not in known:
-                raise InvalidRule(f"{name} must be one of {', '.join(map(repr, known))}, got {word!r}")
+            choice(name, getattr(self, name), get_args(known), error=InvalidRule)
         summary_of(self.statistic)
         for name, cost in (self.costs or {}).items():
-            if not (_is_number(cost) and 0.0 < cost < math.inf):
-                raise InvalidRule(f"a cost must be a positive number, got {cost!r} for algorithm {name!r}")
+            positive(f"the cost of algorithm {name!r}", cost, error=InvalidRule)
 
     @classmethod
     def as_in_paper(
@@ -234,7 +234,8 @@ class Fixed:
     runs: int = 30
 
     def __post_init__(self) -> None:
-        _check_whole("runs", self.runs, least=1, why="each algorithm runs at least once")
+        way_out = "each algorithm runs at least once"
+        object.__setattr__(self, "runs", integer("runs", self.runs, 1, way_out=way_out, error=InvalidRule))
 
     def __call__(self, samples: SamplesLike, /) -> Decision:
         """Return the runs that are missing, all at once; a failed run is not repeated."""
@@ -323,12 +324,3 @@ def _kurtosis(samples: Samples) -> Floats:
 
 def _wish(samples: Samples, runs: Counts) -> Sample:
     return Sample({name: count for name, count in zip(samples.algorithms, runs.tolist(), strict=True) if count > 0})
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def _check_whole(name: str, value: Any, *, least: int, why: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidRule(f"{name} must be a whole number of at least {least}, got {value!r}: {why}")

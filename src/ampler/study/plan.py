@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import math
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from ampler.core.arrays import Pair
+from ampler.core.checks import integer, positive, share
 from ampler.core.contracts import check_rule
 from ampler.core.errors import InvalidDesign, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, completed
@@ -55,7 +55,8 @@ def make_plan(
     available = _distinct("instance", as_instances(instances))
     _check_question(question, compared)
     _check_algorithms(compared, available)
-    _check_settings(seed, retries, limits)
+    seed, retries = _seed(seed), integer("retries", retries, 0, error=InvalidPlan)
+    _check_limits(limits)
     _check_rule(rule, question, compared)
     ordered = in_order(seed, available)
     needed = _needed(question, len(compared), count)
@@ -125,7 +126,7 @@ def part_of(plan: Plan, part: int, parts: int) -> Plan:
     if not 1 <= part <= parts:
         raise InvalidPlan(f"a part must be I/N with I between 1 and N, got {part}/{parts}")
     ordered = in_order(plan.seed, plan.instances)
-    return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", whole=ordered)
+    return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", all_instances=ordered)
 
 
 def pairs(plan: Plan) -> tuple[Pair, ...]:
@@ -217,12 +218,10 @@ def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None
     if question.reference is None and question.alternative != "two-sided":
         raise InvalidPlan(f"alternative {question.alternative!r} needs a reference; name one, or use 'two-sided'")
     for field in ("effect", "margin"):
-        value = getattr(question, field)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise InvalidPlan(f"{field} must be positive, got {value!r}")
+        if getattr(question, field) is not None:
+            positive(field, getattr(question, field), error=InvalidPlan)
     for field in ("alpha", "power"):
-        if not 0 < getattr(question, field) < 1:
-            raise InvalidPlan(f"{field} must lie between 0 and 1, got {getattr(question, field)!r}")
+        share(field, getattr(question, field), error=InvalidPlan)
 
 
 def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Instance]) -> None:
@@ -231,8 +230,7 @@ def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Insta
         check_command(command)
     check_dashes(commands, instances)
     for algorithm in algorithms:
-        if not (math.isfinite(algorithm.cost) and algorithm.cost > 0):
-            raise InvalidPlan(f"the cost of algorithm {algorithm.name!r} must be positive, got {algorithm.cost!r}")
+        positive(f"the cost of algorithm {algorithm.name!r}", algorithm.cost, error=InvalidPlan)
         if isinstance(algorithm, Function) and algorithm.reading.kind == "pattern":
             raise InvalidPlan(
                 f"algorithm {algorithm.name!r} is a function, whose value is no text; choose one of its measures with"
@@ -240,15 +238,17 @@ def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Insta
             )
 
 
-def _check_settings(seed: int, retries: int, limits: Limits) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
+def _seed(seed: int) -> int:
+    number = integer("seed", seed, error=InvalidPlan)
+    if not -(2**63) <= number < 2**63:
         raise InvalidPlan(f"seed must be a whole number of at most 64 bits, got {seed!r}")
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-        raise InvalidPlan(f"retries must be 0 or a positive whole number, got {retries!r}")
+    return number
+
+
+def _check_limits(limits: Limits) -> None:
     for field in ("timeout", "memory"):
-        value = getattr(limits, field)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise InvalidPlan(f"{field} must be positive, got {value!r}")
+        if getattr(limits, field) is not None:
+            positive(field, getattr(limits, field), error=InvalidPlan)
 
 
 def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm]) -> None:

@@ -23,7 +23,7 @@ def fingerprint(plan: Plan) -> Fingerprint:
     return Fingerprint(
         seed=plan.seed,
         algorithms={algorithm.name: identity(algorithm) for algorithm in plan.algorithms},
-        instances={instance.name: instance.sha256 for instance in plan.whole or plan.instances},
+        instances={instance.name: instance.sha256 for instance in plan.all_instances or plan.instances},
     )
 
 
@@ -77,7 +77,7 @@ def record(plan: Plan) -> PlanRecord:
     described = described_rule(plan.rule)
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
-    everything, ours = plan.whole or plan.instances, {instance.name for instance in plan.instances}
+    everything, ours = plan.all_instances or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
         question=plan.question,
@@ -99,7 +99,7 @@ def record(plan: Plan) -> PlanRecord:
     )
 
 
-def whole(kept: PlanRecord) -> PlanRecord:
+def uncut(kept: PlanRecord) -> PlanRecord:
     """Return the record of the whole study from that of one of its parts; without a date."""
     return dataclasses.replace(kept, part="", elsewhere=(), created="")
 

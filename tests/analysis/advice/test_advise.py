@@ -374,7 +374,7 @@ def test_without_a_pilot_a_tenth_of_the_variance_is_left_to_the_runs():
         ({"power": 0.04}, InvalidDesign, "power must be larger than alpha"),
         ({"target": "most"}, InvalidDesign, "target must be one of"),
         ({"target": 2}, InvalidDesign, "target must be at most 1"),
-        ({"test": "z"}, InvalidDesign, "test must be 't', 'wilcoxon' or 'sign'"),
+        ({"test": "z"}, InvalidDesign, "test must be one of 't', 'wilcoxon', 'sign'"),
         ({"alternative": "less"}, InvalidDesign, "needs a reference"),
         ({"start": 1}, InvalidDesign, "start must be 2 or more"),
         ({"costs": {"x": 1.0}}, InvalidData, "costs must be of the algorithms"),

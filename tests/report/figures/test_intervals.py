@@ -55,7 +55,7 @@ def test_the_order_is_by_option(analysis):
 
 
 def test_another_order_is_refused_in_one_sentence(analysis):
-    with pytest.raises(InvalidInput, match=r"order must be 'rank', .*, got 'size'"):
+    with pytest.raises(InvalidInput, match=r"order must be one of 'rank', .*, got 'size'"):
         intervals_data(analysis, order="size")
 
 

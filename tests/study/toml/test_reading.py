@@ -19,7 +19,7 @@ from ampler.core.values import Command, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.record import fingerprint
 from ampler.study.toml import read_study_file
-from ampler.study.toml.keys import TABLES, Unfit, duration, memory
+from ampler.study.toml.keys import TABLES, memory, seconds
 from ampler.study.toml.lines import key_lines, line_of
 
 SMALL = """
@@ -296,7 +296,7 @@ WRONG = [
     (replaced("se = 0.5", "se = true"), 3, "se must be a positive number, got True"),
     (replaced("se = 0.5\n", ""), None, "se must be given: "),
     ("effect = 0\n" + SMALL, 1, "effect must be a positive number, got 0"),
-    ("power = 80\n" + SMALL, 1, "power must be a number between 0 and 1, got 80"),
+    ("power = 80\n" + SMALL, 1, "power must lie strictly between 0 and 1, got 80"),
     ("target = 0\n" + SMALL, 1, "target must be 'worst', 'mean', 'median', 'best' or a number of comparisons"),
     ("effect = 1\ntarget = 5\n" + SMALL, 2, "target must be "),
     ("alternative = 'less'\n" + SMALL, 1, "alternative 'less' needs a reference"),
@@ -437,30 +437,30 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(folder):
 # Quantities
 
 
-@pytest.mark.parametrize(("text", "seconds"), [
+@pytest.mark.parametrize(("text", "amount"), [
     ("60s", 60), ("2m", 120), ("2 min", 120), ("1.5h", 5400), ("1h30m", 5400), ("250ms", 0.25), ("1d", 86400), (7, 7),
 ])  # fmt: skip
-def test_durations(text, seconds):
-    assert duration(text) == seconds
+def test_durations(text, amount):
+    assert seconds("timeout", text) == amount
 
 
 @pytest.mark.parametrize("text", ["", "60", "s", "-1s", "0s", "1x", "1h30", "1 hour", True, -1, None, float("inf")])
 def test_what_is_no_duration(text):
-    with pytest.raises(Unfit):
-        duration(text)
+    with pytest.raises(InvalidPlan, match="timeout must be a positive duration"):
+        seconds("timeout", text)
 
 
 @pytest.mark.parametrize(("text", "size"), [
     ("2GB", 2 * 10**9), ("2GiB", 2**31), ("512MB", 512 * 10**6), ("1.5 kB", 1500), ("1b", 1), ("1TB", 10**12),
 ])  # fmt: skip
 def test_sizes(text, size):
-    assert memory(text) == size
+    assert memory("memory", text) == size
 
 
 @pytest.mark.parametrize("text", ["", "2", "GB", "-1GB", "0GB", "2G", 5, None])
 def test_what_is_no_size(text):
-    with pytest.raises(Unfit):
-        memory(text)
+    with pytest.raises(InvalidPlan, match="memory must be a positive size"):
+        memory("memory", text)
 
 
 # The locator

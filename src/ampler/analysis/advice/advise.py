@@ -11,10 +11,11 @@ import numpy as np
 
 from ampler.analysis.advice import words
 from ampler.analysis.advice.curve import Choice, cheapest_choice, cost_curve
-from ampler.analysis.advice.goal import PowerGoal, positive
+from ampler.analysis.advice.goal import PowerGoal
 from ampler.analysis.advice.pilot import Pilot, VarianceParts, pilot_of
 from ampler.analysis.blocks import complete, gather, summarise
 from ampler.core.arrays import Floats
+from ampler.core.checks import positive
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
 
 import numpy as np
 
 from ampler.core.arrays import Floats
+from ampler.core.checks import choice, positive
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Target, Test
@@ -40,8 +40,8 @@ class PowerGoal:
         power, alpha = self.settings.power, self.settings.alpha
         if power <= alpha:
             raise InvalidDesign(f"power must be larger than alpha, got {power!r} and {alpha!r}")
-        if self.target not in NAMED and not (isinstance(self.target, int) and self.target > 0):
-            raise InvalidDesign(f"target must be one of {', '.join(NAMED)}, got {self.target!r}")
+        if not (isinstance(self.target, int) and self.target > 0):
+            choice("target", self.target, NAMED, "or say in how many comparisons")
 
     def instances(self, variances: Floats, guess: int = 2) -> int:
         """Return the fewest instances that reach the power when the pairs' differences have these variances."""
@@ -109,10 +109,3 @@ class PowerGoal:
                 return all_of_them
             case _:
                 return 1
-
-
-def positive(name: str, value: float) -> float:
-    """Return a number that must be positive."""
-    if not (isfinite(value) and value > 0):
-        raise InvalidDesign(f"{name} must be a positive number, got {value!r}")
-    return float(value)

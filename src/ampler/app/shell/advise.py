@@ -13,8 +13,8 @@ from ampler.app.shell.options import (
     Said,
     WholeOption,
     as_arguments,
+    as_number,
     assignment,
-    number,
     settings_options,
     table_options,
     takes,
@@ -91,7 +91,7 @@ def _target(word: str | None) -> Any:
 
 def _costs(words: list[str] | None) -> dict[str, float] | None:
     pairs = (assignment(word, "--cost", "slow-solver=20") for word in words or ())
-    return {name: number(cost) for name, cost in pairs} or None
+    return {name: as_number(cost) for name, cost in pairs} or None
 
 
 def _without_pilot(detect: float, effect: float, *, json: bool) -> None:

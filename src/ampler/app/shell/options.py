@@ -23,10 +23,10 @@ JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and 
 ResultsFile = Annotated[Path, typer.Argument(metavar="FILE", help="study.db, CSV, Parquet, ARFF or hyperfine's JSON.")]
 
 
-def number(text: str | float) -> float:
+def as_number(text: str | float) -> float:
     """Read a number; typer's own message would not say what was written.
 
-    >>> number("0.5")
+    >>> as_number("0.5")
     0.5
     """
     try:
@@ -35,10 +35,10 @@ def number(text: str | float) -> float:
         raise typer.BadParameter(f"{text!r} is not a number; write it like 0.5") from None
 
 
-def whole(text: str | int) -> int:
+def as_integer(text: str | int) -> int:
     """Read a whole number.
 
-    >>> whole("57")
+    >>> as_integer("57")
     57
     """
     try:
@@ -47,8 +47,8 @@ def whole(text: str | int) -> int:
         raise typer.BadParameter(f"{text!r} is not a whole number; write it like 57") from None
 
 
-NumberOption = partial(Option, parser=number, metavar="NUMBER")
-WholeOption = partial(Option, parser=whole, metavar="N")
+NumberOption = partial(Option, parser=as_number, metavar="NUMBER")
+WholeOption = partial(Option, parser=as_integer, metavar="N")
 
 
 # many options as one parameter ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any
 from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.values import Fingerprint, PlanRecord
-from ampler.study.record import canonical, changed, to_json, whole
+from ampler.study.record import canonical, changed, to_json, uncut
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.schema import check_sqlite
 from ampler.study.store.sqlite import SqliteStore, check_place, connection_to_write, open_store, read_store, sentences
@@ -131,7 +131,7 @@ def _read(store: SqliteStore) -> _Source:
     plans, meaning = store.plans(), store._fingerprint("")
     if not plans or meaning is None:
         raise StoreUnusable(f"{store.path.name} holds no plan yet; run this part first, or leave it out")
-    return _Source(store, tuple(replace(whole(plan), created=plan.created) for plan in plans), plans[-1].part, meaning)
+    return _Source(store, tuple(replace(uncut(plan), created=plan.created) for plan in plans), plans[-1].part, meaning)
 
 
 @contextmanager

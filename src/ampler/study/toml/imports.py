@@ -33,11 +33,11 @@ def imported(table: Table, key: str, folder: Path) -> tuple[str, Any]:
     return where, found
 
 
-def _module_and_name(value: Any) -> str:
-    written = keys.text(value)
+def _module_and_name(key: str, value: Any) -> str:
+    written = keys.text(key, value)
     module, _, name = written.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
-        raise keys.Unfit('must be "module:name"')
+        raise keys.unfit(key, 'must be "module:name"', value)
     return written
 
 

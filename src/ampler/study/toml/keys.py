@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, TypeVar
 
+from ampler.core.checks import choice, finite, integer, positive
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, policy_from
 from ampler.core.values import Reading
@@ -16,6 +17,7 @@ from ampler.study.toml.lines import KeyPath, line_of
 
 T = TypeVar("T")
 U = TypeVar("U")
+Reader = Callable[[str, Any], T]  # of a key and the value written there: the value that is meant, or InvalidInput
 
 TABLES: dict[str, tuple[str, ...]] = {
     "": (
@@ -29,14 +31,11 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "[instances]": ("files", "names", "python", "features", "use"),
 }
+TARGETS = ("worst", "mean", "median", "best")
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
     f"{prefix}iB": 2 ** (10 * power) for power, prefix in enumerate("KMGT", start=1)
 }
-
-
-class Unfit(Exception):
-    """A value that a key cannot have; the message completes "key …"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +58,16 @@ class Table:
             if key not in known:
                 raise self.error(key, f"{key!r} is no key {_of(self.kind)}{_suggestion(key, self.kind)}")
 
-    def read(self, key: str, read: Callable[[Any], T], default: U) -> T | U:
+    def read(self, key: str, read: Reader[T], default: U) -> T | U:
         """Return the value of a key as `read` gives it, the default when it is not there."""
         if key not in self.values:
             return default
         try:
-            return read(self.values[key])
-        except Unfit as problem:
-            raise self.error(key, f"{key} {problem}, got {self.values[key]!r}") from None
+            return read(key, self.values[key])
+        except InvalidInput as problem:
+            raise self.error(key, str(problem)) from None
 
-    def require(self, key: str, read: Callable[[Any], T], why: str) -> T:
+    def require(self, key: str, read: Reader[T], why: str) -> T:
         """Return the value of a key that must be there."""
         if key not in self.values:
             raise self.error("", f"{key} must be given{' in ' + self.kind if self.kind else ''}: {why}")
@@ -82,179 +81,141 @@ class Table:
         return InvalidPlan(f"{self.file}{f', line {line}' if line else ''}: {sentence}")
 
 
-def text(value: Any) -> str:
+def text(key: str, value: Any) -> str:
     """A text that is not empty."""
     if not isinstance(value, str) or not value.strip():
-        raise Unfit("must be a text in quotes")
+        raise unfit(key, "must be a text in quotes", value)
     return value.strip()
 
 
-def flag(value: Any) -> bool:
+def flag(key: str, value: Any) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise Unfit("must be true or false")
+        raise unfit(key, "must be true or false", value)
     return value
 
 
-def number(value: Any) -> float:
-    """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise Unfit("must be a finite number")
-    return float(value)
-
-
-def positive(value: Any) -> float:
-    """A positive number."""
-    try:
-        if number(value) > 0:
-            return float(value)
-    except Unfit:
-        pass
-    raise Unfit("must be a positive number")
-
-
-def share(value: Any) -> float:
-    """A number strictly between 0 and 1."""
-    try:
-        if 0 < number(value) < 1:
-            return float(value)
-    except Unfit:
-        pass
-    raise Unfit("must be a number between 0 and 1")
-
-
-def whole(least: int | None = None) -> Callable[[Any], int]:
+def at_least(least: int) -> Reader[int]:
     """A whole number, not below `least`."""
-
-    def read(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
-            raise Unfit("must be a whole number" + ("" if least is None else f" of {least} or more"))
-        return value
-
-    return read
+    return partial(integer, least=least)
 
 
-def choice(*choices: str) -> Callable[[Any], Any]:
+def one_of(*choices: str) -> Reader[Any]:
     """One of some words."""
-
-    def read(value: Any) -> str:
-        if value not in choices or not isinstance(value, str):
-            near = get_close_matches(str(value), choices, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise Unfit(f"must be one of {', '.join(map(repr, choices))}{hint}")
-        return value
-
-    return read
+    return partial(choice, choices=choices)
 
 
-def texts(value: Any) -> list[str]:
+def texts(key: str, value: Any) -> list[str]:
     """A text, or a list of texts."""
     try:
-        return [text(each) for each in (value if isinstance(value, list) else [value])]
-    except Unfit:
-        raise Unfit("must be a text or a list of texts") from None
+        return [text(key, each) for each in (value if isinstance(value, list) else [value])]
+    except InvalidPlan:
+        raise unfit(key, "must be a text or a list of texts", value) from None
 
 
-def table(value: Any) -> dict[str, Any]:
+def table(key: str, value: Any) -> dict[str, Any]:
     """A table of parameters; dates are no parameters."""
     if not isinstance(value, dict):
-        raise Unfit("must be a table such as { cooling = 0.96 }")
+        raise unfit(key, "must be a table such as { cooling = 0.96 }", value)
     for name, each in value.items():
         if not isinstance(each, str | int | float | list | dict):
-            raise Unfit(f"must hold texts, numbers, true/false, lists or tables; {name!r} is none of these")
+            must = f"must hold texts, numbers, true/false, lists or tables; {name!r} is none of these"
+            raise unfit(key, must, value)
     return value
 
 
-def target(value: Any) -> Any:
+def target(key: str, value: Any) -> Any:
     """The power that must be reached: a word, or in how many comparisons."""
     try:
-        return value if isinstance(value, int) and whole(1)(value) else choice("worst", "mean", "median", "best")(value)
-    except Unfit:
-        raise Unfit("must be 'worst', 'mean', 'median', 'best' or a number of comparisons") from None
+        return choice(key, value, TARGETS) if isinstance(value, str) else integer(key, value, 1)
+    except InvalidInput:
+        must = f"must be {', '.join(map(repr, TARGETS))} or a number of comparisons"
+        raise unfit(key, must, value) from None
 
 
-def use(value: Any) -> Any:
+def use(key: str, value: Any) -> Any:
     """How many instances are used."""
-    if value in ("needed", "all") or (isinstance(value, int) and not isinstance(value, bool) and value >= 2):
-        return value
-    raise Unfit("must be 'needed', 'all' or a whole number of 2 or more")
+    try:
+        return value if value in ("needed", "all") else integer(key, value, 2)
+    except InvalidInput:
+        raise unfit(key, "must be 'needed', 'all' or a whole number of 2 or more", value) from None
 
 
-def duration(value: Any) -> float:
+def seconds(key: str, value: Any) -> float:
     """Seconds, from a number or from a text such as "90s", "2m", "1h30m".
 
-    >>> duration("1h30m"), duration("250ms"), duration(60)
+    >>> seconds("timeout", "1h30m"), seconds("timeout", "250ms"), seconds("timeout", 60)
     (5400.0, 0.25, 60.0)
     """
-    if not isinstance(value, str):
-        with_unit = Unfit('must be a positive duration such as "60s", "2m" or "1h30m"')
-        try:
-            return positive(value)
-        except Unfit:
-            raise with_unit from None
-    return _quantity(value, UNITS, 'must be a positive duration such as "60s", "2m" or "1h30m"')
+    try:
+        return _quantity(value, UNITS) if isinstance(value, str) else positive(key, value)
+    except ValueError:
+        raise unfit(key, 'must be a positive duration such as "60s", "2m" or "1h30m"', value) from None
 
 
-def memory(value: Any) -> int:
+def memory(key: str, value: Any) -> int:
     """Bytes, from a text such as "2GB" (10^9 bytes each) or "512MiB" (2^20 each).
 
-    >>> memory("2GB"), memory("1.5 KiB")
+    >>> memory("memory", "2GB"), memory("memory", "1.5 KiB")
     (2000000000, 1536)
     """
-    sentence = 'must be a positive size such as "500MB", "2GB" or "2GiB"'
-    if not isinstance(value, str):
-        raise Unfit(sentence)
-    return max(1, round(_quantity(value, SIZES, sentence)))
+    try:
+        return max(1, round(_quantity(text(key, value), SIZES)))
+    except ValueError:
+        raise unfit(key, 'must be a positive size such as "500MB", "2GB" or "2GiB"', value) from None
 
 
-def on_failure(value: Any) -> FailurePolicy:
+def on_failure(key: str, value: Any) -> FailurePolicy:
     """What a failed run means; the cutoff of PAR is the time limit."""
     try:
         match value:
-            case {"penalty": _}:
-                return policy_from({name: number(each) for name, each in value.items()})
-            case {"par": _} if len(value) == 1:
-                return policy_from({name: positive(each) for name, each in value.items()})
+            case {"penalty": number}:
+                return policy_from({**value, "penalty": finite(key, number)})
+            case {"par": factor} if "cutoff" not in value:
+                return policy_from({**value, "par": positive(key, factor)})
             case str():
                 return policy_from(value)
-    except (Unfit, InvalidInput):
+    except InvalidInput:
         pass
-    raise Unfit('must be "stop", "drop", { penalty = number } or { par = factor }')
+    raise unfit(key, 'must be "stop", "drop", { penalty = number } or { par = factor }', value)
 
 
-def reading(value: Any) -> Reading:
+def reading(key: str, value: Any) -> Reading:
     """Where the value of a run is found.
 
-    >>> reading("json:cost"), reading("seconds").is_time
+    >>> reading("value", "json:cost"), reading("value", "seconds").is_time
     (Reading(kind='json', what='cost'), True)
     """
-    written = text(value)
+    written = text(key, value)
     if written == "seconds":
         return Reading("seconds")
     if written == "cpu-seconds":
         return Reading("cpu-seconds")
     if written.startswith("json:"):
-        return Reading("json", text(written.removeprefix("json:")))
+        return Reading("json", text(key, written.removeprefix("json:")))
     try:
         re.compile(value, re.MULTILINE)
     except re.error as problem:
-        raise Unfit(
+        must = (
             f"must be a regular expression, 'json:field', 'seconds' or 'cpu-seconds' ({problem.msg} at {problem.pos})"
-        ) from None
+        )
+        raise unfit(key, must, value) from None
     return Reading("pattern", value)
 
 
-def _quantity(written: str, units: Mapping[str, float], sentence: str) -> float:
+def unfit(key: str, must: str, value: Any) -> InvalidPlan:
+    """Return the error of a key whose value does not fit."""
+    return InvalidPlan(f"{key} {must}, got {value!r}")
+
+
+def _quantity(written: str, units: Mapping[str, float]) -> float:
     """The sum of one or more numbers with units; case matters only where it would be ambiguous."""
     folded = {unit.lower(): size for unit, size in units.items()}
     parts = re.findall(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", written)
     rebuilt = re.fullmatch(r"\s*(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+", written)
     if not rebuilt or any(unit.lower() not in folded for _, unit in parts):
-        raise Unfit(sentence)
-    total = sum(float(amount) * folded[unit.lower()] for amount, unit in parts)
-    if not 0 < total < math.inf:
-        raise Unfit(sentence)
-    return total
+        raise ValueError(f"{written!r} is no number with a unit")
+    return positive("the sum", sum(float(amount) * folded[unit.lower()] for amount, unit in parts))
 
 
 def _of(kind: str) -> str:

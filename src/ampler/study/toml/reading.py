@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ampler.core.checks import integer, positive, share
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import StopStudy
 from ampler.core.values import (
@@ -70,14 +71,14 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
             algorithms=algorithms,
             instances=read_instances(available, file.parent),
             rule=_rule(top, question, algorithms),
-            seed=top.read("seed", keys.whole(), 0),
+            seed=top.read("seed", integer, 0),
             count=available.read("use", keys.use, "needed"),
             name=top.read("name", keys.text, file.stem),
-            limits=Limits(run.read("timeout", keys.duration, None), run.read("memory", keys.memory, None)),
+            limits=Limits(run.read("timeout", keys.seconds, None), run.read("memory", keys.memory, None)),
             policy=run.read("on-failure", keys.on_failure, StopStudy()),
-            retries=run.read("retries", keys.whole(0), 0),
+            retries=run.read("retries", keys.at_least(0), 0),
         )
-    return StudyFile(file, plan, run.read("workers", keys.whole(1), None))
+    return StudyFile(file, plan, run.read("workers", keys.at_least(1), None))
 
 
 def _text(file: Path) -> str:
@@ -148,41 +149,41 @@ def _key(word: str) -> str:
 def _question(top: Table) -> Question:
     return Question(
         difference=top.require(
-            "difference", keys.choice(*get_args(Difference)), "'simple', 'percent' or 'log-ratio', there is no default"
+            "difference", keys.one_of(*get_args(Difference)), "'simple', 'percent' or 'log-ratio', there is no default"
         ),
         reference=top.read("reference", keys.text, None),
-        effect=top.read("effect", keys.positive, None),
-        power=top.read("power", keys.share, 0.8),
-        alpha=top.read("alpha", keys.share, 0.05),
+        effect=top.read("effect", positive, None),
+        power=top.read("power", share, 0.8),
+        alpha=top.read("alpha", share, 0.05),
         target=top.read("target", keys.target, "mean"),
-        test=top.read("test", keys.choice(*get_args(Test)), "t"),
-        alternative=top.read("alternative", keys.choice(*get_args(Alternative)), "two-sided"),
-        better=top.read("better", keys.choice(*get_args(Better)), "lower"),
+        test=top.read("test", keys.one_of(*get_args(Test)), "t"),
+        alternative=top.read("alternative", keys.one_of(*get_args(Alternative)), "two-sided"),
+        better=top.read("better", keys.one_of(*get_args(Better)), "lower"),
         statistic=top.read("statistic", keys.text, "mean"),
-        margin=top.read("margin", keys.positive, None),
+        margin=top.read("margin", positive, None),
     )
 
 
 def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callable[[Any], Decision]:
     table = _subtable(top, "rule")
-    allocation = table.read("allocation", keys.choice("optimal", "greedy", "balanced", "fixed"), "optimal")
+    allocation = table.read("allocation", keys.one_of("optimal", "greedy", "balanced", "fixed"), "optimal")
     useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
     if useless:
         raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; leave it out")
     if allocation == "fixed":
-        return Fixed(runs=table.read("runs", keys.whole(1), 30))
+        return Fixed(runs=table.read("runs", keys.at_least(1), 30))
     costs = {algorithm.name: algorithm.cost for algorithm in algorithms}
     given: dict[str, Any] = {
         "allocation": allocation,
-        "start": table.read("start", keys.whole(2), None),
-        "budget": table.read("budget", keys.whole(1), None),
-        "batch": table.read("batch", keys.whole(1), None),
-        "guard": table.read("guard", keys.choice("none", "pairs", "all"), None),
-        "formula": table.read("formula", keys.choice("delta", "paper"), None),
+        "start": table.read("start", keys.at_least(2), None),
+        "budget": table.read("budget", keys.at_least(1), None),
+        "batch": table.read("batch", keys.at_least(1), None),
+        "guard": table.read("guard", keys.one_of("none", "pairs", "all"), None),
+        "formula": table.read("formula", keys.one_of("delta", "paper"), None),
         "costs": costs if set(costs.values()) != {1.0} else None,
     }
     return Accuracy(
-        se=top.require("se", keys.positive, "the accuracy wanted for each difference (or allocation = 'fixed')"),
+        se=top.require("se", positive, "the accuracy wanted for each difference (or allocation = 'fixed')"),
         difference=question.difference,
         reference=question.reference,
         statistic=question.statistic,
@@ -211,7 +212,7 @@ def _algorithm(table: Table, folder: Path) -> Algorithm:
         raise table.error("", f"algorithm {name!r} must have one of command, python, runner and worker, got {came}")
     parameters = table.read("parameters", keys.table, {})
     reading = table.read("value", keys.reading, Reading())
-    cost = table.read("cost", keys.positive, 1.0)
+    cost = table.read("cost", positive, 1.0)
     deterministic = table.read("deterministic", keys.flag, False)
     if kinds == ["python"]:
         where, call = imported(table, "python", folder)
@@ -231,20 +232,22 @@ def _algorithm(table: Table, folder: Path) -> Algorithm:
     )
 
 
-def words(value: Any) -> tuple[str, ...]:
+def words(key: str, value: Any) -> tuple[str, ...]:
     """The words of a command: a text is split as a shell would split it, a list is taken as it is."""
     if isinstance(value, list):
         if value and all(isinstance(word, str) for word in value):
             return tuple(value)
-        raise keys.Unfit("must be a text or a list of texts")
+        raise keys.unfit(key, "must be a text or a list of texts", value)
+    written = keys.text(key, value)
     try:
-        split = shlex.split(keys.text(value))
+        split = shlex.split(written)
     except ValueError as problem:
-        raise keys.Unfit(f"must be a command with its quotes closed ({problem})") from None
+        raise keys.unfit(key, f"must be a command with its quotes closed ({problem})", value) from None
     operators = SHELL_WORDS.intersection(split)
     if operators:
-        raise keys.Unfit(
+        must = (
             f"is not run by a shell, so {min(operators)!r} has no meaning: put it into a script"
             " (or write the command as a list of words)"
         )
+        raise keys.unfit(key, must, value)
     return tuple(split)

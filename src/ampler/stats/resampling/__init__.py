@@ -1,0 +1,22 @@
+"""Families of comparisons judged together by resampling the instances: bootstrap-t and sign flips. Pure.
+
+Differences come as an array with instances in rows and comparisons in columns; NaN where a pair lacks an instance, and
+each comparison then uses the instances it has. All comparisons see the same resampled instances, so whatever ties them
+together, a shared reference above all, is in the joint distribution and need not be paid for as in Holm's correction.
+"""
+
+from ampler.stats.resampling.bootstrap import bootstrap_t, bootstrap_t_equivalence
+from ampler.stats.resampling.family import Family
+from ampler.stats.resampling.flips import sign_flip, sign_flip_equivalence
+from ampler.stats.resampling.steps import RESAMPLES, SEED, Steps
+
+__all__ = [
+    "RESAMPLES",
+    "SEED",
+    "Family",
+    "Steps",
+    "bootstrap_t",
+    "bootstrap_t_equivalence",
+    "sign_flip",
+    "sign_flip_equivalence",
+]

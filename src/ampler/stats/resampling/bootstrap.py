@@ -8,8 +8,8 @@ Hall (1992) for the studentised bootstrap.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.values import Alternative
 from ampler.stats.resampling.family import Columns, Family, columns_of, opened
 from ampler.stats.resampling.steps import (
@@ -25,8 +25,6 @@ from ampler.stats.resampling.steps import (
     step_down,
     usable,
 )
-
-Floats = NDArray[np.float64]
 
 CHUNK = 2**21  # numbers handled at once
 NO_SPREAD = 1e-12  # a variance below this share of the mean square is rounding

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Bools, Codes, Counts, Floats
 from ampler.core.values import Alternative
 from ampler.stats.location import ROUNDING, location
 from ampler.stats.resampling.steps import Steps
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 DIGITS = 9  # by which instances are put in order; beyond them rounding decides
 
@@ -28,7 +25,7 @@ class Columns:
     counts: Floats
     means: Floats  # in units of 2^exponents, like the standard deviations
     deviations: Floats
-    exponents: NDArray[np.int64]
+    exponents: Counts
     standard: Floats
     present: Bools
 
@@ -109,7 +106,7 @@ def _column(values: Floats) -> tuple[float, float, int]:
     return mean, 0.0 if sd <= ROUNDING * abs(mean) else sd, exponent
 
 
-def _own_order(standard: Floats) -> NDArray[np.intp]:
+def _own_order(standard: Floats) -> Codes:
     """Instances by how far from the middle they lie; scale, sign and order of the comparisons do not matter."""
     squares, cubes = (np.round((standard**power).sum(axis=1), DIGITS) for power in (2, 3))
     return np.lexsort((cubes, squares))

@@ -8,8 +8,8 @@ test sharper than Holm's correction. Skewed differences are not symmetric: there
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.values import Alternative
 from ampler.stats.resampling.family import Columns, Family, columns_of, opened
 from ampler.stats.resampling.steps import (
@@ -22,8 +22,6 @@ from ampler.stats.resampling.steps import (
     single_step_bars,
     step_down,
 )
-
-Floats = NDArray[np.float64]
 
 MOST_INSTANCES = 40  # whose flips could be counted in whole numbers; nobody takes them all
 

@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from ampler.core.arrays import Bools, Codes, Floats
 
 RESAMPLES = 9999  # a p-value near 0.05 is then known to within 0.002
 SEED = 2005  # the same data give the same numbers, today and tomorrow
@@ -40,7 +38,7 @@ class Steps:
 
     p_values: Floats  # of each comparison alone
     adjusted: Floats  # the smallest family-wise level at which it would be rejected
-    ranks: NDArray[np.intp]  # from 1, in the order of the steps
+    ranks: Codes  # from 1, in the order of the steps
     rejected: Bools
     bars: Floats  # one row per side: the critical value when this comparison was decided
 
@@ -163,7 +161,7 @@ def _moved(values: Floats, by: float) -> Floats:
     return np.asarray(values + by * np.where(np.isfinite(values), np.abs(values), 0.0), dtype=float)
 
 
-def _ranks(adjusted: Floats, alone: Floats) -> NDArray[np.intp]:
+def _ranks(adjusted: Floats, alone: Floats) -> Codes:
     order = np.lexsort((alone, adjusted))
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[order] = np.arange(1, len(order) + 1)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import string
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ampler.core.failures import Drop
 from ampler.core.values import Command, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
-from ampler.study.record import changed, fingerprint, from_json, plain, record, to_json
+from ampler.study.record import changed, fingerprint, from_json, record, to_json
 
 
 def a_plan(**changes):
@@ -119,13 +115,3 @@ def test_a_record_says_what_a_reader_must_know():
     assert kept.features["i3"] == {"size": "3"}
     assert kept.question == question
     assert from_json(to_json(kept)) == kept
-
-
-@given(st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(string.printable),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.frozensets(st.integers()),
-))  # fmt: skip
-def test_whatever_is_plain_data_can_be_written_as_json_and_stays_plain(value):
-    written = plain(value)
-    assert plain(written) == written
-    assert json.loads(json.dumps(written, allow_nan=False)) == written

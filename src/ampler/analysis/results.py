@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
-from ampler.analysis.rendering import flat, jsonable
 from ampler.core.arrays import Floats, Pair
 from ampler.core.failures import policy_data
+from ampler.core.plain import flat, jsonable
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution, Status
 from ampler.stats.omnibus import Omnibus

@@ -14,11 +14,11 @@ from ampler.core.checks import integer, positive, share
 from ampler.core.contracts import check_rule
 from ampler.core.errors import InvalidDesign, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, completed
+from ampler.core.plain import canonical, origin, plain
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.study.command_line import check_command, check_dashes, places
-from ampler.study.record import canonical, origin, plain
 
 Count = Literal["needed", "all"] | int
 Named = TypeVar("Named", bound=Command | Function | Instance)

@@ -7,14 +7,12 @@ guard, more algorithms, more instances) are no part of it: they are replayed.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import math
-from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from ampler.core.failures import policy_data, policy_from
+from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 
 
@@ -104,24 +102,6 @@ def uncut(kept: PlanRecord) -> PlanRecord:
     return dataclasses.replace(kept, part="", elsewhere=(), created="")
 
 
-def described_rule(rule: Any) -> dict[str, Any]:
-    """Return a rule as plain data: its type's name and fields; of a plain function, where it is defined."""
-    if dataclasses.is_dataclass(rule) and not isinstance(rule, type):
-        fields = {field.name: plain(getattr(rule, field.name)) for field in dataclasses.fields(rule) if field.init}
-        return {"rule": type(rule).__name__, **fields}
-    return {"rule": origin(rule)}
-
-
-def origin(function: Any) -> str:
-    """Return where a callable is defined, as "module:name".
-
-    >>> origin(math.sqrt)
-    'math:sqrt'
-    """
-    named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}:{named.__qualname__}"
-
-
 def to_json(kept: PlanRecord) -> str:
     """Write a record as JSON."""
     data = dataclasses.asdict(kept)
@@ -141,35 +121,6 @@ def from_json(text: str) -> PlanRecord:
     lists = ("untouched", "deterministic", "timed", "warnings", "elsewhere")
     tuples = {name: tuple(data[name]) for name in lists if name in data}
     return PlanRecord(**{**data, **given, **tuples})
-
-
-def canonical(data: Any, *, sort_keys: bool = False) -> str:
-    """Write plain data as JSON without blanks; the order of names is kept, as it carries meaning."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=sort_keys)
-
-
-def digest(data: Any) -> str:
-    """Return a short hash of plain data; the order in which a mapping names its keys does not matter."""
-    return hashlib.blake2b(canonical(data, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: numbers that are not finite as text, functions by where they are defined."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, Set):
-        return sorted((plain(each) for each in value), key=canonical)
-    if isinstance(value, Collection):
-        return [plain(each) for each in value]
-    if hasattr(value, "item"):  # a numpy number
-        return plain(value.item())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return described_rule(value)
-    return origin(value) if callable(value) else repr(value)
 
 
 def _shown(value: Any) -> str:

@@ -2,14 +2,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
-import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from ampler.app.shell.output import jsonable, note, say, say_points, say_table, write_json
+from ampler.app.shell.output import note, say, say_points, say_table, write_json
 
 LONG = "The strictest of the tests has power 0.7 and needs more instances than the others do. " * 4
 
@@ -18,34 +12,6 @@ LONG = "The strictest of the tests has power 0.7 and needs more instances than t
 class Part:
     name: str
     power: float
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (float("nan"), None),
-        (float("-inf"), None),
-        (np.float64("inf"), None),
-        (np.float64(0.5), 0.5),
-        (np.int64(57), 57),
-        (np.bool_(True), True),
-        (np.array([[1.0, np.nan]]), [[1.0, None]]),
-        (Part("no-TSK", float("inf")), {"name": "no-TSK", "power": None}),
-        ({1: (2, {"a": None})}, {"1": [2, {"a": None}]}),
-        (Path("runs.csv"), "runs.csv"),
-    ],
-)
-def test_values_become_what_json_knows(value, expected):
-    assert jsonable(value) == expected
-
-
-@given(
-    st.recursive(st.floats() | st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.tuples(inner))
-)
-def test_whatever_is_written_is_strict_json(value):
-    text = json.dumps(jsonable(value), allow_nan=False)
-
-    assert json.loads(text) == jsonable(value)
 
 
 def test_a_document_is_printed_alone(capsys):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ampler.core.plain import jsonable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -68,27 +68,6 @@ def note(text: str) -> None:
 def write_json(document: object) -> None:
     """Print a value as one JSON document; what is infinite or unknown is null."""
     print(json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def jsonable(value: object) -> Any:
-    """Return a value as JSON knows it: dataclasses and mappings as objects, arrays as lists, NaN and ∞ as null.
-
-    >>> jsonable({"power": float("nan"), "levels": (0.025, 0.05)})
-    {'power': None, 'levels': [0.025, 0.05]}
-    """
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): jsonable(item) for key, item in value.items()}
-    if hasattr(value, "tolist"):  # numpy arrays and scalars, without importing numpy here
-        return jsonable(value.tolist())
-    if isinstance(value, Iterable):
-        return [jsonable(item) for item in value]
-    return str(value)  # paths, dates
 
 
 def _print(what: RenderableType, *, widest: int | None = None, wrap: bool = True) -> None:

@@ -17,8 +17,9 @@ from typing import Any
 
 from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
 from ampler.core.failures import StopStudy
+from ampler.core.plain import canonical
 from ampler.core.values import Fingerprint, PlanRecord
-from ampler.study.record import canonical, changed, to_json, uncut
+from ampler.study.record import changed, to_json, uncut
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.schema import check_sqlite
 from ampler.study.store.sqlite import SqliteStore, check_place, connection_to_write, open_store, read_store, sentences

@@ -18,9 +18,10 @@ import numpy as np
 from ampler.core.arrays import Codes
 from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
 from ampler.core.failures import StopStudy
+from ampler.core.plain import canonical
 from ampler.core.runs import STATUSES, Runs
 from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, Tally
-from ampler.study.record import canonical, changed, from_json, to_json
+from ampler.study.record import changed, from_json, to_json
 from ampler.study.store.checks import refuse_mismatch, storable
 from ampler.study.store.filesystem import on_network
 from ampler.study.store.lock import StudyLock

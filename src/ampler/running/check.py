@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ampler.core.contracts import Store
+from ampler.core.errors import PlanMismatch, RunFailed
 from ampler.core.failures import StopStudy
 from ampler.core.values import Algorithm, Observation, Plan, RunKey
 from ampler.running.driver import sigterm_as_interrupt
@@ -104,7 +105,7 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
     """
     check_limits(plan.limits)
     plan = begun_first(plan, store.begun())
-    store.begin(record(plan), environment())
+    _begin(plan, store)
     look = Look(plan, store)
     with sigterm_as_interrupt():
         pool = LocalPool(Work.of(plan), 1)
@@ -118,6 +119,33 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
             raise
         pool.close(at_once=False)
     return Inspection(look.instance, tuple(findings))
+
+
+def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
+    """Raise RunFailed where the study would stop later; that a run takes too long may be part of the study."""
+    for finding in inspection.findings:
+        late = finding.first.status == "timeout" and not isinstance(plan.policy, StopStudy)
+        if finding.first.value is None and not late:
+            raise RunFailed(
+                f"algorithm {finding.algorithm.name!r} gave no value on {inspection.instance!r}: {finding.remark}"
+            )
+    for finding in inspection.findings:
+        if finding.is_a_problem:
+            raise RunFailed(
+                f"algorithm {finding.algorithm.name!r} is {finding.remark} on {inspection.instance!r}; leave out"
+                " deterministic"
+            )
+
+
+def _begin(plan: Plan, store: Store) -> None:
+    """Record the plan; where another stands in the way, say so if nothing but a check would be lost with it."""
+    try:
+        store.begin(record(plan), environment())
+    except PlanMismatch as problem:
+        tally = store.tally()
+        if all(each.runs <= 2 for each in tally) and len({each.instance for each in tally}) == 1:
+            raise PlanMismatch(f"{problem}, or remove it: it holds only the runs of an earlier check") from None
+        raise
 
 
 class Look:

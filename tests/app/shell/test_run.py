@@ -15,8 +15,9 @@ from contextlib import closing
 
 import pytest
 
-from ampler.app.shell.progress import Display, described
+from ampler.app.shell.progress import Display
 from ampler.running import Progress
+from ampler.running.words import under_way
 from ampler.study.plan import run_seed
 from ampler.study.store import read_store
 
@@ -414,13 +415,6 @@ def test_what_the_plan_warns_of_is_said_before_the_runs(study, shell):
 SOME = Progress(40, 12, runs=8419, new=300, failures=3, seconds=75, rate=4.25, error=0.0621, target=0.05, left=200)
 
 
-def test_progress_is_one_line():
-    assert described(SOME) == (
-        "12 of 40 instances, 8 419 runs, 4.25 runs/s, worst SE 0.0621 (target 0.05), 3 failed, about 3 min left"
-    )
-    assert described(Progress(40, 0)) == "0 of 40 instances, 0 runs, 0.00 runs/s"
-
-
 def test_without_a_terminal_progress_is_a_line_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr("ampler.app.shell.progress.LINE_EVERY", 0.05)
     with Display() as display:
@@ -430,7 +424,7 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(capsys, monkeypatch)
         display(SOME)
         display(SOME)
 
-    assert capsys.readouterr().err == described(SOME) + "\n"
+    assert capsys.readouterr().err == under_way(SOME) + "\n"
 
 
 def test_in_a_terminal_progress_is_shown_in_place(study):

@@ -36,6 +36,7 @@ def check(
 
     Example: ampler check study.toml
     """
+    from ampler.running.check import refuse_what_does_not_run
     from ampler.study.forecast import forecast
     from ampler.study.store import open_store
     from ampler.study.toml import read_study_file
@@ -51,13 +52,12 @@ def check(
         write_json(_document(file.plan, found, told))
     else:
         _show(file, found, told, kept)
-    _refuse_what_does_not_run(file.plan, found)
+    refuse_what_does_not_run(file.plan, found)
     if write_costs:
         _write_costs(file, found)
 
 
 def _inspected(plan: Plan, store: Any) -> Inspection:
-    from ampler.core.errors import PlanMismatch
     from ampler.running.check import inspect_plan
 
     try:
@@ -65,11 +65,6 @@ def _inspected(plan: Plan, store: Any) -> Inspection:
     except KeyboardInterrupt:
         note("Interrupted. First runs that have ended are recorded.")
         raise typer.Exit(INTERRUPTED) from None
-    except PlanMismatch as problem:
-        tally = store.tally()
-        if all(each.runs <= 2 for each in tally) and len({each.instance for each in tally}) == 1:
-            raise PlanMismatch(f"{problem}, or remove it: it holds only the runs of an earlier check") from None
-        raise
 
 
 def _say_where(name: str) -> None:
@@ -81,62 +76,19 @@ def _say_nothing(name: str) -> None:
 
 
 def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
-    say(_described(file))
+    from ampler.running.words import first_run_rows, first_runs_kept, measures
+    from ampler.study.words import expected, planned
+
+    say(f"{file.path.name} is in order: {planned(file.plan)}.")
     if file.plan.warnings:
         say_points(f"Note: {warning}." for warning in file.plan.warnings)
     print()
     say(f"Each algorithm on {found.instance}:")
-    rows = [
-        [each.algorithm.name, _number(each.first.value), f"{each.seconds:.3g}", each.remark] for each in found.findings
-    ]
-    say_table(["algorithm", "value", "seconds", "remark"], rows, left=["algorithm", "remark"])
-    say_points(_measures(each) for each in found.findings if each.first.measures)
-    say(_expected(told))
-    recorded = sum(each.recorded for each in found.findings)
-    say(
-        f"{recorded} of {len(found.findings)} first runs are recorded in {kept}, as the study's own."
-        + (f" Next: ampler run {file.path.name}" if recorded == len(found.findings) else "")
-    )
-
-
-def _described(file: StudyFile) -> str:
-    plan = file.plan
-    against = f"all with {plan.question.reference}" if plan.question.reference else "all with all"
-    power = "" if plan.power is None else f", power {plan.power:.2f} at effect {plan.question.effect:g}"
-    further = f" of {len(plan.instances) + len(plan.untouched)}" if plan.untouched else ""
-    return (
-        f"{file.path.name} is in order: {len(plan.algorithms)} algorithms, {against}, {plan.question.difference}"
-        f" differences, on {len(plan.instances)}{further} instances{power}."
-    )
-
-
-def _measures(finding: Finding) -> str:
-    names = ", ".join(finding.first.measures or ())
-    return f"{finding.algorithm.name} reports {names}: all are kept, the value decides."
-
-
-def _expected(told: Forecast) -> str:
-    """What the study will take, in one sentence."""
-    runs = f"{told.least_runs:,}"
-    if told.most_runs is None:
-        return f"The study will take at least {runs} runs."
-    if told.most_runs > told.least_runs:
-        runs += f" to {told.most_runs:,}"
-    if told.least_wall is None or told.most_wall is None or told.least_seconds is None or told.most_seconds is None:
-        return f"The study will take {runs} runs; how long is not known while an algorithm gives no value."
-    span, computing = _span(told.least_wall, told.most_wall), _span(told.least_seconds, told.most_seconds)
-    workers = "1 worker" if told.workers == 1 else f"{told.workers} workers ({computing} of computing)"
-    return f"As far as one instance can tell, the study will take {runs} runs and {span} with {workers}."
-
-
-def _span(least: float, most: float) -> str:
-    """A range of times as people say it."""
-    from ampler.core.wording import duration
-
-    if most < 1:
-        return "less than a second"
-    low = duration(least) if least >= 1 else "less than a second"
-    return duration(most) if duration(most) == low else f"{low} to {duration(most)}"
+    say_table(["algorithm", "value", "seconds", "remark"], first_run_rows(found), left=["algorithm", "remark"])
+    say_points(measures(each) for each in found.findings if each.first.measures)
+    say(expected(told))
+    ready = all(each.recorded for each in found.findings)
+    say(first_runs_kept(found, kept) + (f" Next: ampler run {file.path.name}" if ready else ""))
 
 
 def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
@@ -177,22 +129,6 @@ def _entry(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _refuse_what_does_not_run(plan: Plan, found: Inspection) -> None:
-    """A study stops here when it would stop later; that a run takes too long may be part of the study."""
-    from ampler.core.errors import RunFailed
-    from ampler.core.failures import StopStudy
-
-    for each in found.findings:
-        late = each.first.status == "timeout" and not isinstance(plan.policy, StopStudy)
-        if each.first.value is None and not late:
-            raise RunFailed(f"algorithm {each.algorithm.name!r} gave no value on {found.instance!r}: {each.remark}")
-    for each in found.findings:
-        if each.is_a_problem:
-            raise RunFailed(
-                f"algorithm {each.algorithm.name!r} is {each.remark} on {found.instance!r}; leave out deterministic"
-            )
-
-
 def _write_costs(file: StudyFile, found: Inspection) -> None:
     from ampler.study.forecast import relative_costs
     from ampler.study.toml.costs import with_costs
@@ -203,10 +139,6 @@ def _write_costs(file: StudyFile, found: Inspection) -> None:
     beside.write_text(text, encoding="utf-8")
     beside.replace(file.path)  # all or nothing
     note(f"Costs are written into {file.path.name}: {', '.join(f'{name} {cost:g}' for name, cost in costs.items())}.")
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.6g}"
 
 
 def _cores() -> int:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ampler.app.shell.output import note
-from ampler.core.wording import short_duration
+from ampler.running.words import under_way
 
 if TYPE_CHECKING:
     from ampler.running import Progress
@@ -43,30 +43,7 @@ class Display(AbstractContextManager["Display"]):
             self._live.update(_bar(progress), refresh=True)
         elif time.monotonic() >= self._next:
             self._next = time.monotonic() + LINE_EVERY
-            note(described(progress))
-
-
-def described(progress: Progress) -> str:
-    """Return progress as one line.
-
-    >>> from ampler.running import Progress
-    >>> described(Progress(40, 12, runs=8419, new=300, seconds=75, rate=41.3, error=0.062, target=0.05, left=5400))
-    '12 of 40 instances, 8 419 runs, 41 runs/s, worst SE 0.062 (target 0.05), about 1 h 30 min left'
-    """
-    return ", ".join(
-        [
-            f"{progress.finished} of {progress.instances} instances",
-            f"{_grouped(progress.runs)} runs",
-            f"{progress.rate:.{0 if progress.rate >= 10 else 2}f} runs/s",
-            *([] if progress.error is None else [f"worst SE {progress.error:.3g} (target {progress.target:g})"]),
-            *([f"{_grouped(progress.failures)} failed"] if progress.failures else []),
-            *([] if progress.left is None else [f"about {short_duration(progress.left)} left"]),
-        ]
-    )
-
-
-def _grouped(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
+            note(under_way(progress))
 
 
 def _bar(progress: Progress) -> Any:
@@ -78,7 +55,7 @@ def _bar(progress: Progress) -> Any:
     share = _share(progress)
     bar = Table.grid(padding=(0, 1))
     bar.add_row(ProgressBar(total=1.0, completed=share, width=40), Text(f"{share:.0%}"))
-    return Group(bar, Text(described(progress)))
+    return Group(bar, Text(under_way(progress)))
 
 
 def _share(progress: Progress) -> float:

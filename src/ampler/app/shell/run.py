@@ -13,7 +13,6 @@ from ampler.app.shell.output import WrongUsage, note, say
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
-    from ampler.running import Progress
     from ampler.study.store import SqliteStore
 
 INTERRUPTED = 130
@@ -90,7 +89,8 @@ def _cluster(where: str | None, workers: int | None) -> AbstractContextManager[A
 
 def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, retry_failed: bool) -> None:
     from ampler.app.shell.progress import Display
-    from ampler.running import run_plan
+    from ampler.running import run_plan, words
+    from ampler.study.record import record
 
     try:
         with Display() as display:
@@ -107,21 +107,6 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
         recorded = sum(tally.runs for tally in store.tally())
         note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
-    say(_summary(plan, store, progress))
-
-
-def _summary(plan: Plan, store: SqliteStore, progress: Progress) -> str:
-    """What was done, and what a reader must know: instances whose budget ran out, runs that failed."""
-    from ampler.study.record import record
-
     reasons = [done.reason for done in store.finished(record(plan).decisions).values()]
-    short = reasons.count("budget spent")
-    return " ".join(
-        [
-            f"{plan.name}: all {progress.instances} instances are finished; {progress.runs} runs are recorded in"
-            f" {store.path.name}, {progress.new} of them new.",
-            *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
-            *([f"{progress.failures} runs failed and gave no value."] if progress.failures else []),
-            f"Next: ampler analyse {store.path.name}",
-        ]
-    )
+    done = words.carried_out(plan.name, progress, reasons, store.path.name)
+    say(f"{done} Next: ampler analyse {store.path.name}")

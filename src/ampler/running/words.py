@@ -1,0 +1,75 @@
+"""A study that runs, in words: how far it is, what it gave, what a first look at its algorithms found. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from ampler.core.wording import short_duration
+
+if TYPE_CHECKING:
+    from ampler.running.check import Finding, Inspection
+    from ampler.running.progress import Progress
+
+
+def under_way(progress: Progress) -> str:
+    """Say how far a study is, in one line.
+
+    >>> from ampler.running import Progress
+    >>> under_way(Progress(40, 12, runs=8419, new=300, seconds=75, rate=41.3, error=0.062, target=0.05, left=5400))
+    '12 of 40 instances, 8 419 runs, 41 runs/s, worst SE 0.062 (target 0.05), about 1 h 30 min left'
+    """
+    return ", ".join(
+        [
+            f"{progress.finished} of {progress.instances} instances",
+            f"{_grouped(progress.runs)} runs",
+            f"{progress.rate:.{0 if progress.rate >= 10 else 2}f} runs/s",
+            *([] if progress.error is None else [f"worst SE {progress.error:.3g} (target {progress.target:g})"]),
+            *([f"{_grouped(progress.failures)} failed"] if progress.failures else []),
+            *([] if progress.left is None else [f"about {short_duration(progress.left)} left"]),
+        ]
+    )
+
+
+def carried_out(name: str, progress: Progress, reasons: Collection[str], where: str) -> str:
+    """Say what was done, and what a reader must know: instances whose budget ran out, runs that failed.
+
+    `reasons` are those for which the instances ended; `where` is the file that keeps the runs.
+    """
+    short = sum(reason == "budget spent" for reason in reasons)
+    return " ".join(
+        [
+            f"{name}: all {progress.instances} instances are finished; {progress.runs} runs are recorded in {where},"
+            f" {progress.new} of them new.",
+            *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
+            *([f"{progress.failures} runs failed and gave no value."] if progress.failures else []),
+        ]
+    )
+
+
+def measures(finding: Finding) -> str:
+    """Say which measures an algorithm reports besides its value."""
+    names = ", ".join(finding.first.measures or ())
+    return f"{finding.algorithm.name} reports {names}: all are kept, the value decides."
+
+
+def first_runs_kept(inspection: Inspection, where: str) -> str:
+    """Say how many of the first runs are the study's own."""
+    recorded = sum(finding.recorded for finding in inspection.findings)
+    return f"{recorded} of {len(inspection.findings)} first runs are recorded in {where}, as the study's own."
+
+
+def first_run_rows(inspection: Inspection) -> list[list[str]]:
+    """Return what each algorithm gave: its name, value, seconds, and a remark."""
+    return [
+        [finding.algorithm.name, _value(finding.first.value), f"{finding.seconds:.3g}", finding.remark]
+        for finding in inspection.findings
+    ]
+
+
+def _value(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}".replace(",", " ")

@@ -1,0 +1,109 @@
+"""A study in words: what is planned, what it will take, where it stands, and what its parts gave together. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ampler.core.values import Plan
+from ampler.core.wording import duration, short_duration
+
+if TYPE_CHECKING:  # the sentences know values alone, not how they are made
+    from ampler.study.forecast import Forecast
+    from ampler.study.status import InstanceStatus, StudyStatus
+    from ampler.study.store import Merged
+
+PARTS_SHOWN = 10  # of those that are missing
+
+
+def planned(plan: Plan) -> str:
+    """Say what a plan compares and on how many instances, without a full stop."""
+    against = f"all with {plan.question.reference}" if plan.question.reference else "all with all"
+    power = "" if plan.power is None else f", power {plan.power:.2f} at effect {plan.question.effect:g}"
+    further = f" of {len(plan.instances) + len(plan.untouched)}" if plan.untouched else ""
+    return (
+        f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on"
+        f" {len(plan.instances)}{further} instances{power}"
+    )
+
+
+def expected(forecast: Forecast) -> str:
+    """Say what a study will take.
+
+    >>> from ampler.study.forecast import Forecast
+    >>> expected(Forecast(3, 2, least_runs=60, most_runs=150, least_seconds=120.0, most_seconds=390.0))
+    'As far as one instance can tell, the study will take 60 to 150 runs and 60 seconds to 3.2 minutes with 2 workers \
+(2 minutes to 6.5 minutes of computing).'
+    """
+    runs = f"{forecast.least_runs:,}"
+    if forecast.most_runs is None:
+        return f"The study will take at least {runs} runs."
+    if forecast.most_runs > forecast.least_runs:
+        runs += f" to {forecast.most_runs:,}"
+    span, computing = (
+        _span(forecast.least_wall, forecast.most_wall),
+        _span(forecast.least_seconds, forecast.most_seconds),
+    )
+    if span is None:
+        return f"The study will take {runs} runs; how long is not known while an algorithm gives no value."
+    workers = "1 worker" if forecast.workers == 1 else f"{forecast.workers} workers ({computing} of computing)"
+    return f"As far as one instance can tell, the study will take {runs} runs and {span} with {workers}."
+
+
+def standing(status: StudyStatus) -> str:
+    """Say where a study stands."""
+    failed = f", {status.failures} of them without a value" if status.failures else ""
+    untouched = f" {status.untouched} further instances were not needed." if status.untouched else ""
+    unused = f" {status.unused} runs are not asked for by the plan and stay unused." if status.unused else ""
+    part = f" (part {status.part})" if status.part else ""
+    return (
+        f"{status.name}{part}: {status.finished} of {len(status.instances)} instances are finished; {status.runs} runs"
+        f" are recorded{failed}, {short_duration(status.seconds)} of computing in {status.sessions} sessions."
+        f"{untouched}{unused}"
+    )
+
+
+def standing_header(status: StudyStatus) -> list[str]:
+    """Return the names of the columns of `standing_rows`; the first and the last hold words."""
+    return ["instance", *status.algorithms, "failed", "worst SE", "state"]
+
+
+def standing_rows(status: StudyStatus) -> list[list[str]]:
+    """Return where each instance stands: its runs by algorithm, failures, the largest standard error, its state."""
+    return [_row(instance, status.algorithms) for instance in status.instances]
+
+
+def missing_parts(merged: Merged) -> str | None:
+    """Say which parts of a study were not among the files, if any."""
+    if not merged.missing:
+        return None
+    more = " …" if len(merged.missing) > PARTS_SHOWN else ""
+    shown = ", ".join(merged.missing[:PARTS_SHOWN]) + more
+    return f"{len(merged.missing)} parts are not among the files: {shown}; merge again when they are there."
+
+
+def put_together(merged: Merged, finished: int, where: str) -> str:
+    """Say what a merge gave: how many runs are now in `where`, and how many instances are finished."""
+    total = len(merged.plan.instances)
+    done = f"all {total}" if finished == total else f"{finished} of {total}"
+    rest = "" if finished == total else " The others are left out of an analysis until they are."
+    return f"{merged.plan.name}: {merged.runs} runs are in {where}; {done} instances are finished.{rest}"
+
+
+def _span(least: float | None, most: float | None) -> str | None:
+    """A range of times as people say it; None when it is not known."""
+    if least is None or most is None:
+        return None
+    if most < 1:
+        return "less than a second"
+    low = duration(least) if least >= 1 else "less than a second"
+    return duration(most) if duration(most) == low else f"{low} to {duration(most)}"
+
+
+def _row(instance: InstanceStatus, algorithms: tuple[str, ...]) -> list[str]:
+    return [
+        instance.name,
+        *(str(instance.runs[algorithm]) for algorithm in algorithms),
+        str(instance.failures),
+        "" if instance.error is None else f"{instance.error:.3g}",
+        instance.reason or instance.state,
+    ]

@@ -1,0 +1,79 @@
+"""What is said of a study: its plan, what it will take, where it stands."""
+
+from dataclasses import replace
+
+import pytest
+
+from ampler.core.values import Question
+from ampler.sampling.rules import Fixed
+from ampler.study.forecast import Forecast
+from ampler.study.plan import make_plan
+from ampler.study.status import InstanceStatus, StudyStatus
+from ampler.study.words import expected, planned, standing, standing_header, standing_rows
+
+TOLD = Forecast(3, 2, least_runs=60, most_runs=1500, least_seconds=120.0, most_seconds=39_000.0)
+STATUS = StudyStatus(
+    name="mine",
+    reference=None,
+    algorithms=("a", "b"),
+    runs=31,
+    failures=0,
+    seconds=8.0,
+    sessions=2,
+    untouched=0,
+    part="",
+    unused=0,
+    instances=(
+        InstanceStatus("i1", "finished", "budget spent", 0.0523, {"a": 10, "b": 20}, 0),
+        InstanceStatus("i2", "waiting", None, None, {"a": 1, "b": 0}, 1),
+    ),
+)
+
+
+def plan(count="all", **asked):
+    return make_plan(
+        question=Question("simple", **asked),
+        algorithms={"a": min, "b": max, "c": sum},
+        instances=[f"i{k}" for k in range(20)],
+        rule=Fixed(runs=4),
+        count=count,
+    )
+
+
+def test_a_plan_says_what_is_compared_and_on_how_many_instances():
+    assert planned(plan()) == "3 algorithms, all with all, simple differences, on 20 instances"
+    assert planned(plan(count=5, reference="a", effect=2.0)).startswith(
+        "3 algorithms, all with a, simple differences, on 5 of 20 instances, power 0."
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "60 to 1,500 runs and 60 seconds to 5.4 hours with 2 workers (2 minutes to 11 hours of computing)."),
+        ({"workers": 1}, "60 to 1,500 runs and 2 minutes to 11 hours with 1 worker."),
+        ({"most_runs": None}, "The study will take at least 60 runs."),
+        ({"most_runs": 60, "most_seconds": None}, "60 runs; how long is not known while an algorithm gives no value."),
+        ({"least_seconds": 0.1, "most_seconds": 0.2}, "60 to 1,500 runs and less than a second with 2 workers"),
+        ({"least_seconds": 0.1, "most_seconds": 8.0, "workers": 1}, "runs and less than a second to 8 seconds with"),
+        ({"least_seconds": 8.0, "most_seconds": 8.0, "workers": 1}, "runs and 8 seconds with 1 worker."),
+    ],
+)
+def test_what_a_study_will_take_is_said_as_far_as_it_is_known(changes, words):
+    assert words in expected(replace(TOLD, **changes))
+
+
+def test_where_a_study_stands_names_only_what_there_is():
+    assert standing(STATUS) == (
+        "mine: 1 of 2 instances are finished; 31 runs are recorded, 8 s of computing in 2 sessions."
+    )
+    odd = standing(replace(STATUS, failures=1, untouched=4, unused=7, part="1/3"))
+    assert odd.startswith("mine (part 1/3): 1 of 2")
+    assert "31 runs are recorded, 1 of them without a value, 8 s" in odd
+    assert odd.endswith(" 4 further instances were not needed. 7 runs are not asked for by the plan and stay unused.")
+
+
+def test_each_instance_has_a_row_with_a_cell_for_every_column():
+    rows = standing_rows(STATUS)
+    assert rows == [["i1", "10", "20", "0", "0.0523", "budget spent"], ["i2", "1", "0", "1", "", "waiting"]]
+    assert standing_header(STATUS) == ["instance", "a", "b", "failed", "worst SE", "state"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.values import Reading
-from ampler.running.one_run.readings import KEPT, NUMBER, NoValue, Tail, excerpt, reader_of
+from ampler.running.one_run.readings import KEPT, NoValue, Tail, excerpt, reader_of
 
 JSON = Reading("json", "cost")
 
@@ -32,14 +32,50 @@ def read(text, reading=Reading(), size=None):  # noqa: B008
         ("1 2 3", 3.0),
         ("a=1,b=2", 2.0),
         ("cost 5 written to run2.sol", 5.0),
-        ("cost 5 in 12ms", 5.0),
         ("\x1b[1mcost 5\x1b[0m", 5.0),
         ("cost 5 v1.2.3x", 5.0),
         ("[3, 4]", 4.0),
+        ("(cost=17.5).", 17.5),
+        ('{"cost":5}', 5.0),
+        ("1.5D+03", 1500.0),
+        ("-1.5d-2", -0.015),
+        ("\u22125", -5.0),
+        ("1e\u22125", 1e-5),
+        ("\x1b[31m17.5\x1b[0m", 17.5),
+        ("\x1b]0;title 3\x07cost 5\x1b[38;5;208m", 5.0),
+        ("10%\r20%\rcost 5", 5.0),
+        ("took 12.5 s", 12.5),
+        ("2024-01-05 12:30:01 cost 5", 5.0),
     ],
 )
 def test_the_default_is_the_last_number_that_stands_by_itself(text, value):
     assert read(text).value == value
+
+
+IN_DOUBT = [
+    *("3,14", "1,234.56", "1'234", "1_000", "1\u00a0234", "1\u202f234", "1,2,3", "cost=3,5"),
+    *("took 12.5s", "0.532ms", "3.7GB", "50%", "$5", "5€", "#5", "1.0f", "0x1f", "cost 5 in 12ms"),
+    *("2024-01-05", "05/01/2024", "12:30:01", "at 12:30", "1.2.3", "1/2", "5-3", "--5", "\u20135"),
+    *("12.5±0.3", "12.5 ± 0.3", "12.5 +/- 0.3", "cost->5", "x:y:5", "2d3", "1.5D", "1.#INF", "\u0661\u0662", "\uff15"),
+]
+
+
+@pytest.mark.parametrize("text", IN_DOUBT)
+def test_what_can_be_read_in_more_than_one_way_is_refused_with_its_line_and_the_way_out(text):
+    with pytest.raises(NoValue, match="must be a word by itself") as refused:
+        read(f"seed 7\n{text}\n")
+
+    assert excerpt(text) in str(refused.value)
+    assert "`value`" in str(refused.value)
+
+
+def test_a_number_after_what_was_in_doubt_is_the_value():
+    assert read("2024-01-05 3,14\nbest 7\n").value == 7.0
+
+
+def test_a_word_longer_than_what_is_kept_is_no_number():
+    with pytest.raises(NoValue, match="must be a word by itself"):
+        read("7" * (5 * KEPT), size=1000)
 
 
 @pytest.mark.parametrize("text", ["cost 5\nnan", "cost 5\n-nan", "5 inf", "5 -Infinity", "5 NaN\n", "1e999"])
@@ -128,14 +164,13 @@ def test_the_pieces_in_which_output_comes_do_not_matter(text, size):
 @pytest.mark.parametrize("seed", range(8))
 def test_long_output_gives_the_same_as_a_search_through_all_of_it(seed):
     rng = random.Random(seed)
-    sparse = rng.random() < 0.5
-    text = "".join(
-        rng.choice(["x" * rng.randrange(1, 3000), f"{rng.random() * 1000:.7g}", " " if sparse else "7", "\n"])
-        for _ in range(400)
-    )
+    numbers = [f"{rng.random() * 1000:.7g}" for _ in range(200)]
+    words = [*numbers, *("x" * rng.randrange(1, 3000) + "7" for _ in range(200))]
+    rng.shuffle(words)
+    text = "".join(word + rng.choice([" ", "\n", "\t\r\n"]) for word in words)
     assert len(text) > 2 * KEPT
 
-    expected = [match[0] for match in NUMBER.finditer(text)][-1]
+    expected = [word for word in words if word in numbers][-1]
     unanchored = re.findall(r"\d+", text)[-1]
 
     assert read(text, size=rng.randrange(100, 70_000)).value == float(expected)

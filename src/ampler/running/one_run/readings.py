@@ -11,15 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ampler.core.values import Reading
+from ampler.running.one_run.numerals import NUMBER, Kind, bare_of, last_candidate, value_of, without_escapes
 
 KEPT = 64 * 1024  # characters of output that are remembered; what matters comes last
 EXCERPT = 160  # characters of output that fit into a message
-
-# A number that stands by itself: the 2 of "run2.sol" and the 0 of an escape sequence are parts of words. NaN and
-# infinity count as numbers, so that "cost: nan" is refused instead of giving way to an earlier number.
-NUMBER = re.compile(
-    r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?!\w)", re.IGNORECASE | re.ASCII
-)
 
 
 class NoValue(Exception):
@@ -59,7 +54,7 @@ def reader_of(reading: Reading, protocol: str = "arguments") -> Reader:
         return JsonField(reading.what)
     if protocol == "irace":
         return CostAndTime()
-    return LastMatch(NUMBER, "no number")
+    return LastNumber()
 
 
 class LastMatch:
@@ -96,18 +91,53 @@ class LastMatch:
         already found is a remnant of it, cut by the border.
         """
         first = 1 if self._offset else 0  # one character is left as context for ^ and look-behind
-        for match in self._pattern.finditer(self._text, self._from(first)):
+        for match in self._pattern.finditer(self._text, first):
             start, end = match.start() + self._offset, match.end() + self._offset
             if start == self._start or start >= self._end:
                 self._start, self._end = start, end
                 self._found = match[1] if self._pattern.groups else match[0]
 
-    def _from(self, first: int) -> int:
-        """Where to begin: numbers hold no white space, so a last number in the last lines spares the rest."""
-        if self._pattern is not NUMBER or len(self._text) < 4096:
-            return first
-        near = re.compile(r"\s").search(self._text, len(self._text) - 2048)
-        return near.start() if near and NUMBER.search(self._text, near.start()) else first
+
+class LastNumber:
+    """The last number in text of any length. What only looks like a number is refused, not guessed at."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._cut = False  # whether the kept text begins in the middle of what was printed
+        self._found: tuple[str, Kind, str] | None = None  # a word, what it is, and its line
+
+    def feed(self, text: str) -> None:
+        """Take the next piece of output."""
+        self._text += text
+        if len(self._text) > 2 * KEPT:
+            self._search()
+            self._text, self._cut = self._text[-KEPT:], True
+
+    def result(self) -> Result:
+        """Return the value; NoValue when there is no number, or when the last one may be read in several ways."""
+        self._search()
+        if self._found is None:
+            raise NoValue(f"no number in its output{_quoted(self._text)}")
+        word, kind, line = self._found
+        if kind == "doubtful":
+            raise NoValue(_in_doubt(word, line))
+        return Result(_finite(bare_of(word)))
+
+    @property
+    def line(self) -> str:
+        """The line the value came from, for people to check."""
+        self._search()
+        return "" if self._found is None else self._found[2]
+
+    def _search(self) -> None:
+        text = without_escapes(self._text)
+        found = last_candidate(text)
+        if found is None:
+            return
+        begins_cut = self._cut and not text[: found.start].strip()
+        if begins_cut and self._found is not None:
+            return  # the rest of a word that was seen whole, or was too long for a number
+        self._found = found.word, "doubtful" if begins_cut else found.kind, excerpt(_line_at(text, found.start))
 
 
 class JsonField:
@@ -208,6 +238,19 @@ def excerpt(text: str, *, width: int = EXCERPT) -> str:
     return line if len(line) <= width else "…" + line[1 - width :]
 
 
+def _line_at(text: str, place: int) -> str:
+    end = text.find("\n", place)
+    return text[text.rfind("\n", 0, place) + 1 : len(text) if end < 0 else end]
+
+
+def _in_doubt(word: str, line: str) -> str:
+    return (
+        f"the last number of its output must be a word by itself, such as 1234.5, got {excerpt(word, width=40)!r} in"
+        f" the line {line!r}; print it plainly, or say with `value` what to read: a pattern such as"
+        ' \'cost: (\\S+)\', "json:FIELD", "seconds" or "cpu-seconds"'
+    )
+
+
 def _quoted(text: str) -> str:
     end = excerpt(text)
     return f", which ends with {end!r}" if end else ": it printed nothing"
@@ -216,9 +259,9 @@ def _quoted(text: str) -> str:
 def _finite(text: str) -> float:
     if not NUMBER.fullmatch(text.strip()):
         raise NoValue(f"the value must be a number, got {excerpt(text)!r}")
-    number = float(text)
+    number = value_of(text)
     if not math.isfinite(number):
-        raise NoValue(f"the value must be a finite number, got {text.strip()}")
+        raise NoValue(f"the value must be a finite number, got {excerpt(text)}")
     return number
 
 

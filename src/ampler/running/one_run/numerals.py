@@ -1,0 +1,130 @@
+"""Which words of a printed text are numbers, which only look like one, and which are none. Pure.
+
+A number is a whole word: "cost 17.5", "cost=17.5", "(17.5)". What looks like a number and could be read in more than
+one way (3,14 and 1,234 and 12.5s and 2024-01-05) is doubtful: it is never guessed at. Words that begin with a letter
+(run2.sol, v1.2.3) are no numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+Kind = Literal["number", "doubtful", "other"]
+
+NUMBER = re.compile(
+    r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|(?:\d+\.\d*|\.\d+)d[-+]?\d+|nan|inf(?:inity)?)",
+    re.IGNORECASE | re.ASCII,
+)
+
+ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and the cursor
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
+    r"|\x1b[()*+][0-9A-Za-z]|\x1b[ -/]*[0-~]"  # character sets and the rest
+)
+_BLANK = r"[ \t\r\n\f\v]"  # not the blanks that stand within numbers: "1\u00a0234" is one word
+_GAP = re.compile(rf"{_BLANK}+|(?<!\d)[,;]+|[,;]+(?!\d)")
+_WRAPPING = re.compile(r"^[(\[{<|\"'`]+|[)\]}>|\"'`.!?:,;]+$")
+_NAMED = re.compile(r"^[^\W\d][\w.\-/\[\]]*[\"'`]?(?:=|:)+[\"'`(\[{]*(?=[^=:]+$)")
+_GIVEN = re.compile(r"[=:>≈~][\"']?[-+−]?\.?\d")  # a number at the end of a word that is not read as name=number
+_DIGIT = re.compile(r"\d")
+ABOUT = ("±", "+/-", "+-", "∓")
+LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
+PIECE = 4096  # characters that are looked at at a time
+
+
+class Candidate(NamedTuple):
+    """A word that is a number or looks like one, and where it begins."""
+
+    word: str
+    kind: Kind
+    start: int
+
+
+def kind_of(word: str) -> Kind:
+    """Say whether a word is a number, looks like one but can be read in more than one way, or neither.
+
+    >>> [kind_of(word) for word in ("17.5", "cost=1e-3", "3,14", "12.5s", "v1.2.3")]
+    ['number', 'number', 'doubtful', 'doubtful', 'other']
+    """
+    bare = bare_of(word)
+    if (len(bare) <= LONGEST and NUMBER.fullmatch(bare)) or bare.strip("+-") == "∞":
+        return "number"
+    first = next((mark for mark in bare if mark.isalnum()), "")
+    looks = first.isnumeric() or _GIVEN.search(bare) or re.match(r"[-+]?(nan|inf)(?![^\W_])", bare, re.IGNORECASE)
+    return "doubtful" if looks else "other"
+
+
+def bare_of(word: str) -> str:
+    """Return a word without the brackets, quotes, stops and the name around it; a minus is a minus in any script.
+
+    >>> bare_of("(cost=−5).")
+    '-5'
+    """
+    bare = _unwrapped(word)
+    named = _NAMED.match(bare)
+    bare = _unwrapped(bare[named.end() :]) if named else bare
+    return bare.replace("−", "-")
+
+
+def value_of(word: str) -> float:
+    """Return the number that a word is; Fortran's exponents (1.5D+03) are read, infinity and NaN are themselves."""
+    bare = bare_of(word).lower().replace("∞", "inf")
+    return float(bare if "n" in bare else bare.replace("d", "e"))
+
+
+def last_candidate(text: str) -> Candidate | None:
+    """Return the last word that is a number or looks like one; None without one.
+
+    It is looked for from the end on, in pieces: mostly it stands in the last lines.
+    """
+    end = len(text) if _may_hold_numbers(text) else 0
+    while end > 0:
+        start = text.rfind("\n", 0, end - PIECE) + 1 if end > PIECE else 0
+        found = _last_in(text[start:end])
+        if found is not None:
+            return Candidate(found.word, found.kind, start + found.start)
+        end = start
+    return None
+
+
+def without_escapes(text: str) -> str:
+    """Return a text without the sequences that colour it, move the cursor or set titles."""
+    return ESCAPES.sub("", text) if "\x1b" in text or "\x9b" in text else text
+
+
+def _may_hold_numbers(text: str) -> bool:
+    """A quick look, so that a gigabyte of chatter costs seconds."""
+    small = text.lower()
+    return "nan" in small or "inf" in small or "∞" in small or _DIGIT.search(text) is not None
+
+
+def _last_in(text: str) -> Candidate | None:
+    words = list(_words(text))
+    for place in range(len(words) - 1, -1, -1):
+        start, word = words[place]
+        kind = kind_of(word)
+        if kind == "number" and place and words[place - 1][1] in ABOUT:
+            kind = "doubtful"  # 12.5 ± 0.3: which of the two is meant?
+        if kind != "other":
+            return Candidate(word, kind, start)
+    return None
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """The words of a text and where they begin."""
+    start = 0
+    for gap in _GAP.finditer(text):
+        if gap.start() > start:
+            yield start, text[start : gap.start()]
+        start = gap.end()
+    if start < len(text):
+        yield start, text[start:]
+
+
+def _unwrapped(word: str) -> str:
+    before = ""
+    while before != word:
+        before, word = word, _WRAPPING.sub("", word)
+    return word

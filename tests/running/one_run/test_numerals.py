@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.running.one_run.numerals import bare_of, kind_of, last_candidate, value_of, without_escapes
+from ampler.running.one_run.numerals import bare_of, kind_of, last_candidate, number_of, without_escapes
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -16,12 +16,12 @@ def test_every_way_python_writes_a_number_is_read_back_exactly(number, around):
     word = around.format(repr(number))
 
     assert kind_of(word) == "number"
-    assert value_of(word) == number
+    assert number_of(word) == number
 
 
 @given(finite)
 def test_fortran_writes_a_d_where_others_write_an_e(number):
-    assert value_of(f"{number:.16E}".replace("E", "D")) == float(f"{number:.16E}")
+    assert number_of(f"{number:.16E}".replace("E", "D")) == float(f"{number:.16E}")
 
 
 @given(st.integers(1, 999), st.integers(0, 999), st.sampled_from(",'_:/€%"))
@@ -34,7 +34,7 @@ def test_any_text_has_a_last_candidate_or_none_and_a_number_can_be_read(text):
     found = last_candidate(text)
 
     if found is not None and found.kind == "number":
-        assert isinstance(value_of(found.word), float)
+        assert isinstance(number_of(found.word), float)
         assert text[found.start :].startswith(found.word)
 
 
@@ -46,7 +46,7 @@ def test_words_that_begin_with_a_letter_are_no_numbers(word):
 @pytest.mark.parametrize("word", ["nan", "-NaN", "inf", "+Infinity", "∞", "-∞"])
 def test_what_is_not_finite_is_a_number_so_that_it_can_be_refused(word):
     assert kind_of(word) == "number"
-    assert not math.isfinite(value_of(word))
+    assert not math.isfinite(number_of(word))
 
 
 def test_names_and_brackets_are_taken_off():

@@ -68,7 +68,7 @@ def bare_of(word: str) -> str:
     return bare.replace("−", "-")
 
 
-def value_of(word: str) -> float:
+def number_of(word: str) -> float:
     """Return the number that a word is; Fortran's exponents (1.5D+03) are read, infinity and NaN are themselves."""
     bare = bare_of(word).lower().replace("∞", "inf")
     return float(bare if "n" in bare else bare.replace("d", "e"))

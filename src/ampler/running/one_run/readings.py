@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ampler.core.values import Reading
-from ampler.running.one_run.numerals import NUMBER, Kind, bare_of, last_candidate, value_of, without_escapes
+from ampler.running.one_run.numerals import NUMBER, Kind, bare_of, last_candidate, number_of, without_escapes
 
 KEPT = 64 * 1024  # characters of output that are remembered; what matters comes last
 EXCERPT = 160  # characters of output that fit into a message
@@ -259,7 +259,7 @@ def _quoted(text: str) -> str:
 def _finite(text: str) -> float:
     if not NUMBER.fullmatch(text.strip()):
         raise NoValue(f"the value must be a number, got {excerpt(text)!r}")
-    number = value_of(text)
+    number = number_of(text)
     if not math.isfinite(number):
         raise NoValue(f"the value must be a finite number, got {excerpt(text)}")
     return number

@@ -10,7 +10,7 @@ from math import ceil
 import numpy as np
 
 from ampler.design import required_instances
-from ampler.design.simulation import simulate_design
+from ampler.design.simulate import simulate_design
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import paired_power
 

@@ -21,7 +21,8 @@ CHOICES = {
     "Correction": "stats.holm",
     "Dependence": "design.simulate",
     "Difference": "core.values",
-    "Target": "design.powers",
+    "Simulated": "design.powers",
+    "Target": "core.values",
     "Test": "core.values",
 }
 ALIASES = (*CHOICES, "Distribution", "Floats")

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ampler.design import n_comparisons as n_comparisons
     from ampler.design import power_curve as power_curve
     from ampler.design import required_instances as required_instances
-    from ampler.design.simulation import DesignCheck as DesignCheck
-    from ampler.design.simulation import simulate_design as simulate_design
+    from ampler.design.simulate import DesignCheck as DesignCheck
+    from ampler.design.simulate import simulate_design as simulate_design
     from ampler.front import Study as Study
     from ampler.front import advise as advise
     from ampler.front import analyse as analyse
@@ -64,7 +64,7 @@ _HOMES = {
     "Analysis": "analysis",
     "Command": "core.values",
     "Design": "design",
-    "DesignCheck": "design.simulation",
+    "DesignCheck": "design.simulate",
     "Drop": "core.failures",
     "Estimate": "stats.estimate",
     "Fixed": "sampling.rules",
@@ -100,7 +100,7 @@ _HOMES = {
     "run_plan": "running",
     "run_seed": "study.plan",
     "sample": "sampling.rules",
-    "simulate_design": "design.simulation",
+    "simulate_design": "design.simulate",
     "suggest_se": "analysis.advice",
     "write_report": "report",
 }

@@ -264,23 +264,21 @@ def test_a_design_is_one_json_document_with_the_ranks_when_asked():
     [
         (
             {},
-            "57 instances: mean power 0.804 for d = 0.5 over 21 comparisons "
-            "(two-sided paired t-tests, Holm, alpha = 0.05)",
+            "57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)",
         ),
         (
             {"target": "worst", "correction": "bonferroni", "test": "wilcoxon", "alternative": "less"},
             "68 instances: worst power 0.803 for d = 0.5 over 21 comparisons "
-            "(one-sided Wilcoxon signed-rank tests, Bonferroni, alpha = 0.05)",
+            "(one-sided Wilcoxon signed-rank tests, Bonferroni, α = 0.05)",
         ),
         (
             {"target": 5, "test": "sign"},
-            "81 instances: power 0.809 or more in at least 5 tests for d = 0.5 over 21 comparisons "
-            "(two-sided sign tests, Holm, alpha = 0.05)",
+            "81 instances: power 0.809 or more in 5 of the comparisons for d = 0.5 over 21 comparisons "
+            "(two-sided sign tests, Holm, α = 0.05)",
         ),
         (
             {"comparisons": 1, "effect": 100.0, "alpha": 0.5},
-            "2 instances: mean power above 0.999 for d = 100 over 1 comparison "
-            "(two-sided paired t-tests, Holm, alpha = 0.5)",
+            "2 instances: power above 0.999 for d = 100 over 1 comparison (two-sided paired t-test, α = 0.5)",
         ),
     ],
 )

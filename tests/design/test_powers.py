@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ampler.design.powers import EXACT, Family, power_profile, target_divisor, target_power
+from ampler.design.powers import EXACT, PlannedFamily, power_profile, target_divisor, target_power
 from ampler.stats.holm import corrected_levels
 from ampler.stats.power import paired_power
 
@@ -17,7 +17,7 @@ def all_powers(family, instances, effect):
 
 
 families = st.builds(
-    Family,
+    PlannedFamily,
     comparisons=st.integers(1, 600),
     alpha=st.floats(1e-4, 0.6),
     alternative=st.sampled_from(["two-sided", "less", "greater"]),
@@ -39,7 +39,7 @@ def test_the_profile_is_that_of_all_powers_computed_one_by_one(family, instances
 @pytest.mark.parametrize("comparisons", [2 * EXACT, 2 * EXACT + 1, 5_000, 100_000])
 @pytest.mark.parametrize(("instances", "effect"), [(57, 0.5), (200, 0.25), (12, 1.5)])
 def test_the_quadrature_sums_very_many_powers(comparisons, instances, effect):
-    family = Family(comparisons, 0.05, "two-sided", "holm")
+    family = PlannedFamily(comparisons, 0.05, "two-sided", "holm")
 
     assert target_power(family, "mean", instances, effect) == pytest.approx(
         all_powers(family, instances, effect).mean(), abs=2e-11
@@ -50,7 +50,7 @@ def test_the_quadrature_sums_very_many_powers(comparisons, instances, effect):
 @settings(deadline=None)
 def test_an_integer_target_is_the_power_that_so_many_tests_have(comparisons, data):
     k = data.draw(st.integers(1, comparisons))
-    family = Family(comparisons, 0.05, "two-sided", "holm")
+    family = PlannedFamily(comparisons, 0.05, "two-sided", "holm")
 
     power = target_power(family, k, 30, 0.5)
 
@@ -64,6 +64,6 @@ def test_the_median_target_follows_the_paper(comparisons, divisor):
 
 @pytest.mark.parametrize("target", ["mean", "median", "worst", "best", 3])
 def test_under_bonferroni_every_target_is_the_strictest_test(target):
-    family = Family(7, 0.05, "two-sided", "bonferroni")
+    family = PlannedFamily(7, 0.05, "two-sided", "bonferroni")
 
     assert target_power(family, target, 30, 0.5) == pytest.approx(float(paired_power(30, 0.5, 0.05 / 7)), abs=1e-15)

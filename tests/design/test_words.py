@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from ampler import achieved_power, required_instances
 from ampler.core.errors import InvalidDesign
-from ampler.design.words import DesignQuestion, advice, headline, rank_rows, rehearsed, solve, with_available
+from ampler.design.words import Ask, answer_sentence, answer_to, hints, rank_rows, simulated_sentence, with_available
 
-PAPER = DesignQuestion(comparisons=21, effect=0.5, power=0.8, algorithms=22, reference=True)
+PAPER = Ask(comparisons=21, effect=0.5, power=0.8, algorithms=22, reference=True)
 
 
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [
-        (DesignQuestion(comparisons=7, effect=0.5, power=0.8), "instances"),
-        (DesignQuestion(comparisons=7, instances=200, power=0.8), "effect"),
-        (DesignQuestion(comparisons=7, instances=200, effect=0.5), "power"),
+        (Ask(comparisons=7, effect=0.5, power=0.8), "instances"),
+        (Ask(comparisons=7, instances=200, power=0.8), "effect"),
+        (Ask(comparisons=7, instances=200, effect=0.5), "power"),
     ],
 )
 def test_the_one_that_is_missing_is_wanted(question, wanted):
@@ -31,11 +31,11 @@ def test_the_one_that_is_missing_is_wanted(question, wanted):
 )
 def test_more_or_less_than_two_of_three_is_no_question(given_numbers):
     with pytest.raises(InvalidDesign, match="give two of instances, effect and power"):
-        solve(DesignQuestion(comparisons=7, **given_numbers))
+        answer_to(Ask(comparisons=7, **given_numbers))
 
 
 def test_the_settings_of_a_question_reach_the_design():
-    question = DesignQuestion(
+    question = Ask(
         comparisons=4,
         effect=0.5,
         power=0.7,
@@ -56,12 +56,12 @@ def test_the_settings_of_a_question_reach_the_design():
         test="sign",
         correction="bonferroni",
     )
-    assert solve(question) == expected
+    assert answer_to(question) == expected
 
 
 def test_a_simulated_target_is_simulated_with_the_dependence_of_the_comparisons():
-    with_reference = solve(replace(PAPER, target="simulated", seed=3))
-    independent = solve(replace(PAPER, target="simulated", reference=None, seed=3))
+    with_reference = answer_to(replace(PAPER, target="simulated", seed=3))
+    independent = answer_to(replace(PAPER, target="simulated", reference=None, seed=3))
 
     assert with_reference.simulated.dependence == "reference"
     assert independent.simulated.dependence == "independent"
@@ -78,17 +78,17 @@ def test_a_simulated_target_is_simulated_with_the_dependence_of_the_comparisons(
             "α = 0.05).",
         ),
         (
-            DesignQuestion(comparisons=7, instances=200, effect=0.25),
+            Ask(comparisons=7, instances=200, effect=0.25),
             "Mean power 0.853 for d = 0.25 with 200 instances over 7 comparisons (two-sided paired t-tests, Holm, "
             "α = 0.05).",
         ),
         (
-            DesignQuestion(comparisons=7, instances=200, power=0.85),
+            Ask(comparisons=7, instances=200, power=0.85),
             "d = 0.249 is detectable: mean power 0.850 with 200 instances over 7 comparisons (two-sided paired "
             "t-tests, Holm, α = 0.05).",
         ),
         (
-            DesignQuestion(comparisons=1, effect=0.5, power=0.8, alternative="greater"),
+            Ask(comparisons=1, effect=0.5, power=0.8, alternative="greater"),
             "27 instances: power 0.812 for d = 0.5 over 1 comparison (one-sided paired t-test, α = 0.05).",
         ),
         (
@@ -99,17 +99,36 @@ def test_a_simulated_target_is_simulated_with_the_dependence_of_the_comparisons(
     ],
 )
 def test_the_answer_is_one_sentence(question, sentence):
-    assert headline(question, solve(question)) == sentence
+    assert answer_sentence(question, answer_to(question)) == sentence
+
+
+def test_a_power_that_is_nearly_certain_is_not_called_certain():
+    ask = Ask(comparisons=3, instances=400, effect=0.9)
+    assert answer_sentence(ask, answer_to(ask)).startswith("Mean power above 0.999 for d = 0.9 with 400 instances")
+
+
+def test_a_simulated_power_says_that_the_comparisons_share_an_algorithm():
+    design = answer_to(replace(PAPER, target="simulated"))
+    assert re.fullmatch(
+        r"53 instances: simulated mean power 0\.\d{3} for d = 0\.5 over 21 comparisons with a shared reference "
+        r"\(two-sided paired t-tests, Holm, α = 0\.05\)",
+        str(design),
+    )
+
+
+def test_a_design_and_the_answer_to_a_question_for_instances_read_alike():
+    for ask in (PAPER, replace(PAPER, target=5), replace(PAPER, test="sign", correction="bonferroni")):
+        assert answer_sentence(ask, answer_to(ask)) == f"{answer_to(ask)}."
 
 
 def test_a_number_of_tests_as_target_is_told_as_such():
-    words = headline(replace(PAPER, target=5), solve(replace(PAPER, target=5)))
+    words = answer_sentence(replace(PAPER, target=5), answer_to(replace(PAPER, target=5)))
 
     assert re.match(r"\d+ instances: power 0\.8\d\d or more in 5 of the comparisons for d = 0\.5", words)
 
 
 def test_the_table_has_every_rank_of_a_usual_family():
-    design = solve(PAPER)
+    design = answer_to(PAPER)
 
     rows = rank_rows(design)
 
@@ -136,11 +155,11 @@ def test_the_table_of_a_large_family_is_short_and_true(comparisons, correction):
 
 
 def test_one_sided_tests_are_suggested_where_there_is_a_reference():
-    first, *_ = advice(PAPER, solve(PAPER))
+    first, *_ = hints(PAPER, answer_to(PAPER))
 
     assert first.sentence == "If only one direction matters, one-sided tests would need 50 instances instead of 57."
     assert first.change == {"alternative": "greater"}
-    assert solve(replace(PAPER, **first.change)).instances == 50
+    assert answer_to(replace(PAPER, **first.change)).instances == 50
 
 
 def test_one_sided_tests_are_not_suggested_without_a_reference_or_twice():
@@ -149,22 +168,22 @@ def test_one_sided_tests_are_not_suggested_without_a_reference_or_twice():
         replace(PAPER, reference=False, comparisons=231),
         replace(PAPER, alternative="less"),
     ):
-        assert not any("one-sided" in point.sentence for point in advice(question, solve(question)))
+        assert not any("one-sided" in point.sentence for point in hints(question, answer_to(question)))
 
 
 def test_all_vs_one_is_suggested_to_who_compares_all_with_all():
     question = replace(PAPER, reference=False, comparisons=231)
 
-    first, *_ = advice(question, solve(question))
+    first, *_ = hints(question, answer_to(question))
 
     assert first.sentence == "All algorithms against one reference would need 57 instances instead of 81."
-    assert solve(replace(question, **first.change)).instances == 57
+    assert answer_to(replace(question, **first.change)).instances == 57
 
 
 def test_holm_is_suggested_to_who_uses_bonferroni():
     question = replace(PAPER, reference=None, correction="bonferroni")
 
-    (only,) = advice(question, solve(question))
+    (only,) = hints(question, answer_to(question))
 
     assert only.sentence == "Holm's procedure, as sound as Bonferroni's, would need 57 instances instead of 65."
 
@@ -174,29 +193,29 @@ def test_holm_is_suggested_to_who_uses_bonferroni():
     [
         (PAPER, "The strictest of the 21 tests has power 0.719; 65 instances would give it 0.8."),
         (
-            DesignQuestion(comparisons=21, instances=57, power=0.8),
+            Ask(comparisons=21, instances=57, power=0.8),
             "The strictest of the 21 tests has power 0.714; it has 0.8 from d = 0.537 on.",
         ),
-        (DesignQuestion(comparisons=21, instances=57, effect=0.5), "The strictest of the 21 tests has power 0.719."),
+        (Ask(comparisons=21, instances=57, effect=0.5), "The strictest of the 21 tests has power 0.719."),
     ],
 )
 def test_the_strictest_test_is_spoken_of(question, sentence):
-    *_, last = advice(question, solve(question))
+    *_, last = hints(question, answer_to(question))
 
     assert last.sentence == sentence
     assert last.change == {"target": "worst"}
 
 
 def test_a_single_comparison_needs_no_advice():
-    question = DesignQuestion(comparisons=1, effect=0.5, power=0.8)
+    question = Ask(comparisons=1, effect=0.5, power=0.8)
 
-    assert list(advice(question, solve(question))) == []
-    assert rehearsed(question, solve(question)) is None
+    assert list(hints(question, answer_to(question))) == []
+    assert simulated_sentence(question, answer_to(question)) is None
 
 
-def test_advice_for_a_given_number_of_instances_speaks_of_power_and_effect():
-    power, *_ = advice(replace(PAPER, instances=57, power=None), solve(replace(PAPER, instances=57, power=None)))
-    effect, *_ = advice(replace(PAPER, instances=57, effect=None), solve(replace(PAPER, instances=57, effect=None)))
+def test_hints_for_a_given_number_of_instances_speak_of_power_and_effect():
+    power, *_ = hints(replace(PAPER, instances=57, power=None), answer_to(replace(PAPER, instances=57, power=None)))
+    effect, *_ = hints(replace(PAPER, instances=57, effect=None), answer_to(replace(PAPER, instances=57, effect=None)))
 
     assert "would reach mean power 0.8" in power.sentence
     assert "instead of 0.804" in power.sentence
@@ -219,9 +238,9 @@ def test_a_simulated_target_still_says_what_the_instances_at_hand_can_detect():
     assert "d = 0.61 is detectable with mean power 0.8" in with_available(replace(PAPER, target="simulated"), 40)
 
 
-def test_the_rehearsal_gives_the_range_of_the_method_page():
+def test_the_simulation_gives_the_range_of_the_method_page():
     """At the designed N, 0.86 to 0.90 when all 21 are real and about 0.77 when half are null."""
-    words = rehearsed(replace(PAPER, reference=None), solve(PAPER))
+    words = simulated_sentence(replace(PAPER, reference=None), answer_to(PAPER))
 
     all_real, half_real = (float(number) for number in re.findall(r"0\.\d\d", words))
     assert all_real == pytest.approx(0.90, abs=0.01)
@@ -230,13 +249,13 @@ def test_the_rehearsal_gives_the_range_of_the_method_page():
     assert "when 11 of them are" in words
 
 
-def test_the_rehearsal_is_the_same_for_the_same_seed():
-    design = solve(PAPER)
+def test_the_simulation_is_the_same_for_the_same_seed():
+    design = answer_to(PAPER)
 
-    assert rehearsed(PAPER, design) == rehearsed(PAPER, design)
+    assert simulated_sentence(PAPER, design) == simulated_sentence(PAPER, design)
 
 
 def test_a_family_too_large_to_simulate_at_once_is_not_simulated():
     design = required_instances(comparisons=100_000, effect=0.5, power=0.8)
 
-    assert rehearsed(DesignQuestion(comparisons=100_000, effect=0.5, power=0.8), design) is None
+    assert simulated_sentence(Ask(comparisons=100_000, effect=0.5, power=0.8), design) is None

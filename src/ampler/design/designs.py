@@ -1,34 +1,35 @@
-"""The questions a design answers: required_instances, achieved_power, detectable_effect, power_curve. Pure."""
+"""Design, and the questions it answers: required_instances, achieved_power, detectable_effect, power_curve. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from math import hypot
+from numbers import Integral
 from reprlib import repr as shown
-from typing import Any
+from typing import Any, get_args
 
 from ampler.core.arrays import Floats
-from ampler.core.checks import finite, integer
+from ampler.core.checks import choice, finite, integer, share
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Test
-from ampler.design.powers import Family, Target, power_profile, target_power
+from ampler.core.values import Alternative, Target, Test
+from ampler.design.powers import PlannedFamily, Simulated, Terms, power_profile
 from ampler.design.simulate import Dependence
-from ampler.design.solve import SimulatedPower, fewest_instances, fewest_rehearsed, smallest_effect
-from ampler.design.terms import (
+from ampler.design.solve import (
+    LARGEST_EFFECT,
     MOST_INSTANCES,
-    Terms,
-    checked_effect,
-    checked_effects,
-    checked_instances,
-    checked_power,
-    checked_rehearsal,
-    checked_terms,
-    not_simulated,
+    SimulatedPower,
+    SimulationTerms,
+    fewest_instances,
+    fewest_simulated,
+    smallest_effect,
 )
 from ampler.stats.holm import Correction, corrected_levels
-from ampler.stats.paired import paired_test
 from ampler.stats.power import paired_power, t_instances
+
+MOST_COMPARISONS = 10**7  # all pairs of 4472 algorithms
+HIGHEST_POWER = 1 - 1e-9  # a mean of powers is good to 1e-10, so that more could not be told from certainty
+SMALLEST_ALPHA = 1e-100  # below, the quantile of t at α/K is not computed reliably
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Design:
     effect: float
     power: float
     alpha: float
-    target: Target
+    target: Target | Simulated
     alternative: Alternative
     test: Test
     correction: Correction
@@ -70,8 +71,14 @@ class Design:
         """The power that these instances give to what `target` names."""
         if self.simulated is not None:
             return self.simulated.power
-        family = Family(self.comparisons, self.alpha, self.alternative, self.correction)
-        return target_power(family, self.target, t_instances(self.instances, self.test), self.effect)
+        return self.terms.t_power(t_instances(self.instances, self.test), self.effect)
+
+    @property
+    def terms(self) -> Terms:
+        """What stays fixed when one of instances, effect and power is solved for."""
+        return Terms(
+            PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction), self.target, self.test
+        )
 
     def as_dict(self, *, profile: bool = False) -> dict[str, Any]:
         """Return the fields as JSON has them; with `profile` also `levels` and `powers` by rank."""
@@ -79,7 +86,9 @@ class Design:
         return asdict(self) | ranks
 
     def __str__(self) -> str:
-        return f"{self.instances} instances: {_promise(self)} ({_procedure(self)})"
+        from ampler.design.words import design_in_words
+
+        return design_in_words(self)
 
 
 def required_instances(
@@ -88,7 +97,7 @@ def required_instances(
     effect: float,
     power: float = 0.8,
     alpha: float = 0.05,
-    target: Target = "mean",
+    target: Target | Simulated = "mean",
     alternative: Alternative = "two-sided",
     test: Test = "t",
     correction: Correction = "holm",
@@ -104,17 +113,17 @@ def required_instances(
     comparisons share an algorithm), `seed` and `replications`.
 
     >>> print(required_instances(comparisons=21, effect=0.5, power=0.8))
-    57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, alpha = 0.05)
+    57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)
     >>> required_instances(comparisons=21, effect=0.5, target="simulated", dependence="reference").instances
     53
     """
-    terms = checked_terms(comparisons, alpha, target, alternative, test, correction)
-    rehearsal = checked_rehearsal(target, dependence, seed, replications)
-    size, wanted = checked_effect(effect), checked_power(power)
+    terms = _checked_terms(comparisons, alpha, target, alternative, test, correction)
+    simulation = _checked_simulation(target, dependence, seed, replications)
+    size, wanted = _checked_effect(effect), _checked_power(power)
     needed = fewest_instances(terms, size, wanted)
-    if rehearsal is None:
+    if simulation is None:
         return _design(terms, needed, size, wanted)
-    needed, simulated = fewest_rehearsed(terms, rehearsal, needed, size, wanted)
+    needed, simulated = fewest_simulated(terms, simulation, needed, size, wanted)
     return _design(terms, needed, size, wanted, simulated)
 
 
@@ -132,10 +141,10 @@ def achieved_power(
     """Return the design with these instances; its `power` is what the target reaches for an effect of this size.
 
     >>> print(achieved_power(instances=200, comparisons=7, effect=0.25))
-    200 instances: mean power 0.853 for d = 0.25 over 7 comparisons (two-sided paired t-tests, Holm, alpha = 0.05)
+    200 instances: mean power 0.853 for d = 0.25 over 7 comparisons (two-sided paired t-tests, Holm, α = 0.05)
     """
-    terms = checked_terms(comparisons, alpha, not_simulated(target), alternative, test, correction)
-    return _achieved(terms, checked_instances(instances), checked_effect(effect))
+    terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
+    return _achieved(terms, _checked_instances(instances), _checked_effect(effect))
 
 
 def detectable_effect(
@@ -152,10 +161,10 @@ def detectable_effect(
     """Return the design with these instances; its `effect` is the smallest that is detected with the wanted power.
 
     >>> print(detectable_effect(instances=200, comparisons=7, power=0.85))
-    200 instances: mean power 0.850 for d = 0.249 over 7 comparisons (two-sided paired t-tests, Holm, alpha = 0.05)
+    200 instances: mean power 0.850 for d = 0.249 over 7 comparisons (two-sided paired t-tests, Holm, α = 0.05)
     """
-    terms = checked_terms(comparisons, alpha, not_simulated(target), alternative, test, correction)
-    count, wanted = checked_instances(instances), checked_power(power)
+    terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
+    count, wanted = _checked_instances(instances), _checked_power(power)
     return _design(terms, count, smallest_effect(terms, count, wanted), wanted)
 
 
@@ -175,9 +184,9 @@ def power_curve(
     >>> [round(design.mean_power, 2) for design in power_curve(instances=200, comparisons=7, effects=[0.1, 0.2, 0.3])]
     [0.16, 0.64, 0.96]
     """
-    terms = checked_terms(comparisons, alpha, not_simulated(target), alternative, test, correction)
-    count = checked_instances(instances)
-    return tuple(_achieved(terms, count, checked_effect(effect)) for effect in checked_effects(effects))
+    terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
+    count = _checked_instances(instances)
+    return tuple(_achieved(terms, count, _checked_effect(effect)) for effect in _checked_effects(effects))
 
 
 def n_comparisons(algorithms: int, reference: bool = False) -> int:
@@ -240,24 +249,94 @@ def _achieved(terms: Terms, instances: int, effect: float) -> Design:
     return _design(terms, instances, effect, terms.t_power(t_instances(instances, terms.test), effect))
 
 
-def _promise(design: Design) -> str:
-    """Say what the instances give."""
-    plural = "comparison" if design.comparisons == 1 else "comparisons"
-    where = f"for d = {design.effect:.4g} over {design.comparisons} {plural}"
-    if isinstance(design.target, int):
-        return f"power {_rounded(design.reached)} or more in at least {design.target} tests {where}"
-    if design.simulated is None:
-        return f"{design.target} power {_rounded(getattr(design, f'{design.target}_power'))} {where}"
-    shared = " with a shared reference" if design.simulated.dependence == "reference" else ""
-    return f"simulated mean power {_rounded(design.reached)} {where}{shared}"
+# ── the terms of a design, checked once at the public door ────────────────────────────────────────────────────────────
 
 
-def _procedure(design: Design) -> str:
-    """Say which tests are meant."""
-    sides = "two-sided" if design.alternative == "two-sided" else "one-sided"
-    return f"{sides} {paired_test(design.test).plural}, {design.correction.capitalize()}, alpha = {design.alpha:.4g}"
+def _checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, test: Any, correction: Any) -> Terms:
+    """Check what stays fixed."""
+    count = integer("comparisons", comparisons, 1, MOST_COMPARISONS, "n_comparisons(algorithms) counts them")
+    family = PlannedFamily(
+        comparisons=count,
+        alpha=_alpha(alpha),
+        alternative=choice("alternative", alternative, get_args(Alternative), "one side is 'less' or 'greater'"),
+        correction=choice("correction", correction, get_args(Correction), "'holm' needs fewer instances"),
+    )
+    return Terms(family, _target(target, count), choice("test", test, get_args(Test), "'t' is the default"))
 
 
-def _rounded(power: float) -> str:
-    """Three decimals, but never certainty that is not there."""
-    return "above 0.999" if power > 0.9995 else f"{power:.3f}"
+def _checked_instances(value: Any) -> int:
+    """Check a number of instances."""
+    return integer("instances", value, 2, MOST_INSTANCES, "a paired test takes two or more")
+
+
+def _checked_effect(value: Any) -> float:
+    """Check an effect size."""
+    effect = finite("effect", value, "give mean/sd of the smallest difference that matters, such as 0.5")
+    if not 0 < effect <= LARGEST_EFFECT:
+        raise InvalidDesign(
+            f"effect must be positive and at most {LARGEST_EFFECT:g} standard deviations, got {shown(value)}: "
+            "give the size of the smallest effect that matters, such as 0.5"
+        )
+    return effect
+
+
+def _checked_effects(effects: Any) -> tuple[Any, ...]:
+    """Check that effects are many; each is checked by itself."""
+    if isinstance(effects, str) or not isinstance(effects, Iterable):
+        raise InvalidDesign(f"effects must be a list of numbers, got {shown(effects)}: write for example [0.2, 0.5]")
+    return tuple(effects)
+
+
+def _checked_power(value: Any) -> float:
+    """Check a wanted power."""
+    power = share("power", value, "0.8 and 0.9 are usual")
+    if power > HIGHEST_POWER:
+        raise InvalidDesign(f"power must be at most {HIGHEST_POWER}, got {shown(value)}: 0.8 and 0.9 are usual")
+    return power
+
+
+def _checked_simulation(target: Any, dependence: Any, seed: Any, replications: Any) -> SimulationTerms | None:
+    """Check how to simulate, which only the simulated target does."""
+    given = {"dependence": dependence, "seed": seed, "replications": replications}
+    if target != "simulated":
+        for name, value in given.items():
+            if value is not None:
+                raise InvalidDesign(f"{name} is for target 'simulated' alone, got {shown(value)}: leave it out")
+        return None
+    return SimulationTerms(
+        choice(
+            "dependence",
+            "independent" if dependence is None else dependence,
+            get_args(Dependence),
+            "'reference' is for all-vs-one",
+        ),
+        integer("seed", 0 if seed is None else seed, 0, 2**63, "any whole number will do"),
+        None if replications is None else integer("replications", replications, 2, 10**9, "10000 are plenty"),
+    )
+
+
+def _not_simulated(target: Target | Simulated) -> Target:
+    """Only the number of instances is searched by simulation."""
+    if target == "simulated":
+        raise InvalidDesign(
+            "target 'simulated' solves for the instances alone, got it with the instances given: "
+            "use target 'mean', or simulate_design on the result"
+        )
+    return target
+
+
+def _alpha(value: Any) -> float:
+    """Check a family-wise level."""
+    alpha = share("alpha", value, "0.05 is usual")
+    if alpha < SMALLEST_ALPHA:
+        raise InvalidDesign(f"alpha must be {SMALLEST_ALPHA:g} or more, got {shown(value)}: 0.05 is usual")
+    return alpha
+
+
+def _target(value: Any, comparisons: int) -> Target | Simulated:
+    """Check a target: a word, or the number of tests that must reach the power."""
+    way_out = f"or the number of tests that must reach the power, from 1 to {comparisons}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        word: Target | Simulated = choice("target", value, ("mean", "median", "worst", "best", "simulated"), way_out)
+        return word
+    return integer("target", value, 1, comparisons, "that many of the comparisons must reach the power")

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative
-from ampler.stats.holm import Correction
+from ampler.core.values import Alternative, Target, Test
+from ampler.stats.holm import Correction, divided_levels
 from ampler.stats.power import paired_power
 
-Target = Literal["mean", "median", "worst", "best", "simulated"] | int
+Simulated = Literal["simulated"]  # a target beside the others: the mean power of the procedure when it is run
 
 EXACT = 64  # the most lenient tests, summed one by one where the power changes fast with the rank
 NODES = 32  # of the Gauss–Legendre rule in log k for all the others
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class PlannedFamily:
     """K comparisons tested together at a family-wise level."""
 
     comparisons: int
@@ -29,9 +29,26 @@ class Family:
     alternative: Alternative
     correction: Correction
 
+    def levels(self, divisors: NDArray[np.number[Any]]) -> Floats:
+        """The levels of the tests with these divisors of α: the k most lenient ones have the divisors 1..k."""
+        return divided_levels(divisors, self.comparisons, self.alpha, self.correction)
+
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Terms:
+    """What stays fixed while one of instances, effect and power is solved for."""
+
+    family: PlannedFamily
+    target: Target | Simulated
+    test: Test
+
+    def t_power(self, instances: int, effect: float) -> float:
+        """The target's power when t-tests are done on so many instances."""
+        return target_power(self.family, self.target, instances, effect)
+
+
+@dataclass(frozen=True, slots=True)
+class PowerProfile:
     """The powers of a family in four numbers."""
 
     mean: float
@@ -40,23 +57,23 @@ class Profile:
     best: float
 
 
-def power_profile(family: Family, instances: int, effect: float) -> Profile:
+def power_profile(family: PlannedFamily, instances: int, effect: float) -> PowerProfile:
     """Return the mean, median, worst and best power of t-tests on so many instances, each at its rank's level.
 
-    >>> power_profile(Family(21, 0.05, "two-sided", "holm"), 57, 0.5)
-    Profile(mean=0.80440..., median=0.78842..., worst=0.71935..., best=0.95989...)
+    >>> power_profile(PlannedFamily(21, 0.05, "two-sided", "holm"), 57, 0.5)
+    PowerProfile(mean=0.80440..., median=0.78842..., worst=0.71935..., best=0.95989...)
     """
     K = family.comparisons
     divisors, weights = _rank_sum(K)
     powers = divided_powers(family, instances, effect, np.concatenate([divisors, [K // 2 + 1, (K + 1) // 2, K, 1]]))
     lower, upper, worst, best = (float(power) for power in powers[-4:])
-    return Profile(_mean(weights, powers[:-4]), (lower + upper) / 2, worst, best)
+    return PowerProfile(_mean(weights, powers[:-4]), (lower + upper) / 2, worst, best)
 
 
-def target_power(family: Family, target: Target, instances: int, effect: float) -> float:
+def target_power(family: PlannedFamily, target: Target | Simulated, instances: int, effect: float) -> float:
     """Return the power that a target speaks of, for t-tests on so many instances.
 
-    >>> round(target_power(Family(21, 0.05, "two-sided", "holm"), "mean", 57, 0.5), 3)
+    >>> round(target_power(PlannedFamily(21, 0.05, "two-sided", "holm"), "mean", 57, 0.5), 3)
     0.804
     """
     if target in ("mean", "simulated"):
@@ -66,7 +83,7 @@ def target_power(family: Family, target: Target, instances: int, effect: float) 
     return float(divided_powers(family, instances, effect, np.array([divisor]))[0])
 
 
-def target_divisor(target: Target, comparisons: int) -> float:
+def target_divisor(target: Target | Simulated, comparisons: int) -> float:
     """Return what α is divided by for the test that decides whether the target is met.
 
     Rank r of K has the divisor K − r + 1, so the k most lenient tests have the divisors 1..k: when the one with divisor
@@ -89,11 +106,9 @@ def target_divisor(target: Target, comparisons: int) -> float:
             return target
 
 
-def divided_powers(family: Family, instances: int, effect: float, divisors: NDArray[np.number[Any]]) -> Floats:
-    """Return the power of a t-test at α over each divisor; Bonferroni's divisor is K whatever the rank."""
-    if family.correction == "bonferroni":
-        divisors = np.full(divisors.shape, family.comparisons)
-    return paired_power(instances, effect, family.alpha / divisors.astype(float), alternative=family.alternative)
+def divided_powers(family: PlannedFamily, instances: int, effect: float, divisors: NDArray[np.number[Any]]) -> Floats:
+    """Return the power of a t-test at the level that belongs to each divisor of α."""
+    return paired_power(instances, effect, family.levels(divisors), alternative=family.alternative)
 
 
 def _mean(weights: Floats, powers: Floats) -> float:

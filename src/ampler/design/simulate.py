@@ -1,43 +1,226 @@
-"""Families of paired tests rehearsed on simulated differences: who is detected, who is falsely accused. Pure.
+"""Designs run for real on simulated differences: who is detected, who is falsely accused. Pure.
 
 A family is K comparisons on N instances; the differences have standard deviation 1, so an effect d is their mean. With
-dependence "reference" the comparison k is X_0 − X_k with X's of variance 1/2: variance 1, correlation 1/2. Rehearsals
+dependence "reference" the comparison k is X_0 − X_k with X's of variance 1/2: variance 1, correlation 1/2. Simulations
 with the same seed use the same random numbers whatever N is, so that a search over N sees the effect of N alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import islice
 from math import sqrt
-from typing import Literal
+from reprlib import repr as shown
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ampler.core.arrays import Bools, Counts, Floats
+from ampler.core.checks import choice, integer
 from ampler.core.errors import InvalidDesign
 from ampler.core.values import Alternative, Test
+from ampler.design.powers import Terms
 from ampler.stats.holm import Correction, corrected_levels, reject_families
 from ampler.stats.paired import paired_test
 from ampler.stats.power import tail_levels
 
+if TYPE_CHECKING:
+    from ampler.design.designs import Design
+
 Dependence = Literal["independent", "reference"]
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 
-MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; a longer rehearsal is refused rather than hanging
+MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; a longer simulation is refused rather than hanging
 FEWEST_PER_BUDGET = 10  # families of the largest size allowed: one family must fit into memory
 MOMENT_BUDGET = 2 * 10**6  # random numbers in a fifth of a second
 DATA_BUDGET = 10**7  # random numbers in a second, with the tests done on them
 BLOCK = 2**18  # statistics or data handled at once: they stay in the cache
 STREAM = 96  # comparisons drawn from one random stream, so that many instances still fit into memory
+FEWEST_CHECKED = 20  # families in the very largest designs; the intervals say how little that is
+CHECK_DRAWS = 20_000  # draws that tell whether a distribution has mean 0 and standard deviation 1
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What is rehearsed: `real` of the comparisons have the effect, the others none. No distribution means normal."""
+class SimulatedRate:
+    """A probability found by simulation, with its Monte Carlo standard error and 95 % interval."""
+
+    value: float
+    error: float
+    lower: float
+    upper: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.lower:.3f} to {self.upper:.3f})"
+
+
+@dataclass(frozen=True, slots=True)
+class DesignCheck:
+    """What a design does when its tests are really run: Holm stepping down through simulated families.
+
+    The powers are None when no difference is real. `worst_power` is that of the comparison detected least often;
+    `family_wise_error` is the probability of rejecting at least one true null, 0 when there is none.
+    """
+
+    instances: int
+    comparisons: int
+    null: int
+    dependence: Dependence
+    replications: int
+    mean_power: SimulatedRate | None
+    worst_power: SimulatedRate | None
+    any_power: SimulatedRate | None
+    all_power: SimulatedRate | None
+    family_wise_error: SimulatedRate
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON has them."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        real = self.comparisons - self.null
+        powers = f"mean power {self.mean_power}, at least one detected {self.any_power}, " if real else ""
+        return (
+            f"{self.instances} instances, {real} of {self.comparisons} differences real ({self.dependence}), "
+            f"{self.replications} simulated families: {powers}family-wise error {self.family_wise_error}"
+        )
+
+
+def simulate_design(
+    design: Design,
+    *,
+    null: int = 0,
+    dependence: Dependence = "independent",
+    distribution: Distribution | None = None,
+    replications: int | None = None,
+    rng: int | np.random.Generator = 0,
+) -> DesignCheck:
+    """Run the design's tests on simulated differences and say what they detect, and how often they err.
+
+    `null` of the comparisons have no difference, all others the design's effect. With `dependence="reference"` all
+    comparisons share one algorithm, as in all-vs-one. `distribution(rng, size)` draws what the differences scatter by
+    (for "reference": what each algorithm's results scatter by), with mean 0 and standard deviation 1; normal if not
+    given. `rng` is a seed or a generator.
+
+    >>> from ampler.design import required_instances
+    >>> check = simulate_design(required_instances(comparisons=21, effect=0.5), rng=1)
+    >>> 0.88 < check.mean_power.value < 0.91
+    True
+    """
+    _check_asked(design, distribution)
+    scenario = scenario_of(
+        design.terms,
+        design.instances,
+        design.effect,
+        null=integer("null", null, 0, design.comparisons, "count the differences that are not real"),
+        dependence=choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one"),
+        distribution=distribution,
+    )
+    families = _replications(replications, scenario)
+    seed = _seed(rng)
+    if distribution is not None:
+        _check_distribution(distribution, seed)
+    counts = simulate_families(scenario, families=families, seed=seed)
+    return _check(scenario, counts)
+
+
+def _check_asked(design: Any, distribution: Any) -> None:
+    """Refuse what is no design or no distribution."""
+    from ampler.design.designs import Design
+
+    if not isinstance(design, Design):
+        raise InvalidDesign(f"simulate_design needs a Design, got {shown(design)}: make one with required_instances")
+    if distribution is not None and not callable(distribution):
+        raise InvalidDesign(
+            f"distribution must be a function of (rng, size), got {shown(distribution)}: "
+            "write for example lambda rng, size: rng.exponential(size=size) - 1"
+        )
+
+
+def _replications(replications: int | None, scenario: Scenario) -> int:
+    """Take the replications asked for, or as many as a second or so buys."""
+    if replications is None:
+        return families_for(scenario, least=FEWEST_CHECKED)
+    return integer("replications", replications, 2, 10**9, "10000 are plenty")
+
+
+def _seed(rng: int | np.random.Generator) -> int:
+    """Take a seed as it is, and one number from a generator."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    return integer("rng", rng, 0, 2**63, "give a seed or a numpy Generator")
+
+
+def _check_distribution(distribution: Distribution, seed: int) -> None:
+    """Refuse a distribution that is clearly not centred or not scaled; heavy tails need some room."""
+    draws = np.asarray(distribution(np.random.default_rng(seed), (CHECK_DRAWS,)), dtype=float)
+    mean, sd = float(draws.mean()), float(draws.std())
+    if not (abs(mean) < 0.1 and 0.5 < sd < 2.0):
+        raise InvalidDesign(
+            f"distribution must have mean 0 and standard deviation 1, but {CHECK_DRAWS} draws have mean {mean:.3g} "
+            f"and standard deviation {sd:.3g}: subtract its mean and divide by its standard deviation"
+        )
+
+
+def _check(scenario: Scenario, counts: FamilyCounts) -> DesignCheck:
+    """Turn counts into rates."""
+    n, real = counts.families, scenario.real > 0
+    return DesignCheck(
+        instances=scenario.instances,
+        comparisons=scenario.comparisons,
+        null=scenario.comparisons - scenario.real,
+        dependence=scenario.dependence,
+        replications=n,
+        mean_power=_mean_rate(counts) if real else None,
+        worst_power=_worst_rate(counts) if real else None,
+        any_power=_rate(counts.with_any / n, n) if real else None,
+        all_power=_rate(counts.with_all / n, n) if real else None,
+        family_wise_error=_rate(counts.with_false / n, n) if scenario.real < scenario.comparisons else _CERTAINLY_NOT,
+    )
+
+
+_CERTAINLY_NOT = SimulatedRate(0.0, 0.0, 0.0, 0.0)  # without a true null there is none to reject
+_QUANTILE = 1.959963984540054  # of the normal distribution at 0.975
+
+
+def _mean_rate(counts: FamilyCounts) -> SimulatedRate:
+    """The mean share detected per family, as if from as many coins as would have its standard error.
+
+    The share lies in [0, 1], so its variance v is at most p(1 − p) and the number of coins n·p(1 − p)/v at least n.
+    """
+    p, error, n = counts.mean_power, counts.error, counts.families
+    coins = p * (1 - p) / error**2 if error > 0 else n
+    return _rate(p, max(n, coins))
+
+
+def _worst_rate(counts: FamilyCounts) -> SimulatedRate:
+    """The lowest rate of a comparison; all K intervals hold together, so the lowest bounds enclose the lowest."""
+    from scipy.special import ndtri
+
+    n = counts.families
+    quantile = -float(ndtri(0.025 / len(counts.detections)))
+    return _rate(int(counts.detections.min()) / n, n, quantile)
+
+
+def _rate(p: float, n: float, quantile: float = _QUANTILE) -> SimulatedRate:
+    """Wilson's interval: where the true rate may lie for p to be within the quantile of it; sound at 0 and 1 too."""
+    shrunk = 1 + quantile**2 / n
+    centre = (p + quantile**2 / (2 * n)) / shrunk
+    half = quantile / shrunk * sqrt(p * (1 - p) / n + quantile**2 / (4 * n**2))
+    return SimulatedRate(p, sqrt(p * (1 - p) / n), max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half)))
+
+
+# ── families of tests, counted ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is simulated: `real` of the comparisons have the effect, the others none. No distribution means normal."""
 
     instances: int
     comparisons: int
@@ -61,9 +244,34 @@ class Setting:
         return self.comparisons * (2 if self.by_moments else self.instances)
 
 
+def scenario_of(
+    terms: Terms,
+    instances: int,
+    effect: float,
+    *,
+    null: int = 0,
+    dependence: Dependence = "independent",
+    distribution: Distribution | None = None,
+) -> Scenario:
+    """Return what is simulated for a design with these terms; `null` of its comparisons have no difference."""
+    family = terms.family
+    return Scenario(
+        instances=instances,
+        comparisons=family.comparisons,
+        real=family.comparisons - null,
+        effect=effect,
+        alpha=family.alpha,
+        alternative=family.alternative,
+        test=terms.test,
+        correction=family.correction,
+        dependence=dependence,
+        distribution=distribution,
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """What happened in the rehearsed families; a detection rejects a false null on the side of its effect."""
+class FamilyCounts:
+    """What happened in the simulated families; a detection rejects a false null on the side of its effect."""
 
     families: int
     detections: Counts  # per real comparison: in how many families it was detected
@@ -83,8 +291,8 @@ class Tally:
         variance = max(0.0, self.squares / self.families - self.mean_power**2)
         return sqrt(variance / (self.families - 1))
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: FamilyCounts) -> FamilyCounts:
+        return FamilyCounts(
             self.families + other.families,
             self.detections + other.detections,
             self.squares + other.squares,
@@ -94,71 +302,71 @@ class Tally:
         )
 
 
-def rehearse(setting: Setting, *, families: int, seed: int) -> Tally:
+def simulate_families(scenario: Scenario, *, families: int, seed: int) -> FamilyCounts:
     """Run the family's tests so many times and count what is detected and what is falsely rejected.
 
-    >>> tally = rehearse(Setting(57, comparisons=21, real=21, effect=0.5, alpha=0.05), families=2000, seed=1)
-    >>> 0.88 < tally.mean_power < 0.92
+    >>> counts = simulate_families(Scenario(57, comparisons=21, real=21, effect=0.5, alpha=0.05), families=2000, seed=1)
+    >>> 0.88 < counts.mean_power < 0.92
     True
     """
-    if setting.work * max(families, FEWEST_PER_BUDGET) > MOST_WORK:
+    if scenario.work * max(families, FEWEST_PER_BUDGET) > MOST_WORK:
         raise InvalidDesign(
-            f"{families} simulated families of {setting.comparisons} comparisons on {setting.instances} instances "
+            f"{families} simulated families of {scenario.comparisons} comparisons on {scenario.instances} instances "
             "are too many to simulate: use fewer replications, or target 'mean', which needs no simulation"
         )
-    thresholds = _thresholds(setting)
-    evidence = _moment_evidence if setting.by_moments else _data_evidence
-    blocks = (_tally(setting, *block, thresholds) for block in evidence(setting, families, seed))
+    thresholds = _thresholds(scenario)
+    evidence = _moment_evidence if scenario.by_moments else _data_evidence
+    blocks = (_counted(scenario, *block, thresholds) for block in evidence(scenario, families, seed))
     total = next(blocks)
     for block in blocks:
         total = total + block
     return total
 
 
-def families_for(setting: Setting, *, least: int) -> int:
+def families_for(scenario: Scenario, *, least: int) -> int:
     """Return how many families about a second of work buys (a fifth of it without data), from `least` to 20 000."""
-    budget = MOMENT_BUDGET if setting.by_moments else DATA_BUDGET
-    return max(least, min(20_000, budget // setting.work))
+    budget = MOMENT_BUDGET if scenario.by_moments else DATA_BUDGET
+    return max(least, min(20_000, budget // scenario.work))
 
 
-def _thresholds(setting: Setting) -> Floats:
+def _thresholds(scenario: Scenario) -> Floats:
     """What the evidence of each rank must reach: critical values of drawn t statistics, or minus the levels."""
     from scipy.special import stdtrit
 
-    levels = corrected_levels(setting.comparisons, setting.alpha, setting.correction)
-    if not setting.by_moments:
+    levels = corrected_levels(scenario.comparisons, scenario.alpha, scenario.correction)
+    if not scenario.by_moments:
         return -levels
-    return -np.asarray(stdtrit(setting.instances - 1, tail_levels(levels, setting.alternative)))
+    return -np.asarray(stdtrit(scenario.instances - 1, tail_levels(levels, scenario.alternative)))
 
 
-def _tally(setting: Setting, evidence: Floats, upward: Bools, thresholds: Floats) -> Tally:
+def _counted(scenario: Scenario, evidence: Floats, upward: Bools, thresholds: Floats) -> FamilyCounts:
     """Count one block of families."""
-    if setting.correction == "bonferroni":
+    if scenario.correction == "bonferroni":
         rejected = evidence >= thresholds[0]
     else:
         rejected = reject_families(evidence, thresholds)
-    detected = (rejected & upward)[:, : setting.real]
-    shares = detected.mean(axis=1) if setting.real else np.zeros(len(rejected))
-    return Tally(
+    detected = (rejected & upward)[:, : scenario.real]
+    shares = detected.mean(axis=1) if scenario.real else np.zeros(len(rejected))
+    return FamilyCounts(
         families=len(rejected),
         detections=detected.sum(axis=0),
         squares=float(shares @ shares),
         with_any=int(detected.any(axis=1).sum()),
-        with_all=int(detected.all(axis=1).sum()) if setting.real else 0,
-        with_false=int(rejected[:, setting.real :].any(axis=1).sum()),
+        with_all=int(detected.all(axis=1).sum()) if scenario.real else 0,
+        with_false=int(rejected[:, scenario.real :].any(axis=1).sum()),
     )
 
 
 # ── t statistics of normal differences, drawn without the data ────────────────────────────────────────────────────────
 
 
-def _moment_evidence(setting: Setting, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
+def _moment_evidence(scenario: Scenario, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
     """Draw the t statistics from the joint distribution of means and standard deviations."""
-    draw = _shared_t if setting.dependence == "reference" else _independent_t
-    shift = _effects(setting) * sqrt(setting.instances)
-    for rng, size in _streams(families, max(1, BLOCK // setting.comparisons), seed):
-        t = draw(rng, size, setting.comparisons, setting.instances - 1, shift)
-        yield (np.abs(t) if setting.alternative == "two-sided" else t), t > 0
+    draw = _shared_t if scenario.dependence == "reference" else _independent_t
+    shift = _effects(scenario) * sqrt(scenario.instances)
+    for rng, size in _streams(families, max(1, BLOCK // scenario.comparisons), seed):
+        t = draw(rng, size, scenario.comparisons, scenario.instances - 1, shift)
+        yield (np.abs(t) if scenario.alternative == "two-sided" else t), t > 0
 
 
 def _independent_t(rng: np.random.Generator, families: int, comparisons: int, df: int, shift: Floats) -> Floats:
@@ -202,38 +410,38 @@ def _chi_square_table(df: int) -> tuple[Floats, Floats]:
 # ── the tests themselves, on simulated data ───────────────────────────────────────────────────────────────────────────
 
 
-def _data_evidence(setting: Setting, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
+def _data_evidence(scenario: Scenario, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
     """Draw the differences and run the test on them: the smaller the p-value, the stronger the evidence."""
-    many = paired_test(setting.test).many
-    upward: Alternative = "two-sided" if setting.alternative == "two-sided" else "greater"
-    for differences in _data(setting, families, seed):
+    many = paired_test(scenario.test).many
+    upward: Alternative = "two-sided" if scenario.alternative == "two-sided" else "greater"
+    for differences in _data(scenario, families, seed):
         found = many(differences, upward)
         yield -found.p_values, found.upward
 
 
-def _data(setting: Setting, families: int, seed: int) -> Iterator[Floats]:
+def _data(scenario: Scenario, families: int, seed: int) -> Iterator[Floats]:
     """Draw differences in blocks of families × comparisons × instances, oriented so that the effect points upward."""
-    per_stream = max(1, STREAM // setting.comparisons)
-    streams_per_block = max(1, 4 * BLOCK // (per_stream * setting.work))
+    per_stream = max(1, STREAM // scenario.comparisons)
+    streams_per_block = max(1, 4 * BLOCK // (per_stream * scenario.work))
     streams = _streams(families, per_stream, seed)
-    while block := [_noise(setting, rng, size) for rng, size in islice(streams, streams_per_block)]:
-        yield _differences(setting, np.concatenate(block, axis=1))
+    while block := [_noise(scenario, rng, size) for rng, size in islice(streams, streams_per_block)]:
+        yield _differences(scenario, np.concatenate(block, axis=1))
 
 
-def _differences(setting: Setting, noise: Floats) -> Floats:
+def _differences(scenario: Scenario, noise: Floats) -> Floats:
     """Turn noise, one axis each for instances, families and comparisons, into differences; the instances come last."""
-    if setting.dependence == "reference":
+    if scenario.dependence == "reference":
         noise = (noise[..., :1] - noise[..., 1:]) / sqrt(2)
-    oriented = -noise if setting.alternative == "less" else noise
-    return np.ascontiguousarray((oriented + _effects(setting)).transpose(1, 2, 0))
+    oriented = -noise if scenario.alternative == "less" else noise
+    return np.ascontiguousarray((oriented + _effects(scenario)).transpose(1, 2, 0))
 
 
-def _noise(setting: Setting, rng: np.random.Generator, families: int) -> Floats:
+def _noise(scenario: Scenario, rng: np.random.Generator, families: int) -> Floats:
     """Draw what the user's distribution gives, or normals; instance by instance, so that more instances only add."""
-    shape = (setting.instances, families, setting.comparisons + (setting.dependence == "reference"))
-    if setting.distribution is None:
+    shape = (scenario.instances, families, scenario.comparisons + (scenario.dependence == "reference"))
+    if scenario.distribution is None:
         return rng.standard_normal(shape)
-    drawn = np.asarray(setting.distribution(rng, shape), dtype=float)
+    drawn = np.asarray(scenario.distribution(rng, shape), dtype=float)
     if drawn.shape != shape or not np.isfinite(drawn).all():
         raise InvalidDesign(
             f"distribution(rng, size) must return finite numbers in the shape {shape}, got the shape {drawn.shape}: "
@@ -242,9 +450,9 @@ def _noise(setting: Setting, rng: np.random.Generator, families: int) -> Floats:
     return drawn
 
 
-def _effects(setting: Setting) -> Floats:
+def _effects(scenario: Scenario) -> Floats:
     """The mean of each comparison: the real ones come first."""
-    return np.where(np.arange(setting.comparisons) < setting.real, setting.effect, 0.0)
+    return np.where(np.arange(scenario.comparisons) < scenario.real, scenario.effect, 0.0)
 
 
 def _streams(families: int, size: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:

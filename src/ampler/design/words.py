@@ -1,4 +1,4 @@
-"""A design in words: the question, the answer in one sentence, the powers by rank, what else would help. Pure.
+"""A design in words: the ask, the answer in one sentence, the powers by rank, what else would help. Pure.
 
 The shell and the browser ask the same questions and give the same answers; neither has words of its own for them.
 """
@@ -12,26 +12,25 @@ from typing import Any, Literal
 import numpy as np
 
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Test
+from ampler.core.values import Alternative, Target, Test
 from ampler.core.wording import count, rounded_up
 from ampler.design import Design, achieved_power, detectable_effect, n_comparisons, required_instances
-from ampler.design.powers import Target
-from ampler.design.simulate import Dependence
-from ampler.design.simulation import simulate_design
-from ampler.stats.holm import Correction
+from ampler.design.powers import Simulated
+from ampler.design.simulate import Dependence, scenario_of, simulate_design
+from ampler.stats.holm import Correction, divided_levels
 from ampler.stats.paired import paired_test
 from ampler.stats.power import paired_power
 
 Wanted = Literal["instances", "effect", "power"]
 
-REHEARSAL = 500_000  # random numbers for one rehearsal: some hundredths of a second
+SIMULATION_WORK = 500_000  # random numbers for one simulation: some hundredths of a second
 MOST_REPLICATIONS = 4000  # the second decimal of the mean power is then certain to about one
 FEWEST_REPLICATIONS = 100
 FULL_TABLE = 30  # with more comparisons, the table shows only some of the ranks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DesignQuestion:
+class Ask:
     """What is asked: two of instances, effect and power are given, the third is wanted.
 
     `reference` is True when all algorithms are compared with one, False for all with all, None when only the number of
@@ -43,7 +42,7 @@ class DesignQuestion:
     effect: float | None = None
     power: float | None = None
     alpha: float = 0.05
-    target: Target = "mean"
+    target: Target | Simulated = "mean"
     alternative: Alternative = "two-sided"
     test: Test = "t"
     correction: Correction = "holm"
@@ -82,50 +81,59 @@ class RankRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Hint:
     """A sentence that may help, and what to change in the question to follow it."""
 
     sentence: str
     change: dict[str, Any]
 
 
-def solve(question: DesignQuestion) -> Design:
+def answer_to(ask: Ask) -> Design:
     """Return the design that answers the question.
 
-    >>> round(solve(DesignQuestion(comparisons=7, instances=200, effect=0.25)).power, 3)
+    >>> round(answer_to(Ask(comparisons=7, instances=200, effect=0.25)).power, 3)
     0.853
     """
     names = ("comparisons", "alpha", "target", "alternative", "test", "correction")
-    family: dict[str, Any] = {name: getattr(question, name) for name in names}
+    family: dict[str, Any] = {name: getattr(ask, name) for name in names}
     solvers: dict[Wanted, Any] = {
         "instances": required_instances,
         "effect": detectable_effect,
         "power": achieved_power,
     }
-    given: dict[str, Any] = {name: getattr(question, name) for name in solvers if name != question.wanted}
-    if question.target == "simulated" and question.wanted == "instances":
-        given |= {"dependence": question.dependence, "seed": question.seed}
-    answer: Design = solvers[question.wanted](**given, **family)
-    return answer
+    given: dict[str, Any] = {name: getattr(ask, name) for name in solvers if name != ask.wanted}
+    if ask.target == "simulated" and ask.wanted == "instances":
+        given |= {"dependence": ask.dependence, "seed": ask.seed}
+    solved: Design = solvers[ask.wanted](**given, **family)
+    return solved
 
 
-def headline(question: DesignQuestion, design: Design) -> str:
+def answer_sentence(ask: Ask, design: Design) -> str:
     """Say the answer in one sentence.
 
-    >>> question = DesignQuestion(comparisons=21, effect=0.5, power=0.8)
-    >>> headline(question, solve(question))
-    '57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05).'
+    >>> ask = Ask(comparisons=7, instances=200, effect=0.25)
+    >>> answer_sentence(ask, answer_to(ask))
+    'Mean power 0.853 for d = 0.25 with 200 instances over 7 comparisons (two-sided paired t-tests, Holm, α = 0.05).'
     """
-    promise, family = _promise(design), f"over {count(design.comparisons, 'comparison')} ({_procedure(design)})"
-    match question.wanted:
+    promise = _promise(design)
+    match ask.wanted:
         case "instances":
-            return f"{design.instances:,} instances: {promise} for d = {design.effect:.4g} {family}."
+            return f"{design_in_words(design)}."
         case "effect":
             least = rounded_up(design.effect, 3)
-            return f"d = {least} is detectable: {promise} with {design.instances:,} instances {family}."
+            return f"d = {least} is detectable: {promise} with {design.instances:,} instances {_family(design)}."
         case "power":
             begin = promise[0].upper() + promise[1:]
-            return f"{begin} for d = {design.effect:.4g} with {design.instances:,} instances {family}."
+            return f"{begin} for d = {design.effect:.4g} with {design.instances:,} instances {_family(design)}."
+
+
+def design_in_words(design: Design) -> str:
+    """Say what a design needs and gives, without a full stop.
+
+    >>> design_in_words(required_instances(comparisons=21, effect=0.5, power=0.8))
+    '57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)'
+    """
+    return f"{design.instances:,} instances: {_promise(design)} for d = {design.effect:.4g} {_family(design)}"
 
 
 def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
@@ -136,63 +144,59 @@ def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
     [(1, 0.743), (2, 0.793), (3, 0.869)]
     """
     ranks = _shown_ranks(design.comparisons, most)
-    levels = _levels(design, ranks)
+    levels = divided_levels(design.comparisons + 1 - ranks, design.comparisons, design.alpha, design.correction)
     powers = paired_power(design.instances, design.effect, levels, test=design.test, alternative=design.alternative)
     columns = (ranks.tolist(), levels.tolist(), powers.tolist())
     return [RankRow(rank, level, power) for rank, level, power in zip(*columns, strict=True)]
 
 
-def advice(question: DesignQuestion, design: Design) -> Iterator[Advice]:
+def hints(ask: Ask, design: Design) -> Iterator[Hint]:
     """Yield what would need fewer instances, and what the answer leaves open."""
     other: dict[str, Any]
-    if question.reference and question.alternative == "two-sided":
+    if ask.reference and ask.alternative == "two-sided":
         other = {"alternative": "greater"}
-        yield Advice(
-            f"If only one direction matters, one-sided tests would {_instead(question, design, other)}.", other
-        )
-    if question.reference is False and question.algorithms is not None:
-        other = {"reference": True, "comparisons": n_comparisons(question.algorithms, reference=True)}
-        yield Advice(f"All algorithms against one reference would {_instead(question, design, other)}.", other)
-    if question.correction == "bonferroni" and design.comparisons > 1:
+        yield Hint(f"If only one direction matters, one-sided tests would {_instead(ask, design, other)}.", other)
+    if ask.reference is False and ask.algorithms is not None:
+        other = {"reference": True, "comparisons": n_comparisons(ask.algorithms, reference=True)}
+        yield Hint(f"All algorithms against one reference would {_instead(ask, design, other)}.", other)
+    if ask.correction == "bonferroni" and design.comparisons > 1:
         other = {"correction": "holm"}
-        yield Advice(f"Holm's procedure, as sound as Bonferroni's, would {_instead(question, design, other)}.", other)
-    elif question.target != "worst" and design.comparisons > 1:
-        yield _worst_case(question, design)
+        yield Hint(f"Holm's procedure, as sound as Bonferroni's, would {_instead(ask, design, other)}.", other)
+    elif ask.target != "worst" and design.comparisons > 1:
+        yield _worst_case(ask, design)
 
 
-def with_available(question: DesignQuestion, available: int) -> str:
+def with_available(ask: Ask, available: int) -> str:
     """Say what the instances that exist can detect.
 
-    >>> with_available(DesignQuestion(comparisons=21, effect=0.5, power=0.8), 40)
+    >>> with_available(Ask(comparisons=21, effect=0.5, power=0.8), 40)
     'With the 40 instances you have, d = 0.61 is detectable with mean power 0.8; for d = 0.5 it is 0.596.'
     """
-    question = _by_convention(question)
-    detectable = detectable_with(question, available)
-    reached = solve(replace(question, instances=available, power=None))
+    ask = _by_convention(ask)
+    detectable = detectable_with(ask, available)
+    reached = answer_to(replace(ask, instances=available, power=None))
     begin = f"With the {available:,} instances you have, d = {rounded_up(detectable.effect, 2)} is detectable with"
     rest = f"for d = {reached.effect:.4g} it is {reached.power:.3f}"
-    return f"{begin} {_target_name(question.target)} {question.power:.4g}; {rest}."
+    return f"{begin} {_target_name(ask.target)} {ask.power:.4g}; {rest}."
 
 
-def detectable_with(question: DesignQuestion, available: int) -> Design:
+def detectable_with(ask: Ask, available: int) -> Design:
     """Return the design that so many instances allow: its effect is the smallest they can detect."""
-    return solve(replace(_by_convention(question), instances=available, effect=None))
+    return answer_to(replace(_by_convention(ask), instances=available, effect=None))
 
 
-def rehearsed(question: DesignQuestion, design: Design) -> str | None:
+def simulated_sentence(ask: Ask, design: Design) -> str | None:
     """Say which mean power Holm's procedure has when it is run, all or half of the differences being real.
 
     None for a single comparison, which has no family to step through, and for families too large to simulate at once.
     """
-    K, work = design.comparisons, design.comparisons * (2 if paired_test(design.test).by_moments else design.instances)
-    replications = min(MOST_REPLICATIONS, REHEARSAL // work)
+    K, work = design.comparisons, scenario_of(design.terms, design.instances, design.effect).work
+    replications = min(MOST_REPLICATIONS, SIMULATION_WORK // work)
     if K == 1 or replications < FEWEST_REPLICATIONS:
         return None
 
     def mean_power(null: int) -> float:
-        check = simulate_design(
-            design, null=null, dependence=question.dependence, replications=replications, rng=question.seed
-        )
+        check = simulate_design(design, null=null, dependence=ask.dependence, replications=replications, rng=ask.seed)
         return float(check.mean_power or 0.0)
 
     correction, real = design.correction.capitalize(), K - K // 2
@@ -202,24 +206,37 @@ def rehearsed(question: DesignQuestion, design: Design) -> str | None:
     )
 
 
-def _by_convention(question: DesignQuestion) -> DesignQuestion:
+def _by_convention(ask: Ask) -> Ask:
     """The same question for the mean of the marginal powers, where a simulated search has no answer."""
-    return replace(question, target="mean") if question.target == "simulated" else question
+    return replace(ask, target="mean") if ask.target == "simulated" else ask
 
 
 def _promise(design: Design) -> str:
     """The power reached, in the words of the target."""
+    reached = _rounded(design.reached)
     if design.comparisons == 1:
-        return f"power {design.reached:.3f}"
+        return f"power {reached}"
     if isinstance(design.target, int):
-        return f"power {design.reached:.3f} or more in {design.target:,} of the comparisons"
-    return f"{_target_name(design.target)} {design.reached:.3f}"
+        return f"power {reached} or more in {design.target:,} of the comparisons"
+    return f"{_target_name(design.target)} {reached}"
 
 
-def _target_name(target: Target) -> str:
+def _rounded(power: float) -> str:
+    """Three decimals, but never certainty that is not there."""
+    return "above 0.999" if power > 0.9995 else f"{power:.3f}"
+
+
+def _target_name(target: Target | Simulated) -> str:
     if isinstance(target, int):
         return f"power in {target:,} of the comparisons"
     return "simulated mean power" if target == "simulated" else f"{target} power"
+
+
+def _family(design: Design) -> str:
+    """What is compared, and by which tests."""
+    shared = design.simulated is not None and design.simulated.dependence == "reference"
+    how = " with a shared reference" if shared else ""
+    return f"over {count(design.comparisons, 'comparison')}{how} ({_procedure(design)})"
 
 
 def _procedure(design: Design) -> str:
@@ -240,32 +257,26 @@ def _shown_ranks(comparisons: int, most: int) -> np.ndarray[Any, np.dtype[np.int
     return np.unique(np.concatenate([between, ends]))
 
 
-def _levels(design: Design, ranks: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    if design.correction == "bonferroni":
-        return np.full(len(ranks), design.alpha / design.comparisons)
-    return design.alpha / (design.comparisons - ranks + 1)
-
-
-def _instead(question: DesignQuestion, design: Design, change: dict[str, Any]) -> str:
+def _instead(ask: Ask, design: Design, change: dict[str, Any]) -> str:
     """Say what the changed question's answer is instead of the design's."""
-    other = solve(replace(question, **change))
-    match question.wanted:
+    other = answer_to(replace(ask, **change))
+    match ask.wanted:
         case "instances":
             return f"need {other.instances:,} instances instead of {design.instances:,}"
         case "effect":
             return f"detect d = {rounded_up(other.effect, 3)} instead of {rounded_up(design.effect, 3)}"
         case "power":
-            return f"reach {_target_name(question.target)} {other.power:.3f} instead of {design.power:.3f}"
+            return f"reach {_target_name(ask.target)} {other.power:.3f} instead of {design.power:.3f}"
 
 
-def _worst_case(question: DesignQuestion, design: Design) -> Advice:
+def _worst_case(ask: Ask, design: Design) -> Hint:
     change: dict[str, Any] = {"target": "worst"}
     begin = f"The strictest of the {design.comparisons:,} tests has power {design.worst_power:.3f}"
-    other = solve(replace(question, **change))
-    match question.wanted:
+    other = answer_to(replace(ask, **change))
+    match ask.wanted:
         case "instances":
-            return Advice(f"{begin}; {other.instances:,} instances would give it {question.power:.4g}.", change)
+            return Hint(f"{begin}; {other.instances:,} instances would give it {ask.power:.4g}.", change)
         case "effect":
-            return Advice(f"{begin}; it has {question.power:.4g} from d = {rounded_up(other.effect, 3)} on.", change)
+            return Hint(f"{begin}; it has {ask.power:.4g} from d = {rounded_up(other.effect, 3)} on.", change)
         case "power":
-            return Advice(f"{begin}.", change)
+            return Hint(f"{begin}.", change)

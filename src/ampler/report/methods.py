@@ -16,7 +16,7 @@ from ampler.core.failures import policy_words
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Subject
-from ampler.sampling.rules import RUNS_PER_ALGORITHM
+from ampler.sampling.rules import default_budget
 from ampler.stats.guard import LEVEL, REFERENCE_LEVEL
 from ampler.stats.paired import paired_test
 from ampler.study.evidence import StudyOrigin
@@ -134,7 +134,7 @@ def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
     if rule.get("rule") != "Accuracy":
         yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
         return
-    budget = rule["budget"] or RUNS_PER_ALGORITHM * len(analysis.algorithms)
+    budget = rule["budget"] or default_budget(len(analysis.algorithms))
     goal = f"until the standard error of every difference of interest was at most {digits(rule['se'])}"
     first = f"On each instance every algorithm was first run {rule['start']} times"
     limit = f"or {budget:,} runs had been made on the instance"

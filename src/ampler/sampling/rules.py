@@ -31,6 +31,11 @@ COUNTS = (
 CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
 
 
+def default_budget(algorithms: int) -> int:
+    """Return the most runs on one instance where a rule names no budget."""
+    return RUNS_PER_ALGORITHM * algorithms
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
     """Run until every difference of interest is known to within `se`, or the budget is spent.
@@ -184,7 +189,7 @@ class Accuracy:
         return replace(self, costs={name: cost for name, cost in self.costs.items() if name in algorithms})
 
     def _left(self, samples: Samples) -> int:
-        budget = RUNS_PER_ALGORITHM * len(samples.algorithms) if self.budget is None else self.budget
+        budget = default_budget(len(samples.algorithms)) if self.budget is None else self.budget
         return budget - int(np.add.reduce(samples.spent))
 
     def _missing(self, samples: Samples) -> Counts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def holm_levels(comparisons: int, alpha: float) -> Floats:
     >>> holm_levels(4, 0.05).round(4).tolist()
     [0.0125, 0.0167, 0.025, 0.05]
     """
-    return alpha / np.arange(comparisons, 0, -1)
+    return corrected_levels(comparisons, alpha, "holm")
 
 
 def corrected_levels(comparisons: int, alpha: float, correction: Correction) -> Floats:
@@ -40,7 +40,19 @@ def corrected_levels(comparisons: int, alpha: float, correction: Correction) -> 
     >>> corrected_levels(4, 0.05, "bonferroni").tolist()
     [0.0125, 0.0125, 0.0125, 0.0125]
     """
-    return holm_levels(comparisons, alpha) if correction == "holm" else np.full(comparisons, alpha / comparisons)
+    return divided_levels(np.arange(comparisons, 0, -1), comparisons, alpha, correction)
+
+
+def divided_levels(places: NDArray[np.number[Any]], comparisons: int, alpha: float, correction: Correction) -> Floats:
+    """Return the levels of tests by their places, counted from the most lenient one: rank r of K has place K − r + 1.
+
+    Holm divides α by the place, Bonferroni by K wherever the test stands. Places need not be whole: where there are
+    very many, integrals stand for sums.
+
+    >>> divided_levels(np.array([1, 2, 4]), 4, 0.05, "holm").tolist()
+    [0.05, 0.025, 0.0125]
+    """
+    return np.asarray(alpha / (places if correction == "holm" else np.full(places.shape, comparisons)))
 
 
 def step_down(p_values: Sequence[float] | Floats, alpha: float) -> StepDown:

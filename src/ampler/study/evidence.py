@@ -13,7 +13,7 @@ from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
 from ampler.core.settings import declared
 from ampler.core.values import Caution, Finished, PlanRecord, Question
-from ampler.sampling.rules import RUNS_PER_ALGORITHM
+from ampler.sampling.rules import default_budget
 from ampler.study.status import unused_runs
 from ampler.study.store import read_store
 
@@ -75,7 +75,7 @@ def _settings(plan: PlanRecord) -> dict[str, Any]:
     question = {field.name: getattr(plan.question, field.name) for field in fields(Question)}
     asked = question | {name: plan.rule[name] for name in RULED if name in plan.rule}
     if "se" in plan.rule:
-        asked["budget"] = plan.rule.get("budget") or RUNS_PER_ALGORITHM * len(plan.algorithms)
+        asked["budget"] = plan.rule.get("budget") or default_budget(len(plan.algorithms))
     if not isinstance(plan.policy, StopStudy):
         asked["failures"] = plan.policy
     return {name: asked[name] for name in declared() if asked.get(name) is not None}

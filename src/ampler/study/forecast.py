@@ -8,7 +8,7 @@ from typing import Any
 
 from ampler.core.samples import Samples
 from ampler.core.values import Plan, Sample
-from ampler.sampling.rules import RUNS_PER_ALGORITHM, Accuracy, Fixed
+from ampler.sampling.rules import Accuracy, Fixed, default_budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _most_runs(plan: Plan, least: int) -> int | None:
     if isinstance(rule, Fixed) or len(_deterministic(plan)) == len(plan.algorithms):
         return least
     if isinstance(rule, Accuracy):
-        return RUNS_PER_ALGORITHM * len(plan.algorithms) if rule.budget is None else rule.budget
+        return default_budget(len(plan.algorithms)) if rule.budget is None else rule.budget
     return None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ampler.analysis.advice.goal import PowerGoal
 from ampler.analysis.advice.pilot import Pilot
-from ampler.design.terms import MOST_INSTANCES
+from ampler.design.solve import MOST_INSTANCES
 
 STEP = 10 ** (1 / 16)  # between neighbouring accuracies of the curve
 DECADES = 3  # the curve ends where better accuracy saves no instance, or here

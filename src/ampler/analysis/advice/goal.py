@@ -11,7 +11,7 @@ from ampler.core.checks import choice, positive
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Target, Test
-from ampler.design.terms import LARGEST_EFFECT, MOST_INSTANCES
+from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power
 

@@ -14,7 +14,7 @@ from ampler.core.values import Alternative, Test
 if TYPE_CHECKING:
     from ampler.design import Design
     from ampler.design.cost import Cost
-    from ampler.design.words import Advice, DesignQuestion
+    from ampler.design.words import Ask, Hint
 
 Option = typer.Option
 WHOLE_PROFILE = 1000  # comparisons up to which the JSON document lists every level and power
@@ -55,9 +55,9 @@ def design(
 
     Example: ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
     """
-    from ampler.design.words import DesignQuestion, solve
+    from ampler.design.words import Ask, answer_to
 
-    question = DesignQuestion(
+    ask = Ask(
         comparisons=_comparisons(algorithms, vs_one, comparisons),
         instances=instances,
         effect=_effect(effect, difference, sd, se),
@@ -71,15 +71,15 @@ def design(
         reference=vs_one,
         seed=seed,
     )
-    _check_usage(question, available, runs, seconds, workers)
-    answer = solve(question)
+    _check_usage(ask, available, runs, seconds, workers)
+    answer = answer_to(ask)
     cost = _cost(answer, algorithms, runs, seconds, workers)
     if plot is not None:
         _draw(answer, plot)
     if json:
-        write_json(_document(question, answer, available, cost))
+        write_json(_document(ask, answer, available, cost))
     else:
-        _tell(question, answer, available, cost)
+        _tell(ask, answer, available, cost)
 
 
 def _comparisons(algorithms: int | None, vs_one: bool | None, comparisons: int | None) -> int:
@@ -118,22 +118,20 @@ def _target(word: str) -> Any:
         return word
 
 
-def _check_usage(
-    question: DesignQuestion, available: int | None, runs: int | None, seconds: float | None, workers: int | None
-) -> None:
+def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: float | None, workers: int | None) -> None:
     """Refuse options that do not fit together, and say which would."""
-    three = {"--instances": question.instances, "--effect": question.effect, "--power": question.power}
+    three = {"--instances": ask.instances, "--effect": ask.effect, "--power": ask.power}
     given = [name for name, value in three.items() if value is not None]
     if len(given) != 2:
         got = {0: "none of them", 1: f"only {given[0]}" if given else "", 3: "all three"}[len(given)]
         raise WrongUsage(f"give two of --instances, --effect and --power, the third is the answer; got {got}")
-    if question.reference is False and question.alternative != "two-sided":
+    if ask.reference is False and ask.alternative != "two-sided":
         raise WrongUsage(
-            f"--alternative {question.alternative} needs a reference to be {question.alternative} than: use --vs-one"
+            f"--alternative {ask.alternative} needs a reference to be {ask.alternative} than: use --vs-one"
         )
-    if available is not None and question.instances is not None:
+    if available is not None and ask.instances is not None:
         raise WrongUsage("--available belongs to the question for instances: leave out --instances")
-    if runs is not None and question.algorithms is None:
+    if runs is not None and ask.algorithms is None:
         raise WrongUsage("--runs needs --algorithms: the cost is instances × algorithms × runs")
     if seconds is not None and runs is None:
         raise WrongUsage("--seconds needs --runs: the cost is instances × algorithms × runs × seconds")
@@ -160,39 +158,39 @@ def _draw(answer: Design, file: Path) -> None:
     note(f"The power curve is in {file}")
 
 
-def _document(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> dict[str, Any]:
+def _document(ask: Ask, answer: Design, available: int | None, cost: Cost | None) -> dict[str, Any]:
     """The fields of the design; its levels and powers by rank unless they are very many; and what else was asked."""
     from ampler.design.words import detectable_with
 
     whole = answer.comparisons <= WHOLE_PROFILE
     document = answer.as_dict(profile=whole) | ({} if whole else {"levels": None, "powers": None})
-    document["solved_for"] = question.wanted
+    document["solved_for"] = ask.wanted
     if available is not None:
-        document["available"] = detectable_with(question, available).as_dict()
+        document["available"] = detectable_with(ask, available).as_dict()
     if cost is not None:
         document["cost"] = cost.as_dict()
     return document
 
 
-def _tell(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> None:
+def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None) -> None:
     """Print the answer first, then the table by rank, then what else helps."""
-    from ampler.design.words import headline
+    from ampler.design.words import answer_sentence
 
-    points = _points(question, answer, available, cost)  # all is worked out before anything is printed
-    say(headline(question, answer), style="bold")
+    points = _points(ask, answer, available, cost)  # all is worked out before anything is printed
+    say(answer_sentence(ask, answer), style="bold")
     _tell_ranks(answer)
     say_points(points)
 
 
-def _points(question: DesignQuestion, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
-    from ampler.design.words import advice, rehearsed, with_available
+def _points(ask: Ask, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
+    from ampler.design.words import hints, simulated_sentence, with_available
 
-    points = [_with_options(point) for point in advice(question, answer)]
-    simulated = rehearsed(question, answer)
+    points = [_with_options(point) for point in hints(ask, answer)]
+    simulated = simulated_sentence(ask, answer)
     if simulated is not None:
         points.append(simulated)
     if available is not None:
-        points.append(with_available(question, available))
+        points.append(with_available(ask, available))
     if cost is not None:
         points.append(f"{cost}.")
     return points
@@ -210,7 +208,7 @@ def _tell_ranks(answer: Design) -> None:
         say(f"{len(rows)} of the {answer.comparisons:,} ranks are shown.")
 
 
-def _with_options(point: Advice) -> str:
+def _with_options(point: Hint) -> str:
     """The sentence, with the options that follow it."""
     options = {"reference": "--vs-one"} | {
         name: f"--{name} {point.change[name]}"

@@ -1,8 +1,6 @@
 """analyse and advise: one door for paths, data frames, study files, stores and runs."""
 
 import sqlite3
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -178,56 +176,3 @@ def test_advice_comes_from_the_same_sources(frame, study, tmp_path):
     assert advice.pilot_instances == 8
     with pytest.raises(InvalidData, match="difference must be chosen"):
         am.advise(frame, detect=0.5)
-
-
-WITHOUT_POSIX = """
-import os, select, sys
-
-for name in ("fork", "sysconf", "register_at_fork", "pidfd_open", "waitid", "wait4", "killpg", "setpgid", "pread"):
-    vars(os).pop(name, None)
-vars(select).pop("poll", None)
-
-
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name in ("fcntl", "resource"):
-            raise ModuleNotFoundError(f"no module {name}", name=name)
-
-
-sys.meta_path.insert(0, Absent())
-for name in ("fcntl", "resource"):
-    sys.modules.pop(name, None)
-
-import pandas as pd
-
-import ampler as am
-import ampler.front
-
-table, file = sys.argv[1:]
-print(am.analyse(pd.read_csv(table), difference="simple").comparisons[0].verdict)
-print(am.analyse(file).comparisons[0].verdict)
-try:
-    from ampler.study.store import open_store
-
-    open_store(file)
-except am.AmplerError as problem:
-    print(problem)
-"""
-
-
-def test_a_system_without_posix_locks_and_fork_can_analyse_tables_and_study_files(tmp_path, frame, study):
-    """Only carrying out a study needs them."""
-    table, file = tmp_path / "runs.csv", tmp_path / "study.db"
-    frame.to_csv(table, index=False)
-    study.run(file, workers=1)
-
-    ran = subprocess.run(
-        [sys.executable, "-c", WITHOUT_POSIX, table, file], capture_output=True, text=True, check=False
-    )
-
-    assert ran.stderr == ""
-    assert ran.stdout.splitlines() == [
-        am.analyse(table, difference="simple").comparisons[0].verdict,
-        am.analyse(file).comparisons[0].verdict,
-        "writing a study file needs POSIX file locks, which this system lacks; run the study on Linux or macOS",
-    ]

@@ -42,7 +42,7 @@ class TakesAnything(MemoryStore):
 
 
 class OneWordForAllDecisions(MemoryStore):
-    def finished(self, decisions):
+    def finished(self, *decisions):
         return {instance: done for (instance, _), done in self._finished.items()}
 
 
@@ -54,7 +54,7 @@ class NeverReopens(MemoryStore):
 
 
 class AllRuns(MemoryStore):
-    def runs(self, decisions=None):
+    def runs(self, *decisions):
         return super().runs()
 
 
@@ -80,6 +80,23 @@ class NoMending(MemoryStore):
         return super()._binding(replace(plan, policy=None))
 
 
+class ForgetsDecisions(MemoryStore):
+    def begin(self, plan, environment):
+        super().begin(plan, environment)
+        self._decisions = []
+
+
+class LastDecisionOnly(MemoryStore):
+    def finished(self, *decisions):
+        return super().finished(*decisions[-1:])
+
+
+class MarksAtOnce(MemoryStore):
+    def mark(self, progress):
+        super().mark(progress)
+        self._write_mark()
+
+
 class ClosesOnce(MemoryStore):
     closed = False
 
@@ -101,6 +118,9 @@ BROKEN = {
     AnyPlan: "refuses_another_plan",
     NoGrowth: "lets_a_study_grow",
     NoMending: "lets_a_command_be_mended",
+    ForgetsDecisions: "keeps_decisions_over_instances",
+    LastDecisionOnly: "joins_what_several_decisions_asked_for",
+    MarksAtOnce: "keeps_progress",
     ClosesOnce: "closes_twice",
 }
 CHECKS = {check.__name__.removeprefix("check_store_"): check for check in STORE_CONTRACT}

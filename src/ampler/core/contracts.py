@@ -5,12 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from ampler.core.arrays import Floats
 from ampler.core.runs import Runs
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Finished, Observation, PlanRecord, Session, Tally
+from ampler.core.values import (
+    Continue,
+    Decision,
+    DecisionRecord,
+    Finished,
+    Observation,
+    Plan,
+    PlanRecord,
+    Progress,
+    Session,
+    StudyDecision,
+    Tally,
+)
 
 
 class Rule(Protocol):
@@ -108,6 +122,45 @@ def narrowed(rule: Rule, algorithms: Sequence[str]) -> Rule:
     return rule.among(algorithms) if isinstance(rule, NarrowingRule) else rule
 
 
+# The second level of decisions: over instances.
+
+
+@dataclass(frozen=True)
+class FinishedGroup:
+    """A group of instances that is done: what was asked for, how each instance ended, and the runs asked for.
+
+    Runs are read when a rule looks at them: of each algorithm on each instance in the order of their index.
+    """
+
+    asked: Continue
+    done: tuple[Finished, ...]
+    read: Callable[[], Runs] = field(repr=False, compare=False)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs that were asked for, as columns."""
+        return self.read()
+
+
+class StudyRule(Protocol):
+    """Which instances and algorithms go on, and when the study ends. Pure: the same runs give the same decisions.
+
+    It declares groups of instances before anything is run. It is asked before the first group and whenever one is
+    finished, never in between, so its decisions do not hang on which run ended first; resuming asks it again from the
+    beginning. After as many groups as it has declared it ends the study. `AllInstances` is the simplest one.
+    """
+
+    def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
+        """Return the names of the instances after each group of which a decision is taken, at most; in their order."""
+
+    def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
+        """Return what is run next, given the groups that are finished, or that the study is done and why.
+
+        What is asked for after n groups are instances of the first n + 1 groups declared. Algorithms that are left
+        out stay out.
+        """
+
+
 class Statistic(Protocol):
     """What is compared of each algorithm: one number from its values, such as `numpy.median`.
 
@@ -152,17 +205,35 @@ class Store(Protocol):
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
 
-    def finished(self, decisions: str) -> dict[str, Finished]:
-        """Return the instances that are done under these decisions, by name."""
+    def finished(self, *decisions: str) -> dict[str, Finished]:
+        """Return the instances that are done under these decisions, by name.
+
+        Of several decisions later ones add to earlier ones: an instance done under both has the runs of both.
+        """
 
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
 
-    def runs(self, decisions: str | None = None) -> Runs:
+    def runs(self, *decisions: str) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
         Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
         """
+
+    def decide(self, number: int, decision: StudyDecision) -> None:
+        """Record how the study goes on after `number` finished groups, under the plan that was begun.
+
+        Decisions on record with this number or a later one no longer hold.
+        """
+
+    def decisions(self) -> tuple[DecisionRecord, ...]:
+        """Return the decisions over instances that hold under the last plan, in their order."""
+
+    def mark(self, progress: Progress) -> None:
+        """Keep where the study stands; it is written together with what is recorded next."""
+
+    def progress(self) -> Progress | None:
+        """Return where the study stood when it was last written; None when it never was."""
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""

@@ -7,7 +7,7 @@ its instances and algorithms; `Runs.of` takes a handful of observations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -83,6 +83,25 @@ class Runs:
             [np.nan if o.value is None else o.value for o in seen],
             [o.status for o in seen],
         )
+
+
+def on_instances(runs: Runs, names: Collection[str]) -> Runs:
+    """Return the runs on some instances only.
+
+    >>> runs = Runs.from_columns(["i1", "i2", "i3"], ["a", "a", "b"], [1.0, 2.0, 3.0])
+    >>> on_instances(runs, {"i3", "i1"}).instances
+    ('i1', 'i3')
+    """
+    wanted = np.array([name in names for name in runs.instances], bool)
+    places, rows = np.cumsum(wanted) - 1, wanted[runs.instance]
+    return Runs(
+        tuple(name for name in runs.instances if name in names),
+        runs.algorithms,
+        places[runs.instance[rows]],
+        runs.algorithm[rows],
+        runs.value[rows],
+        runs.status[rows],
+    )
 
 
 def _coded(names: Iterable[str]) -> tuple[tuple[str, ...], Codes]:

@@ -69,6 +69,49 @@ StopReason = Literal["accuracy reached", "budget spent", "all constant", "runs d
 Decision = Sample | Stop
 
 
+# Decisions over instances
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """A study rule's wish: run these algorithms on these instances, until each instance is done.
+
+    `runs` says how many runs each algorithm gets on each of the instances; None leaves that to the rule for one
+    instance. An instance may be named again with more runs: those it has count. `reason` is a sentence for the user,
+    `details` plain data for the record.
+    """
+
+    algorithms: tuple[str, ...]
+    instances: tuple[str, ...]
+    runs: Mapping[str, int] | None = None
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EndStudy:
+    """A study rule's verdict that the study is done, and why; `details` are plain data for the record."""
+
+    reason: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+StudyDecision = Continue | EndStudy
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """A decision over instances as the study file keeps it: the one after `number` finished groups.
+
+    `digest` is that of the decision, `taken` its date, which the store fills in.
+    """
+
+    number: int
+    decision: StudyDecision
+    digest: str
+    taken: str = ""
+
+
 # What is compared: algorithms and instances
 
 
@@ -198,7 +241,8 @@ class Plan:
 
     `instances` are used, in this order; `untouched` are those that were not needed. `needed` instances reach the
     wanted power (None when no effect is given) and `power` is what the instances used reach. `rule` maps the samples
-    of one instance to a Decision. `warnings` are sentences the user must read. The plan of one job among several has
+    of one instance to a Decision, `study_rule` finished groups of instances to a StudyDecision (None: all instances
+    are one group). `warnings` are sentences the user must read. The plan of one job among several has
     its `part`, such as "3/20", and in `all_instances` those of all parts together.
     """
 
@@ -217,6 +261,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     part: str = ""
     all_instances: tuple[Instance, ...] = ()
+    study_rule: Any = None  # a StudyRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +270,8 @@ class PlanRecord:
 
     The names in `fingerprint` are in the plan's order. `decisions` is a digest of all that decisions hang on besides
     the runs: an instance finished under the same digest needs no replay. `created` is filled in by the store. A part
-    of a study keeps the plan of the whole; the instances of the other parts are `elsewhere`.
+    of a study keeps the plan of the whole; the instances of the other parts are `elsewhere`. `study_rule` is empty
+    when all instances are one group.
     """
 
     name: str
@@ -246,6 +292,7 @@ class PlanRecord:
     created: str = ""
     part: str = ""
     elsewhere: tuple[str, ...] = ()
+    study_rule: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -287,6 +334,30 @@ class Tally:
     runs: int
     ok: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a study stands.
+
+    `runs` are on record, `new` of them since this session began, and `planned` are expected at the end; `failures` is
+    the number of runs without a value. `error` is the largest standard error of interest on the instances under way,
+    to be compared with `target`, and `left` the seconds still to go. What is not known is None. `written` is the date
+    at which the study file got this, empty when it did not.
+    """
+
+    instances: int
+    finished: int
+    runs: int = 0
+    new: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+    rate: float = 0.0
+    error: float | None = None
+    target: float | None = None
+    left: float | None = None
+    planned: int | None = None
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)

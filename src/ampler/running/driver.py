@@ -11,27 +11,41 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from ampler.core.contracts import Executor, Store
+from ampler.core.contracts import Executor, FinishedGroup, Store
 from ampler.core.errors import StoreError
-from ampler.core.values import Observation, Plan
+from ampler.core.runs import on_instances
+from ampler.core.values import (
+    Continue,
+    Finished,
+    Observation,
+    Plan,
+    PlanRecord,
+    Progress,
+    RunKey,
+    StudyDecision,
+)
 from ampler.running.engines.dask import DaskEngine, client_of, threads_of
 from ampler.running.engines.engine import Done, Engine, ExecutorEngine, Fate, Lost, Returned
 from ampler.running.engines.local import LocalPool
 from ampler.running.instance import Course
 from ampler.running.one_run import check_limits
 from ampler.running.pace import Pace
-from ampler.running.progress import Meter, Progress
+from ampler.running.progress import Meter
 from ampler.running.queue import AHEAD, Agenda
 from ampler.running.work import Task, Work
 from ampler.study.changes import Growth, growth
 from ampler.study.plan import begun_first
 from ampler.study.record import record
+from ampler.study.stopping import decided as next_decision
+from ampler.study.stopping import instance_digest, recorded
 from ampler.study.store import Journal, environment
 
 Report = Callable[[Progress], object]
 Announce = Callable[[Growth], object]
+Decided = Callable[[StudyDecision], object]
 
 REPORT_EVERY = 0.5  # seconds
+MARK_EVERY = 1.0  # seconds between notes of the progress in the store
 
 
 def run_plan(
@@ -43,13 +57,14 @@ def run_plan(
     retry_failed: bool = False,
     report: Report | None = None,
     announce: Announce | None = None,
+    decided: Decided | None = None,
 ) -> Progress:
-    """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance.
+    """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance asked for.
 
     Runs are made by `workers` processes (default: one for each core), or by an executor of the kind of
     concurrent.futures. `report` is told of the progress now and then, `announce` before anything starts how the plan
-    differs from the one under which the recorded runs were made. Interrupted, by Ctrl-C, SIGTERM or worse, it leaves
-    all that is recorded, and calling it again goes on from there.
+    differs from the one under which the recorded runs were made, and `decided` of each new decision over instances.
+    Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
     check_limits(plan.limits)
     plan, before = begun_first(plan, store.begun()), store.plans()[-1:]
@@ -57,11 +72,12 @@ def run_plan(
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     if announce is not None and before and store.begun() and (change := growth(before[0], kept)) is not None:
         announce(change)
-    drive = Drive(plan, store, kept.decisions, workers or _workers_of(executor), again=retry_failed, report=report)
-    if drive.waiting:
+    number = workers or _workers_of(executor)
+    drive = Drive(plan, store, kept, number, again=retry_failed, report=report, decided=decided)
+    if drive.go_on():
         with sigterm_as_interrupt():
             drive.through(_engine(executor, Work.of(plan), workers))
-    return drive.reading(workers or _workers_of(executor))
+    return drive.reading(number)
 
 
 @contextmanager
@@ -82,29 +98,45 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 
 class Drive:
-    """One carrying-out of a plan: instances that wait, instances under way, and the runs they want."""
+    """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
 
     def __init__(
-        self, plan: Plan, store: Store, decisions: str, workers: int, *, again: bool, report: Report | None
+        self,
+        plan: Plan,
+        store: Store,
+        kept: PlanRecord,
+        workers: int,
+        *,
+        again: bool = False,
+        report: Report | None = None,
+        decided: Decided | None = None,
     ) -> None:
-        self._plan, self._store, self._decisions = plan, store, decisions
-        self._again, self._report, self._reported = again, report, 0.0
+        self._plan, self._store, self._kept = plan, store, kept
+        self._again, self._report, self._decided = again, report, decided
+        self._reported = self._marked = 0.0
+        self._workers = workers
         tally, failed = store.tally(), [observation.key for observation in store.failures()]
         self.meter = Meter(plan, tally, failed)
         self._pace = Pace(tally)
         self._agenda = Agenda([instance.name for instance in plan.instances], workers)
         self._journal = Journal(store)
         self._courses: dict[str, Course] = {}
-        self.waiting = deque(self._unfinished({key.instance for key in failed} if again else set()))
+        self._to_retry = {key.instance for key in failed} if again else set()
+        self._failed_now: set[RunKey] = set()
+        self._taken = store.decisions()
+        self._groups: list[FinishedGroup] = []
+        self._asked: Continue | None = None
+        self._done: dict[str, Finished] = {}  # of the group that was asked for
+        self._ended = False
+        self.waiting: deque[str] = deque()
 
     def through(self, engine: Engine) -> None:
-        """Drive until every instance is done. Whatever happens, all that was made is recorded."""
+        """Drive until the study ends. Whatever happens, all that was made is recorded."""
         try:
-            while self._fill(engine):
+            while self._keep_busy(engine):
                 for fate in engine.collect(self._patience()):
                     self._note(fate)
                 self._keep_time(engine)
-            self.meter.add(self._journal.flush())
         except BaseException:
             try:
                 self._save(engine)
@@ -114,14 +146,62 @@ class Drive:
         engine.close(at_once=False)
         self._tell(engine)
 
-    def _unfinished(self, reopened: set[str]) -> Iterator[str]:
-        """The instances that need to be looked at; those finished under the same decisions need no replay."""
-        finished = self._store.finished(self._decisions)
-        for instance in self._plan.instances:
-            if instance.name in finished and instance.name not in reopened:
-                self.meter.finish(finished[instance.name])
+    def go_on(self) -> bool:
+        """When a group of instances is finished, ask how the study goes on; False when it has ended.
+
+        Groups that are finished on record need no runs: the study rule is asked again until one does.
+        """
+        while not (self._ended or self.waiting or self._courses):
+            self._flush()
+            if self._asked is not None:
+                self._groups.append(self._finished_group(self._asked))
+            self._take_decision(next_decision(self._plan, self._groups))
+        return not self._ended
+
+    def _finished_group(self, asked: Continue) -> FinishedGroup:
+        digest = instance_digest(self._kept, asked)
+        done = tuple(self._done[name] for name in asked.instances)
+        return FinishedGroup(asked, done, lambda: on_instances(self._store.runs(digest), asked.instances))
+
+    def _take_decision(self, decision: StudyDecision) -> None:
+        """Record a decision unless it is on record, and begin what it asks for."""
+        number = len(self._groups)
+        if isinstance(decision, Continue):
+            self._begin(decision)
+        else:
+            self._ended = True
+            self.meter.end({name for group in self._groups for name in group.asked.instances})
+        self._mark(self._workers)
+        taken = recorded(number, decision)
+        if [each.digest for each in self._taken[number : number + 1]] != [taken.digest]:
+            self._taken = (*self._taken[:number], taken)
+            self._store.decide(number, decision)
+            if self._decided is not None:
+                self._decided(decision)
+        elif self._ended:
+            self._store.add([])  # the mark is written all the same
+
+    def _begin(self, asked: Continue) -> None:
+        """Have the instances of a group wait; those finished under the same decisions need no replay."""
+        self._asked, self._done = asked, {}
+        self.meter.reopen(asked.instances)
+        finished = self._store.finished(instance_digest(self._kept, asked))
+        for name in asked.instances:
+            if name in finished and name not in self._to_retry:
+                self._finish(finished[name])
             else:
-                yield instance.name
+                self.waiting.append(name)
+
+    def _finish(self, done: Finished) -> None:
+        self._done[done.instance] = done
+        self.meter.finish(done)
+
+    def _keep_busy(self, engine: Engine) -> bool:
+        """Keep the workers in work, group after group; False when the study has ended."""
+        while not self._fill(engine):
+            if not self.go_on():
+                return False
+        return True
 
     def _fill(self, engine: Engine) -> bool:
         """Keep the workers in work; False when there is nothing more to wait for."""
@@ -137,8 +217,16 @@ class Drive:
 
     def _open(self, instance: str) -> None:
         """Begin an instance, or replay it as far as its recorded runs go."""
-        recorded = self._store.observations(instance, superseded=True)
-        course = Course(self._plan, instance, self._decisions, recorded, again=self._again)
+        assert self._asked is not None, "a group was asked for"
+        course = Course(
+            self._plan,
+            instance,
+            instance_digest(self._kept, self._asked),
+            self._store.observations(instance, superseded=True),
+            asked=self._asked,
+            again=self._again,
+            made=self._failed_now,
+        )
         self._courses[instance] = course
         self._go_on(course, course.begin())
 
@@ -146,7 +234,7 @@ class Drive:
         self._agenda.add(tasks)
         if course.done is not None:
             self.meter.add(self._journal.add(finished=course.done))
-            self.meter.finish(course.done)
+            self._finish(course.done)
             del self._courses[course.instance]
 
     def _note(self, fate: Fate) -> None:
@@ -162,6 +250,7 @@ class Drive:
 
     def _take(self, observations: Sequence[Observation]) -> None:
         self.meter.add(self._journal.add(*observations))
+        self._failed_now.update(observation.key for observation in observations if observation.status != "ok")
         for observation in observations:
             course = self._courses[observation.key.instance]
             self._go_on(course, course.take(observation))
@@ -172,10 +261,20 @@ class Drive:
         return REPORT_EVERY if due is None else min(due, REPORT_EVERY)
 
     def _keep_time(self, engine: Engine) -> None:
+        if time.monotonic() - self._marked >= MARK_EVERY:
+            self._mark(engine.workers)
         if self._journal.due_in == 0:
-            self.meter.add(self._journal.flush())
+            self._flush()
         if time.monotonic() - self._reported >= REPORT_EVERY:
             self._tell(engine)
+
+    def _flush(self) -> None:
+        self.meter.add(self._journal.flush())
+
+    def _mark(self, workers: int) -> None:
+        """Have the store note where the study stands, with the runs that are written next."""
+        self._store.mark(self.reading(workers))
+        self._marked = time.monotonic()
 
     def _tell(self, engine: Engine) -> None:
         if self._report is not None:
@@ -184,7 +283,12 @@ class Drive:
 
     def reading(self, workers: int) -> Progress:
         """Return where the study stands."""
-        return self.meter.reading(self._courses.values(), len(self.waiting), self._pace, workers)
+        later = 0 if self._ended else len({each.name for each in self._plan.instances} - self._asked_so_far())
+        return self.meter.reading(self._courses.values(), len(self.waiting) + later, self._pace, workers)
+
+    def _asked_so_far(self) -> set[str]:
+        asked = [group.asked for group in self._groups] + ([] if self._asked is None else [self._asked])
+        return {name for each in asked for name in each.instances}
 
     def _save(self, engine: Engine) -> None:
         """Record what has arrived; a store that fails here has said so already, or the next run will tell."""
@@ -192,7 +296,8 @@ class Drive:
             for fate in engine.collect(0):
                 if isinstance(fate, Done):
                     self._journal.add(*fate.observations)
-            self._journal.flush()
+            self._mark(engine.workers)
+            self._flush()
 
 
 def _engine(executor: Executor | None, work: Work, workers: int | None) -> Engine:

@@ -8,7 +8,7 @@ in which runs happened to end, so the decisions are the same with any number of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,9 +16,10 @@ from ampler.core.contracts import error_seen_by, predicted_by
 from ampler.core.errors import InvalidInput, InvalidRule, RunFailed
 from ampler.core.failures import StopStudy, value_of
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Finished, Observation, Plan, RunKey, Sample, Stop
+from ampler.core.values import Continue, Decision, Finished, Observation, Plan, RunKey, Sample, Stop
 from ampler.running.work import Task
 from ampler.study.plan import run_seed
+from ampler.study.stopping import instance_rule
 
 TRIES = 3  # so often a run may kill its worker before it counts as failed
 
@@ -27,19 +28,30 @@ class Course:
     """An instance on its way: `begin` and `take` return the runs that are wanted, `done` says when there are no more.
 
     `recorded` are all attempts at runs of the instance. With `again`, runs that failed in earlier sessions are tried
-    again; under the policy to stop they always are.
+    again, all but those `made` in this one; under the policy to stop they always are. `asked` is the decision over
+    instances that wants this one; without it all algorithms are run, as the plan's rule says.
     """
 
     def __init__(
-        self, plan: Plan, instance: str, decisions: str, recorded: Iterable[Observation] = (), *, again: bool = False
+        self,
+        plan: Plan,
+        instance: str,
+        decisions: str,
+        recorded: Iterable[Observation] = (),
+        *,
+        asked: Continue | None = None,
+        again: bool = False,
+        made: Container[RunKey] = (),
     ) -> None:
-        names = [algorithm.name for algorithm in plan.algorithms]
+        names = [algorithm.name for algorithm in plan.algorithms if asked is None or algorithm.name in asked.algorithms]
         deterministic = [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]
         self.instance = instance
-        self.samples = Samples(names, deterministic=deterministic)
+        self.samples = Samples(names, deterministic=[name for name in deterministic if name in names])
+        self._rule = plan.rule if asked is None else instance_rule(plan, asked)
         self.done: Finished | None = None
         self._plan, self._decisions = plan, decisions
-        self._known = _known_from(recorded, plan, again=again or isinstance(plan.policy, StopStudy))
+        stops = isinstance(plan.policy, StopStudy)
+        self._known = _known_from(recorded, plan, again=lambda key: stops or (again and key not in made))
         self.asked = dict.fromkeys(names, 0)
         self._round: dict[RunKey, Trial | Settled] = {}
         self.rounds = 0
@@ -86,12 +98,12 @@ class Course:
     def expected(self) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as the rule can say."""
         waiting = Counter(key.algorithm for key, trial in self._round.items() if isinstance(trial, Trial))
-        predicted = predicted_by(self._plan.rule, self.samples)
+        predicted = predicted_by(self._rule, self.samples)
         return waiting if predicted is None else {name: max(runs, waiting[name]) for name, runs in predicted.items()}
 
     def error(self) -> float | None:
         """Return the largest standard error of interest, as the rule's guard sees it; None when it is not known."""
-        return error_seen_by(self._plan.rule, self.samples)
+        return error_seen_by(self._rule, self.samples)
 
     def _add_round(self) -> None:
         """Add what a complete round gave, in the order in which it was asked for."""
@@ -106,7 +118,7 @@ class Course:
 
     def _decide(self) -> None:
         with _named(self.instance):
-            decision: Decision = self._plan.rule(self.samples)
+            decision: Decision = self._rule(self.samples)
         if isinstance(decision, Stop):
             counts = dict(self.asked)
             self.done = Finished(
@@ -166,14 +178,16 @@ class Trial:
 _FRESH = Trial()
 
 
-def _known_from(recorded: Iterable[Observation], plan: Plan, *, again: bool) -> dict[RunKey, Trial | Settled]:
+def _known_from(
+    recorded: Iterable[Observation], plan: Plan, *, again: Callable[[RunKey], bool]
+) -> dict[RunKey, Trial | Settled]:
     """What is known of runs from earlier sessions, each from its attempts in their order."""
     known: dict[RunKey, Trial | Settled] = {}
     for observation in recorded:
         before = known.get(observation.key, _FRESH)
         trial = before if isinstance(before, Trial) else _FRESH
         known[observation.key] = trial.verdict(observation, plan)
-        if again and observation.status != "ok":
+        if observation.status != "ok" and again(observation.key):
             known[observation.key] = Trial(observation.attempt + 1)
     return known
 

@@ -4,37 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 
 from ampler.core.contracts import error_wanted_by
-from ampler.core.values import Finished, Observation, Plan, RunKey, Tally
+from ampler.core.values import Finished, Observation, Plan, Progress, RunKey, Tally
 from ampler.running.instance import Course
 from ampler.running.pace import Pace
 
 WINDOW = 20.0  # seconds over which the rate is measured
 WARM = 5.0  # seconds after which it is worth something
 
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a study stands.
-
-    `runs` are on record, `new` of them since this session began; `failures` is the number of runs without a value.
-    `error` is the largest standard error of interest on the instances under way, to be compared with `target`, and
-    `left` the seconds still to go. What is not known is None.
-    """
-
-    instances: int
-    finished: int
-    runs: int = 0
-    new: int = 0
-    failures: int = 0
-    seconds: float = 0.0
-    rate: float = 0.0
-    error: float | None = None
-    target: float | None = None
-    left: float | None = None
+Coming = tuple[tuple[Counter[str], float], ...]  # runs by algorithm, and how many times over they are expected
 
 
 class Meter:
@@ -45,8 +25,9 @@ class Meter:
         self._target = error_wanted_by(plan.rule)
         self._runs = sum(each.runs for each in tally)
         self._failed = set(failed)
-        self._new = self._finished = 0
-        self._spent: Counter[str] = Counter()  # runs of each algorithm on the finished instances together
+        self._new = 0
+        self._counts: dict[str, Mapping[str, int]] = {}  # runs of each algorithm on each finished instance
+        self._spent: Counter[str] = Counter()  # … and on all of them together
         self._expected: dict[str, tuple[int, Counter[str], float | None]] = {}
         self._rate = Rate()
         self._began = time.monotonic()
@@ -63,18 +44,29 @@ class Meter:
 
     def finish(self, done: Finished) -> None:
         """Count an instance that is finished."""
-        self._finished += 1
+        self.reopen([done.instance])
+        self._counts[done.instance] = done.counts
         self._spent.update(done.counts)
         self._expected.pop(done.instance, None)
+
+    def reopen(self, instances: Iterable[str]) -> None:
+        """Count instances no longer as finished: more is asked for on them."""
+        for name in instances:
+            self._spent.subtract(self._counts.pop(name, {}))
+
+    def end(self, instances: Collection[str]) -> None:
+        """Note that the study has ended, with these instances."""
+        self._instances = len(instances)
 
     def reading(self, courses: Collection[Course], waiting: int, pace: Pace, workers: int) -> Progress:
         """Return where the study stands; what the rule says of an instance is asked once for each of its rounds."""
         seconds = time.monotonic() - self._began
         looks = [self._look(course) for course in courses]
         errors = [error for _, _, error in looks if error is not None]
+        coming = self._coming([expected for _, expected, _ in looks], courses, waiting)
         return Progress(
             instances=self._instances,
-            finished=self._finished,
+            finished=len(self._counts),
             runs=self._runs,
             new=self._new,
             failures=len(self._failed),
@@ -82,7 +74,8 @@ class Meter:
             rate=self._rate.at(seconds, self._new),
             error=max(errors, default=None),
             target=self._target,
-            left=self._left([expected for _, expected, _ in looks], courses, waiting, pace, workers),
+            left=None if coming is None else self._left(coming, pace, workers),
+            planned=None if coming is None else self._runs + round(sum(each.total() * n for each, n in coming)),
         )
 
     def _look(self, course: Course) -> tuple[int, Counter[str], float | None]:
@@ -91,21 +84,22 @@ class Meter:
             look = self._expected[course.instance] = (course.rounds, Counter(course.expected()), course.error())
         return look
 
-    def _left(
-        self, expected: list[Counter[str]], courses: Collection[Course], waiting: int, pace: Pace, workers: int
-    ) -> float | None:
-        """The seconds to go: the rest of the instances under way, and for those that wait what an instance takes.
+    def _coming(self, expected: list[Counter[str]], courses: Collection[Course], waiting: int) -> Coming | None:
+        """The runs to come: the rest of the instances under way, and so many times over what an instance takes.
 
-        Runs so short that the driver is the slower part are told by the rate at which they were recorded.
+        The latter is for those that wait; None when none has been seen yet.
         """
-        seen = self._finished + len(courses)
+        seen = len(self._counts) + len(courses)
         if waiting and not seen:
             return None
         rest: Counter[str] = sum(expected, Counter())
         whole = self._spent + rest + sum((Counter(course.asked) for course in courses), Counter())
-        share = waiting / seen if waiting else 0.0
-        by_pace = (pace.total(rest) + share * pace.total(whole)) / workers
-        by_rate = (rest.total() + share * whole.total()) / self._rate.last if self._rate.last else 0.0
+        return (rest, 1.0), (whole, waiting / seen if waiting else 0.0)
+
+    def _left(self, coming: Coming, pace: Pace, workers: int) -> float:
+        """The seconds to go. Runs so short that the driver is the slower part are told by their rate of arrival."""
+        by_pace = sum(pace.total(runs) * times for runs, times in coming) / workers
+        by_rate = sum(runs.total() * times for runs, times in coming) / self._rate.last if self._rate.last else 0.0
         return max(by_pace, by_rate)
 
 

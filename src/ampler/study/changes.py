@@ -146,7 +146,15 @@ def _flat(plan: PlanRecord) -> Mapping[str, Any]:
     question, limits = dataclasses.asdict(plan.question), dataclasses.asdict(plan.limits)
     rule = {name: value for name, value in plan.rule.items() if name not in question and name != "costs"}
     policy = {"on-failure": policy_data(plan.policy)}
-    return {**rule, **question, **limits, **policy, "retries": plan.retries, "part": plan.part or None}
+    return {
+        **rule,
+        **question,
+        **limits,
+        **policy,
+        "retries": plan.retries,
+        "part": plan.part or None,
+        "study rule": plan.study_rule or None,
+    }
 
 
 def _shown(value: Any) -> str:

@@ -15,6 +15,7 @@ from ampler.core.settings import declared
 from ampler.core.values import Caution, Finished, PlanRecord, Question
 from ampler.sampling.rules import default_budget
 from ampler.study.status import unused_runs
+from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
 
 RULED = ("se", "guard", "formula")  # the settings of an analysis that a rule has
@@ -62,12 +63,14 @@ def _of_store(store: Store) -> Evidence:
     if not plans:
         raise StoreUnusable("the study file holds no plan yet; run the study first")
     plan = plans[-1]
-    done = store.finished(plan.decisions)
-    finished = len(done.keys() & set(plan.instances))
+    decisions = store.decisions()
+    digests, instances = digests_in_force(plan, decisions), instances_in_force(plan, decisions)
+    done = store.finished(*digests)
+    finished = len(done.keys() & set(instances))
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
-    notes = (*_part(plan), *_unfinished(finished, len(plan.instances)), *_unused(plan, store, done), *_changed(plans))
-    return Evidence(store.runs(plan.decisions), _features(plan), _settings(plan), notes, plan.deterministic)
+    notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
+    return Evidence(store.runs(*digests), _features(plan), _settings(plan), notes, plan.deterministic)
 
 
 def _settings(plan: PlanRecord) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from ampler.core.arrays import Pair
 from ampler.core.checks import integer, positive, share
-from ampler.core.contracts import check_rule
+from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, completed
 from ampler.core.plain import canonical, origin, plain
@@ -19,6 +19,7 @@ from ampler.core.values import Algorithm, Command, Decision, Function, Instance,
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.study.command_line import check_command, check_dashes, places
+from ampler.study.stopping import AllInstances, checked_groups
 
 Count = Literal["needed", "all"] | int
 Named = TypeVar("Named", bound=Command | Function | Instance)
@@ -38,10 +39,12 @@ def make_plan(
     limits: Limits = Limits(),  # noqa: B008 - frozen
     policy: FailurePolicy = StopStudy(),  # noqa: B008 - frozen
     retries: int = 0,
+    study_rule: StudyRule | None = None,
 ) -> Plan:
     """Return the plan of a study: checked, with the instances it uses in their order.
 
     `count` says how many of the instances are used: as many as the wanted power needs, all of them, or a number.
+    `study_rule` decides over instances; without it all of them are run.
 
     >>> question = Question("simple", effect=1.0, power=0.8)
     >>> plan = make_plan(question=question, algorithms={"a": min, "b": max}, instances=[f"i{n}" for n in range(20)],
@@ -62,7 +65,7 @@ def make_plan(
     needed = _needed(question, len(compared), count)
     used = ordered[: _number_used(count, needed, len(ordered))]
     reached = _reached(question, len(compared), len(used))
-    return Plan(
+    plan = Plan(
         name=name,
         question=question,
         algorithms=compared,
@@ -76,7 +79,10 @@ def make_plan(
         needed=needed,
         power=reached,
         warnings=(*_power_warnings(question, needed, reached, len(used)), *_seed_warnings(compared)),
+        study_rule=None if isinstance(study_rule, AllInstances) else study_rule,
     )
+    checked_groups(plan)
+    return plan
 
 
 def run_seed(study_seed: int, instance: str, algorithm: str, index: int) -> int:
@@ -125,6 +131,11 @@ def part_of(plan: Plan, part: int, parts: int) -> Plan:
     """
     if not 1 <= part <= parts:
         raise InvalidPlan(f"a part must be I/N with I between 1 and N, got {part}/{parts}")
+    if len(checked_groups(plan)) > 1:
+        raise InvalidPlan(
+            "a study that decides after groups of instances cannot be cut into parts, which do not know of each other;"
+            " run it as a whole, on several machines with a cluster"
+        )
     ordered = in_order(plan.seed, plan.instances)
     return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", all_instances=ordered)
 

@@ -75,6 +75,7 @@ def record(plan: Plan) -> PlanRecord:
     described = described_rule(plan.rule)
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
+    over_instances = [] if plan.study_rule is None else [described_rule(plan.study_rule)]
     everything, ours = plan.all_instances or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
@@ -90,10 +91,11 @@ def record(plan: Plan) -> PlanRecord:
         power=plan.power,
         deterministic=deterministic,
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
-        decisions=digest([names, list(deterministic), described, policy_data(plan.policy)]),
+        decisions=digest([names, list(deterministic), described, policy_data(plan.policy), *over_instances]),
         warnings=plan.warnings,
         part=plan.part,
         elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
+        study_rule=over_instances[0] if over_instances else {},
     )
 
 
@@ -103,8 +105,10 @@ def uncut(kept: PlanRecord) -> PlanRecord:
 
 
 def to_json(kept: PlanRecord) -> str:
-    """Write a record as JSON."""
+    """Write a record as JSON; what most studies do not have is left out, so that records of earlier days are equal."""
     data = dataclasses.asdict(kept)
+    if not kept.study_rule:
+        del data["study_rule"]
     data["policy"] = policy_data(kept.policy)
     return canonical(data)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ampler.core.contracts import Store
 from ampler.core.errors import StoreUnusable
 from ampler.core.values import Finished, PlanRecord, Tally
+from ampler.study.stopping import digests_in_force, instances_in_force
 
 
 def status_of(store: Store) -> StudyStatus:
@@ -15,8 +16,9 @@ def status_of(store: Store) -> StudyStatus:
     plans = store.plans()
     if not plans:
         raise StoreUnusable("the study file holds no plan yet; `ampler run` begins one")
-    plan, tally = plans[-1], store.tally()
-    finished = store.finished(plan.decisions)
+    plan, tally, decisions = plans[-1], store.tally(), store.decisions()
+    finished = store.finished(*digests_in_force(plan, decisions))
+    instances = instances_in_force(plan, decisions)
     cells = {(each.instance, each.algorithm): each for each in tally}
     return StudyStatus(
         name=plan.name,
@@ -26,10 +28,10 @@ def status_of(store: Store) -> StudyStatus:
         failures=sum(each.runs - each.ok for each in tally),
         seconds=sum(each.seconds for each in tally),
         sessions=len(store.sessions()),
-        untouched=len(plan.untouched),
+        untouched=len(plan.untouched) + len(plan.instances) - len(instances),
         part=plan.part,
         unused=unused_runs(plan, tally, finished),
-        instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in plan.instances),
+        instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in instances),
     )
 
 
@@ -78,7 +80,7 @@ def unused_runs(plan: PlanRecord, tally: Iterable[Tally], finished: Mapping[str,
         if each.instance not in instances or each.algorithm not in algorithms:
             number += each.runs
         elif each.instance in finished:
-            number += max(0, each.runs - finished[each.instance].counts[each.algorithm])
+            number += max(0, each.runs - finished[each.instance].counts.get(each.algorithm, 0))
     return number
 
 

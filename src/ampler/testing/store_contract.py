@@ -11,10 +11,13 @@ from ampler.core.failures import Drop, FailurePolicy, StopStudy
 from ampler.core.values import (
     Algorithm,
     Command,
+    Continue,
+    EndStudy,
     Finished,
     Instance,
     Observation,
     PlanRecord,
+    Progress,
     Question,
     RunKey,
     Stop,
@@ -239,6 +242,67 @@ def check_store_lets_a_command_be_mended(make: StoreMaker) -> None:
     assert "command" in _refused(PlanMismatch, store.begin, contract_plan(), {})
 
 
+def check_store_keeps_decisions_over_instances(make: StoreMaker) -> None:
+    """Decisions are given back as they were taken; one taken again voids those after it, a new plan all of them."""
+    everything = Continue(("a", "b"), ("i1", "i2"))
+    fewer = Continue(("a",), ("i2", "i3"), {"a": 7}, "b is clear", {"verdicts": {"b": "different"}, "level": 0.025})
+    end = EndStudy("nothing goes on", {"looks": [1, 2]})
+    store = make()
+    assert _refused(StoreError, store.decide, 0, everything)
+    store.begin(contract_plan(), {})
+    assert store.decisions() == ()
+    store.decide(0, everything)
+    store.decide(1, fewer)
+    store.decide(2, end)
+    held = store.decisions()
+    assert [(each.number, each.decision) for each in held] == [(0, everything), (1, fewer), (2, end)]
+    assert len({each.digest for each in held}) == 3
+    assert all(each.taken for each in held)
+    store.begin(contract_plan(), {})
+    assert store.decisions() == held, "the same plan is begun again"
+    store.decide(1, end)
+    assert [(each.number, each.decision) for each in store.decisions()] == [(0, everything), (1, end)]
+    store.begin(contract_plan(instances=["i1", "i2", "i3", "i4"]), {})
+    assert store.decisions() == (), "another plan"
+
+
+def check_store_joins_what_several_decisions_asked_for(make: StoreMaker) -> None:
+    """An instance that was asked for twice has the runs of both; algorithms that left keep what they had."""
+    store = _begun(make)
+    i1, i2 = contract_plan().instances[:2]
+    store.add([Observation(RunKey(name, a, index), 1.0) for name in (i1, i2) for a in "ab" for index in range(5)])
+    store.add([], [Finished(i1, "d", "runs done", {"a": 2, "b": 2}, 1)])
+    store.add([], [Finished(name, "e", "runs done", {"a": 4}, 1) for name in (i1, i2)])
+    assert {name: done.counts for name, done in store.finished("d", "e").items()} == {
+        i1: {"a": 4, "b": 2},
+        i2: {"a": 4},
+    }
+    runs = store.runs("d", "e")
+    assert [(runs.instance == place).sum() for place in (0, 1)] == [6, 4]
+
+
+def check_store_keeps_progress(make: StoreMaker) -> None:
+    """Where the study stands is written with the next runs or the next decision; the last word counts."""
+    store = _begun(make)
+    assert store.progress() is None
+    first = Progress(3, 0, runs=1, rate=0.5, left=12.5, planned=40)
+    store.mark(Progress(3, 0))
+    store.mark(first)
+    assert store.progress() is None
+    store.add([Observation(RunKey("i1", "a", 0), 1.0)])
+    written = store.progress()
+    assert written is not None
+    assert written == replace(first, written=written.written)
+    assert written.written
+    store.add([Observation(RunKey("i1", "a", 1), 1.0)])
+    assert store.progress() == written, "nothing new was said"
+    store.mark(Progress(3, 3, error=0.25, target=0.5))
+    store.decide(0, EndStudy("all instances are finished"))
+    last = store.progress()
+    assert last is not None
+    assert replace(last, written="") == Progress(3, 3, error=0.25, target=0.5)
+
+
 def check_store_closes_twice(make: StoreMaker) -> None:
     """Closing what is closed does no harm."""
     store = _begun(make)
@@ -280,5 +344,8 @@ STORE_CONTRACT: tuple[Callable[[StoreMaker], None], ...] = (
     check_store_refuses_another_plan,
     check_store_lets_a_study_grow,
     check_store_lets_a_command_be_mended,
+    check_store_keeps_decisions_over_instances,
+    check_store_joins_what_several_decisions_asked_for,
+    check_store_keeps_progress,
     check_store_closes_twice,
 )

@@ -12,8 +12,20 @@ import numpy as np
 from ampler.core.errors import StoreError
 from ampler.core.failures import StopStudy
 from ampler.core.runs import STATUSES, Runs
-from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, Tally
+from ampler.core.values import (
+    DecisionRecord,
+    Fingerprint,
+    Finished,
+    Observation,
+    PlanRecord,
+    Progress,
+    RunKey,
+    Session,
+    StudyDecision,
+    Tally,
+)
 from ampler.study.record import changed
+from ampler.study.stopping import joined, recorded
 from ampler.study.store.checks import refuse_mismatch, storable
 
 
@@ -25,6 +37,9 @@ class MemoryStore:
         self._finished: dict[tuple[str, str], Finished] = {}
         self._plans: list[PlanRecord] = []
         self._sessions: list[Session] = []
+        self._decisions: list[DecisionRecord] = []
+        self._marked: Progress | None = None
+        self._progress: Progress | None = None
         self._known: Fingerprint = Fingerprint(0, {}, {})
 
     def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
@@ -38,9 +53,10 @@ class MemoryStore:
             {**self._known.algorithms, **planned.algorithms},
             {**self._known.instances, **planned.instances},
         )
-        now = plan.created or datetime.now(UTC).isoformat(timespec="seconds")
+        now = plan.created or _now()
         if not self._plans or replace(self._plans[-1], created="") != replace(plan, created=""):
             self._plans.append(replace(plan, created=now))
+            self._decisions = []
         self._sessions.append(Session(now, dict(environment)))
 
     def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
@@ -61,6 +77,7 @@ class MemoryStore:
         reopened = {key.instance for key, attempt in new if attempt}
         self._finished = {place: each for place, each in self._finished.items() if place[0] not in reopened}
         self._finished |= {(each.instance, each.decisions): each for each in done}
+        self._write_mark()
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
         """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
@@ -79,24 +96,27 @@ class MemoryStore:
         """Return the names of the instances with at least one recorded run."""
         return frozenset(key.instance for key, _ in self._attempts)
 
-    def finished(self, decisions: str) -> dict[str, Finished]:
-        """Return the instances that are done under these decisions, by name."""
-        return {instance: done for (instance, digest), done in self._finished.items() if digest == decisions}
+    def finished(self, *decisions: str) -> dict[str, Finished]:
+        """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""
+        return joined(
+            {instance: done for (instance, digest), done in self._finished.items() if digest == wanted}
+            for wanted in decisions
+        )
 
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
         cells = groupby(self.observations(), key=lambda each: (each.key.instance, each.key.algorithm))
         return tuple(_tally(*cell, list(runs)) for cell, runs in cells)
 
-    def runs(self, decisions: str | None = None) -> Runs:
+    def runs(self, *decisions: str) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them."""
-        asked = {} if decisions is None else self.finished(decisions)
+        asked = self.finished(*decisions)
         planned = set(self._plans[-1].instances) if self._plans else set()
         asked = {name: done for name, done in asked.items() if name in planned}
         seen = [
             each
             for each in self.observations()
-            if decisions is None
+            if not decisions
             or (
                 each.key.instance in asked
                 and each.key.index < asked[each.key.instance].counts.get(each.key.algorithm, 0)
@@ -113,6 +133,25 @@ class MemoryStore:
             np.array([STATUSES.index(each.status) for each in seen], np.uint8),
         )
 
+    def decide(self, number: int, decision: StudyDecision) -> None:
+        """Record how the study goes on after `number` finished groups, under the plan that was begun."""
+        if not self._sessions:
+            raise StoreError("a plan must be begun before anything is recorded")
+        self._decisions[number:] = [recorded(number, decision, _now())]
+        self._write_mark()
+
+    def decisions(self) -> tuple[DecisionRecord, ...]:
+        """Return the decisions over instances that hold under the last plan, in their order."""
+        return tuple(self._decisions)
+
+    def mark(self, progress: Progress) -> None:
+        """Keep where the study stands; it is written together with what is recorded next."""
+        self._marked = progress
+
+    def progress(self) -> Progress | None:
+        """Return where the study stood when it was last written; None when it never was."""
+        return self._progress
+
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""
         return tuple(self._plans)
@@ -123,6 +162,11 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing: what is in memory is gone when nobody holds it."""
+
+    def _write_mark(self) -> None:
+        if self._marked is not None:
+            self._progress = replace(self._marked, written=_now("milliseconds"))
+            self._marked = None
 
     def _binding(self, plan: PlanRecord) -> Fingerprint | None:
         """What the recorded runs hold fast; runs that failed and will be tried again bind nothing."""
@@ -149,6 +193,10 @@ class MemoryStore:
     def _check_known(self, instance: str, *algorithms: str) -> None:
         if instance not in self._known.instances or not set(algorithms) <= self._known.algorithms.keys():
             raise StoreError(f"a run must be of a planned instance and algorithm, got {instance!r}, {algorithms!r}")
+
+
+def _now(timespec: str = "seconds") -> str:
+    return datetime.now(UTC).isoformat(timespec=timespec)
 
 
 def _in_order(first: Iterable[str], occurring: list[str]) -> tuple[str, ...]:

@@ -91,6 +91,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     from ampler.app.shell.progress import Display
     from ampler.running import run_plan, words
     from ampler.study.record import record
+    from ampler.study.stopping import digests_in_force
 
     try:
         with Display() as display:
@@ -107,6 +108,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
         recorded = sum(tally.runs for tally in store.tally())
         note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
-    reasons = [done.reason for done in store.finished(record(plan).decisions).values()]
+    digests = digests_in_force(record(plan), store.decisions())
+    reasons = [done.reason for done in store.finished(*digests).values()]
     done = words.carried_out(plan.name, progress, reasons, store.path.name)
     say(f"{done} Next: ampler analyse {store.path.name}")

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -20,12 +20,24 @@ from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.plain import canonical
 from ampler.core.runs import STATUSES, Runs
-from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey, Session, Tally
+from ampler.core.values import (
+    DecisionRecord,
+    Fingerprint,
+    Finished,
+    Observation,
+    PlanRecord,
+    Progress,
+    RunKey,
+    Session,
+    StudyDecision,
+    Tally,
+)
 from ampler.study.record import changed, from_json, to_json
+from ampler.study.stopping import from_data, joined, recorded, to_data
 from ampler.study.store.checks import refuse_mismatch, storable
 from ampler.study.store.filesystem import on_network
 from ampler.study.store.lock import StudyLock
-from ampler.study.store.schema import MIGRATIONS, check_sqlite, check_version, migrate
+from ampler.study.store.schema import check_sqlite, check_version, migrate
 
 DISTRUST = "PRAGMA trusted_schema = OFF"  # what a stranger wrote into the schema calls no functions
 WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
@@ -84,6 +96,8 @@ class SqliteStore:
         self._lock = lock
         self._pid = os.getpid()
         self._session: int | None = None
+        self._plan: int | None = None
+        self._marked: Progress | None = None
         self._instances: dict[str, int] = {}
         self._algorithms: dict[str, int] = {}
         self._read_names()
@@ -99,16 +113,15 @@ class SqliteStore:
         with self._transaction() as connection:
             refuse_mismatch(self._binding(plan), plan.fingerprint, self.path.name)
             self._register(connection, plan.fingerprint)
-            number = _kept_plan(connection, plan)
-            row = (number, plan.created or _now(), canonical(dict(environment)))
+            self._plan = _kept_plan(connection, plan)
+            row = (self._plan, plan.created or _now(), canonical(dict(environment)))
             cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", row)
             self._session = cursor.lastrowid
         self._read_names()
 
     def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
         """Record runs and finished instances, all or none; they are durable when this returns."""
-        if self._session is None:
-            raise StoreError(f"a plan must be begun before runs are added to {self.path.name}")
+        session = self._begun_session()
         runs = [self._run_row(storable(each)) for each in observations]
         done = [self._finished_row(each) for each in finished]
         with self._transaction() as connection:
@@ -122,6 +135,7 @@ class SqliteStore:
             reopened = {(row[0],) for row in runs if row[ATTEMPT]}
             connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
             connection.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", done)
+            self._write_mark(connection, session)
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
         """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
@@ -139,8 +153,11 @@ class SqliteStore:
         query = "SELECT name FROM instance WHERE EXISTS (SELECT 1 FROM run WHERE run.instance = instance.id)"
         return frozenset(name for (name,) in self._rows(query))
 
-    def finished(self, decisions: str) -> dict[str, Finished]:
-        """Return the instances that are done under these decisions, by name."""
+    def finished(self, *decisions: str) -> dict[str, Finished]:
+        """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""
+        return joined(map(self._finished_under, decisions))
+
+    def _finished_under(self, decisions: str) -> dict[str, Finished]:
         query = (
             "SELECT name, decisions, reason, counts, rounds, error FROM finished JOIN instance ON id = instance"
             " WHERE decisions = ? ORDER BY id"
@@ -160,7 +177,7 @@ class SqliteStore:
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
         return tuple(Tally(instances[i], algorithms[a], *counts) for i, a, *counts in self._rows(query))
 
-    def runs(self, decisions: str | None = None) -> Runs:
+    def runs(self, *decisions: str) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
         Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
@@ -171,13 +188,46 @@ class SqliteStore:
             ' GROUP BY instance, algorithm, "index"'
         )
         table = np.fromiter(self._rows(query), dtype=RUN_ROW)
-        if decisions is not None:
-            table = table[table["index"] < self._asked(decisions)[table["instance"], table["algorithm"]]]
+        if decisions:
+            table = table[table["index"] < self._asked(*decisions)[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
         plan = self.plans()[-1:]
         instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
         algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
         return Runs(instances, algorithms, instance, algorithm, value, table["status"].copy())
+
+    def decide(self, number: int, decision: StudyDecision) -> None:
+        """Record how the study goes on after `number` finished groups, under the plan that was begun."""
+        session, kept = self._begun_session(), recorded(number, decision, _now())
+        row = (self._plan, number, canonical(to_data(decision)), kept.digest, kept.taken, session)
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO decision (plan, number, decision, digest, taken, session) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+            self._write_mark(connection, session)
+
+    def decisions(self) -> tuple[DecisionRecord, ...]:
+        """Return the decisions over instances that hold under the last plan, in their order."""
+        if not self._has("decision"):
+            return ()
+        query = (
+            "SELECT number, decision, digest, taken FROM decision WHERE plan = (SELECT max(id) FROM plan) ORDER BY id"
+        )
+        held: list[DecisionRecord] = []
+        for number, decision, digest, taken in self._rows(query):
+            held[number:] = [DecisionRecord(number, from_data(json.loads(decision)), digest, taken)]
+        return tuple(held)
+
+    def mark(self, progress: Progress) -> None:
+        """Keep where the study stands; it is written together with what is recorded next."""
+        self._marked = progress
+
+    def progress(self) -> Progress | None:
+        """Return where the study stood when it was last written; None when it never was."""
+        if not self._has("progress"):
+            return None
+        rows = list(self._rows("SELECT progress, written FROM progress"))
+        return Progress(**{**json.loads(rows[0][0]), "written": rows[0][1]}) if rows else None
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""
@@ -200,6 +250,21 @@ class SqliteStore:
         self._connection = None
         if self._lock is not None:
             self._lock.release()
+
+    def _begun_session(self) -> int:
+        if self._session is None:
+            raise StoreError(f"a plan must be begun before anything is recorded in {self.path.name}")
+        return self._session
+
+    def _write_mark(self, connection: sqlite3.Connection, session: int) -> None:
+        if self._marked is not None:
+            row = (_now("milliseconds"), session, canonical(asdict(self._marked)))
+            connection.execute("INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?)", row)
+            self._marked = None
+
+    def _has(self, table: str) -> bool:
+        """Whether the file has a table: one of an earlier version may lack it when it is only read."""
+        return bool(list(self._rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,))))
 
     def _open_connection(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -292,11 +357,11 @@ class SqliteStore:
             raise StoreError(f"a run must be of a planned {what}, got {name!r}; begin the plan that has it")
         return numbers[name]
 
-    def _asked(self, decisions: str) -> Codes:
+    def _asked(self, *decisions: str) -> Codes:
         """How many runs were asked for, by the numbers of instance and algorithm; on those of the last plan."""
         asked = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
         planned = {name for plan in self.plans()[-1:] for name in plan.instances}
-        for done in self.finished(decisions).values():
+        for done in self.finished(*decisions).values():
             if done.instance not in planned:
                 continue
             for algorithm, count in done.counts.items():
@@ -361,12 +426,8 @@ def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
     try:
         connection.execute(DISTRUST)
         version = check_version(connection, path.name)
-        if version < len(MIGRATIONS):
-            raise StoreUnusable(
-                f"{path.name} has no study in it yet; `ampler run` begins it"
-                if version == 0
-                else f"{path.name} was written by an older ampler; `ampler run` brings it up to date"
-            )
+        if version == 0:
+            raise StoreUnusable(f"{path.name} has no study in it yet; `ampler run` begins it")
     except BaseException:
         connection.close()
         raise
@@ -427,5 +488,5 @@ def _in_order(first: Iterable[str], numbers: Mapping[str, int], column: Codes) -
     return tuple(names), places[column]
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def _now(timespec: str = "seconds") -> str:
+    return datetime.now(UTC).isoformat(timespec=timespec)

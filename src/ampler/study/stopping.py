@@ -1,0 +1,190 @@
+"""Decisions over instances: which instances and algorithms go on, and when the study ends. Pure.
+
+The rule for one instance says how many runs it needs; a study rule says which instances are run at all. It is asked
+when a group of instances that it has declared is finished, and asked again from the beginning when a study is resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, cast
+
+from ampler.core.contracts import FinishedGroup, Rule, StudyRule, narrowed
+from ampler.core.errors import InvalidRule
+from ampler.core.plain import digest, plain
+from ampler.core.samples import Samples
+from ampler.core.values import (
+    Continue,
+    Decision,
+    DecisionRecord,
+    EndStudy,
+    Finished,
+    Plan,
+    PlanRecord,
+    Sample,
+    Stop,
+    StudyDecision,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AllInstances:
+    """The simplest study rule: all instances are one group, no algorithm leaves, and then the study is done."""
+
+    def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
+        """Return all instances as one group."""
+        return (_instances(plan),)
+
+    def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
+        """Ask for everything, once."""
+        return EndStudy("all instances are finished") if finished else Continue(_algorithms(plan), _instances(plan))
+
+
+def study_rule(plan: Plan) -> StudyRule:
+    """Return the rule that decides over the instances of a plan."""
+    return AllInstances() if plan.study_rule is None else cast(StudyRule, plan.study_rule)
+
+
+def decided(plan: Plan, finished: Sequence[FinishedGroup]) -> StudyDecision:
+    """Ask how a study goes on; InvalidRule when the answer is not what was declared. Names come in the plan's order."""
+    rule = study_rule(plan)
+    groups = checked_groups(plan)
+    decision = rule(plan, finished)
+    if isinstance(decision, EndStudy):
+        return decision
+    _check(decision, groups, finished[-1].asked.algorithms if finished else _algorithms(plan), len(finished))
+    return replace(
+        decision,
+        algorithms=tuple(name for name in _algorithms(plan) if name in decision.algorithms),
+        instances=tuple(name for name in _instances(plan) if name in decision.instances),
+    )
+
+
+def checked_groups(plan: Plan) -> Sequence[Sequence[str]]:
+    """Return the declared groups; InvalidRule unless they are some of the plan's instances, each in one group."""
+    groups = study_rule(plan).groups(plan)
+    names = [name for group in groups for name in group]
+    strangers = set(names) - set(_instances(plan))
+    if strangers or len(set(names)) != len(names) or not all(groups) or not groups:
+        raise InvalidRule(
+            "a study rule must declare groups of the plan's instances, none of them empty and each instance in one"
+            f" group only, got {[list(group)[:5] for group in groups]!r}"
+        )
+    return groups
+
+
+def instance_rule(plan: Plan, asked: Continue) -> Rule:
+    """Return the rule for one instance under a decision: the plan's, or the runs that the decision fixes."""
+    if asked.runs is not None:
+        return Exactly(dict(asked.runs))
+    rule: Rule = plan.rule
+    return rule if set(asked.algorithms) == set(_algorithms(plan)) else narrowed(rule, asked.algorithms)
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """A rule for one instance: so many runs of each algorithm, all at once; a failed run is not repeated."""
+
+    runs: Mapping[str, int]
+
+    def __call__(self, samples: Samples, /) -> Decision:
+        """Return the runs that are missing."""
+        missing = {name: count for name, count in self.predict(samples).items() if count > 0}
+        return Sample(missing) if missing else Stop("runs done")
+
+    def predict(self, samples: Samples, /) -> Mapping[str, int]:
+        """Return the runs of each algorithm that are still to come."""
+        wanted = {name: min(count, 1) if name in samples.deterministic else count for name, count in self.runs.items()}
+        return {name: max(0, count - int(samples.spent[samples.place(name)])) for name, count in wanted.items()}
+
+
+# As it is kept
+
+
+def instance_digest(plan: PlanRecord, asked: Continue) -> str:
+    """Return the digest of all that decisions on an instance hang on besides its runs, under a decision over instances.
+
+    Whoever asks for all algorithms and leaves the runs to the plan's rule adds nothing to the plan's own.
+    """
+    if asked.runs is None and set(asked.algorithms) == set(plan.algorithms):
+        return plan.decisions
+    return digest([plan.decisions, list(asked.algorithms), None if asked.runs is None else dict(asked.runs)])
+
+
+def digests_in_force(plan: PlanRecord, decisions: Iterable[DecisionRecord]) -> tuple[str, ...]:
+    """Return the digests under which instances are finished, in the order of the decisions over instances.
+
+    A study file of earlier days has no such decisions: its instances are finished under the plan's own.
+    """
+    asked = [taken.decision for taken in decisions if isinstance(taken.decision, Continue)]
+    return tuple(dict.fromkeys(instance_digest(plan, each) for each in asked)) or (plan.decisions,)
+
+
+def instances_in_force(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[str, ...]:
+    """Return the instances a study is about: those that were asked for when it has ended, until then all planned."""
+    if not any(isinstance(taken.decision, EndStudy) for taken in decisions):
+        return plan.instances
+    asked = {name for taken in decisions if isinstance(taken.decision, Continue) for name in taken.decision.instances}
+    return tuple(name for name in plan.instances if name in asked)
+
+
+def joined(finished: Iterable[Mapping[str, Finished]]) -> dict[str, Finished]:
+    """Return finished instances under several decisions as one: later ones add to what earlier ones asked for."""
+    together: dict[str, Finished] = {}
+    for done in finished:
+        for name, now in done.items():
+            before = together.get(name)
+            together[name] = now if before is None else _added(before, now)
+    return together
+
+
+def recorded(number: int, decision: StudyDecision, taken: str = "") -> DecisionRecord:
+    """Return a decision as it is kept."""
+    return DecisionRecord(number, decision, digest(to_data(decision)), taken)
+
+
+def to_data(decision: StudyDecision) -> dict[str, Any]:
+    """Return a decision as plain data."""
+    return {"continue" if isinstance(decision, Continue) else "end": plain(asdict(decision))}
+
+
+def from_data(data: Mapping[str, Any]) -> StudyDecision:
+    """Return a decision from plain data; to_data's other half."""
+    ((kind, fields),) = data.items()
+    if kind == "end":
+        return EndStudy(**fields)
+    return Continue(**{**fields, "algorithms": tuple(fields["algorithms"]), "instances": tuple(fields["instances"])})
+
+
+def _added(before: Finished, now: Finished) -> Finished:
+    counts = {**before.counts, **now.counts}
+    return Finished(now.instance, now.decisions, now.reason, counts, now.rounds, now.error)
+
+
+def _check(asked: Continue, groups: Sequence[Sequence[str]], present: Collection[str], number: int) -> None:
+    """A decision keeps to the groups that were declared, and to algorithms that have not left."""
+    if number >= len(groups):
+        raise InvalidRule(f"a study rule must end the study after its {len(groups)} groups, got {asked!r}")
+    open_ = {name for group in groups[: number + 1] for name in group}
+    if not asked.instances or not set(asked.instances) <= open_:
+        raise InvalidRule(
+            f"a study rule must ask for instances of the first {number + 1} of its groups, got {asked.instances!r}"
+        )
+    if not asked.algorithms or not set(asked.algorithms) <= set(present):
+        raise InvalidRule(
+            f"a study rule must ask for algorithms that are still there, {', '.join(map(repr, present))}, got"
+            f" {asked.algorithms!r}"
+        )
+    if asked.runs is not None and (set(asked.runs) != set(asked.algorithms) or min(asked.runs.values()) < 1):
+        raise InvalidRule(
+            f"a study rule that fixes the runs must do so for each algorithm, at least one run, got {asked.runs!r}"
+        )
+
+
+def _algorithms(plan: Plan) -> tuple[str, ...]:
+    return tuple(algorithm.name for algorithm in plan.algorithms)
+
+
+def _instances(plan: Plan) -> tuple[str, ...]:
+    return tuple(instance.name for instance in plan.instances)

@@ -33,12 +33,14 @@ class AllInstances:
     """The simplest study rule: all instances are one group, no algorithm leaves, and then the study is done."""
 
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
-        """Return all instances as one group."""
-        return (_instances(plan),)
+        """Return all instances as one group; the part of a study may have none."""
+        return (_instances(plan),) if plan.instances else ()
 
     def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
         """Ask for everything, once."""
-        return EndStudy("all instances are finished") if finished else Continue(_algorithms(plan), _instances(plan))
+        if finished or not plan.instances:
+            return EndStudy("all instances are finished")
+        return Continue(_algorithms(plan), _instances(plan))
 
 
 def study_rule(plan: Plan) -> StudyRule:
@@ -66,7 +68,7 @@ def checked_groups(plan: Plan) -> Sequence[Sequence[str]]:
     groups = study_rule(plan).groups(plan)
     names = [name for group in groups for name in group]
     strangers = set(names) - set(_instances(plan))
-    if strangers or len(set(names)) != len(names) or not all(groups) or not groups:
+    if strangers or len(set(names)) != len(names) or not all(groups) or bool(groups) != bool(plan.instances):
         raise InvalidRule(
             "a study rule must declare groups of the plan's instances, none of them empty and each instance in one"
             f" group only, got {[list(group)[:5] for group in groups]!r}"

@@ -45,7 +45,8 @@ Announce = Callable[[Growth], object]
 Decided = Callable[[StudyDecision], object]
 
 REPORT_EVERY = 0.5  # seconds
-MARK_EVERY = 1.0  # seconds between notes of the progress in the store
+MARK_EVERY = 1.0  # seconds between notes of the progress in the store, at least,
+MARK_SHARE = 0.01  # and so rarely that making them takes no more than this share of the time
 
 
 def run_plan(
@@ -113,7 +114,7 @@ class Drive:
     ) -> None:
         self._plan, self._store, self._kept = plan, store, kept
         self._again, self._report, self._decided = again, report, decided
-        self._reported = self._marked = 0.0
+        self._next_report = self._next_mark = 0.0
         self._workers = workers
         tally, failed = store.tally(), [observation.key for observation in store.failures()]
         self.meter = Meter(plan, tally, failed)
@@ -261,11 +262,11 @@ class Drive:
         return REPORT_EVERY if due is None else min(due, REPORT_EVERY)
 
     def _keep_time(self, engine: Engine) -> None:
-        if time.monotonic() - self._marked >= MARK_EVERY:
+        if time.monotonic() >= self._next_mark:
             self._mark(engine.workers)
         if self._journal.due_in == 0:
             self._flush()
-        if time.monotonic() - self._reported >= REPORT_EVERY:
+        if time.monotonic() >= self._next_report:
             self._tell(engine)
 
     def _flush(self) -> None:
@@ -273,13 +274,15 @@ class Drive:
 
     def _mark(self, workers: int) -> None:
         """Have the store note where the study stands, with the runs that are written next."""
+        began = time.monotonic()
         self._store.mark(self.reading(workers))
-        self._marked = time.monotonic()
+        ended = time.monotonic()
+        self._next_mark = ended + max(MARK_EVERY, (ended - began) / MARK_SHARE)
 
     def _tell(self, engine: Engine) -> None:
         if self._report is not None:
             self._report(self.reading(engine.workers))
-            self._reported = time.monotonic()
+            self._next_report = time.monotonic() + REPORT_EVERY
 
     def reading(self, workers: int) -> Progress:
         """Return where the study stands."""
@@ -296,8 +299,9 @@ class Drive:
             for fate in engine.collect(0):
                 if isinstance(fate, Done):
                     self._journal.add(*fate.observations)
-            self._mark(engine.workers)
             self._flush()
+            self._mark(engine.workers)
+            self._store.add([])  # whoever watches sees what was recorded at the end
 
 
 def _engine(executor: Executor | None, work: Work, workers: int | None) -> Engine:

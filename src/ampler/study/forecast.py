@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ampler.core.samples import Samples
-from ampler.core.values import Plan, Sample
+from ampler.core.values import EndStudy, Plan, Sample
 from ampler.sampling.rules import Accuracy, Fixed, default_budget
+from ampler.study.stopping import decided, instance_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,12 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
 
 
 def first_runs(plan: Plan) -> Mapping[str, int]:
-    """Return how many runs of each algorithm the rule asks for before it has seen anything."""
-    names = [algorithm.name for algorithm in plan.algorithms]
-    decision = plan.rule(Samples(names, deterministic=_deterministic(plan)))
+    """Return how many runs of each algorithm are asked for on a first instance, before anything was seen."""
+    asked = decided(plan, ())
+    if isinstance(asked, EndStudy):
+        return {}
+    deterministic = [name for name in _deterministic(plan) if name in asked.algorithms]
+    decision = instance_rule(plan, asked)(Samples(asked.algorithms, deterministic=deterministic))
     return decision.counts if isinstance(decision, Sample) else {}
 
 

@@ -1,0 +1,119 @@
+"""Progress is kept in the study file, so that another process can show it."""
+
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+
+from ampler.core.errors import StoreUnusable
+from ampler.core.values import Question
+from ampler.running import run_plan
+from ampler.sampling.rules import Fixed
+from ampler.study.plan import make_plan
+from ampler.study.store import open_store, read_store
+from ampler.testing import MemoryStore, SerialExecutor
+
+DRIVER = """
+import sys, time
+from ampler.front import Study
+from ampler.sampling.rules import Accuracy
+
+def napping(instance, seed):
+    time.sleep(0.01)
+    return seed % 1000
+
+study = Study(
+    algorithms={"a": napping, "b": lambda instance, seed: napping(instance, seed)},
+    instances=[f"i{n}" for n in range(8)],
+    difference="simple",
+    rule=Accuracy(se=1.0, difference="simple", start=30, budget=200),
+    use="all",
+)
+study.run(sys.argv[1], workers=2)
+"""
+
+
+def progress_in(path):
+    with suppress(StoreUnusable), read_store(path) as store:
+        return store.progress()
+    return None
+
+
+@pytest.fixture
+def watched(tmp_path):
+    """What another process sees of a study while it runs, each new note once, and how long that took."""
+    path, seen = tmp_path / "study.db", []
+    began = time.monotonic()
+    driver = subprocess.Popen([sys.executable, "-c", textwrap.dedent(DRIVER), str(path)], stderr=subprocess.PIPE)
+    while driver.poll() is None:
+        progress = progress_in(path)
+        if progress is not None and progress not in seen:
+            seen.append(progress)
+        time.sleep(0.02)
+    took = time.monotonic() - began
+    _, errors = driver.communicate()
+    assert driver.returncode == 0, errors
+    return path, seen, took
+
+
+def test_another_process_sees_how_far_a_study_is_while_it_runs_and_when_it_is_done(watched):
+    path, seen, took = watched
+    last = progress_in(path)
+
+    under_way = [each for each in seen if each.new > 0 and each.finished < 8]
+    assert under_way
+    assert all(each.instances == 8 and each.target == 1.0 for each in seen)
+    assert all(each.runs <= each.planned and each.left > 0 and each.rate > 0 for each in under_way)
+    assert [each.runs for each in seen] == sorted(each.runs for each in seen)
+    written = [datetime.fromisoformat(each.written) for each in seen]
+    assert written == sorted(written)
+    assert len(seen) <= took + 3, "a note a second at most, and those at the beginning and the end"
+    assert (last.finished, last.runs, last.planned, last.left) == (8, 1600, 1600, 0.0)
+    assert (datetime.now(UTC) - datetime.fromisoformat(last.written)).total_seconds() < 60
+
+
+def make(call):
+    return make_plan(
+        question=Question("simple"),
+        algorithms={"a": call, "b": lambda instance, seed: seed},
+        instances=["i1", "i2", "i3"],
+        rule=Fixed(runs=5),
+        count="all",
+    )
+
+
+def test_progress_is_there_from_the_beginning_and_after_an_interruption(tmp_path):
+    at_first = []
+
+    class Interrupted(SerialExecutor):
+        chunks = 0
+
+        def submit(self, call, /, *arguments):
+            self.chunks += 1
+            if self.chunks == 3:
+                raise KeyboardInterrupt
+            at_first.append(progress_in(tmp_path / "study.db"))
+            return super().submit(call, *arguments)
+
+    with open_store(tmp_path / "study.db") as store:
+        with pytest.raises(KeyboardInterrupt):
+            run_plan(make(lambda instance, seed: seed), store, executor=Interrupted())
+        left, recorded = store.progress(), sum(each.runs for each in store.tally())
+
+    assert (at_first[0].instances, at_first[0].finished, at_first[0].runs) == (3, 0, 0)
+    assert left.runs == left.new == recorded == 2
+    assert left.written >= at_first[0].written
+
+
+def test_a_study_that_needs_nothing_more_says_that_it_is_done():
+    store = MemoryStore()
+    plan = make(lambda instance, seed: seed)
+    run_plan(plan, store, executor=SerialExecutor())
+    run_plan(plan, store, executor=SerialExecutor())
+
+    progress = store.progress()
+    assert (progress.finished, progress.runs, progress.new, progress.left) == (3, 30, 0, 0.0)

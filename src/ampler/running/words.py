@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ampler.core.wording import short_duration
 
 if TYPE_CHECKING:
+    from ampler.core.values import Progress
     from ampler.running.check import Finding, Inspection
-    from ampler.running.progress import Progress
 
 
 def under_way(progress: Progress) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ampler.report import render, write_report
-from ampler.report.drawings import drawings, telling_pairs
 from ampler.report.html import TEMPLATES, svg_element
 from ampler.report.subject import Subject, subject_of
 
@@ -170,17 +169,6 @@ def test_the_report_of_the_paper_has_all_figures_and_tables_and_is_small(paper):
     assert len(text.encode()) < 2_000_000
 
 
-def test_the_pairs_shown_in_detail_are_those_that_tell_most(paper):
-    pairs = telling_pairs(paper)
-
-    assert [(second, why) for _, second, why in pairs] == [
-        ("no-SWP.no-TSK", "the smallest p-value"),
-        ("no-DSW.no-SWT", "the last rejected"),
-        ("no-SHF.no-DSW", "the first not rejected"),
-        ("no-TSK", "the most skewed differences"),
-    ]
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -224,13 +212,6 @@ def test_the_study_file_is_described(study_file):
     assert "What the study file says" in text
     assert "<dt>seed</dt><dd>2019</dd>" in text
     assert "<h1>small &amp; fine</h1>" in text
-
-
-def test_figures_are_drawn_one_at_a_time(nasty):
-    names = [drawing.name for drawing in drawings(nasty)]
-
-    assert len(set(names)) == len(names)
-    assert "subgroups-1" in names
 
 
 # in a browser -----------------------------------------------------------------------------------------------------

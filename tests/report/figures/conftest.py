@@ -1,0 +1,39 @@
+"""What the tests of figures share: every drawing of an analysis, by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from ampler import plots
+
+
+def drawings(analysis):
+    first, second = analysis.pairs[-1]
+    instance = analysis.accuracy[0].instance
+    return {
+        "intervals": lambda ax=None: plots.draw_intervals(plots.intervals_data(analysis), ax, interval="both"),
+        "accuracy": lambda ax=None: plots.draw_accuracy(plots.accuracy_data(analysis), ax, guarded=True),
+        "runs": lambda ax=None: plots.draw_runs(plots.runs_data(analysis), ax),
+        "instance": lambda ax=None: plots.draw_instance_differences(
+            plots.instance_differences_data(analysis, instance), ax
+        ),
+        "pair": lambda ax=None: plots.draw_pair_differences(plots.pair_differences_data(analysis, first, second), ax),
+        "quantiles": lambda ax=None: plots.draw_quantiles(plots.quantiles_data(analysis, first, second), ax),
+        "bootstrap": lambda ax=None: plots.draw_bootstrap(plots.bootstrap_data(analysis, first, second), ax),
+        "ranks": lambda ax=None: plots.draw_ranks(plots.ranks_data(analysis), ax),
+        "subgroups": lambda ax=None: plots.draw_subgroups(plots.subgroups_data(analysis), ax),
+    }
+
+
+@pytest.fixture(scope="session")
+def nasty_drawings(study_of, nasty_names):
+    """The drawings of an analysis in which everything has a nasty name."""
+    features = {r"size $\frac{$": ["small", "big & <b>", "$huge$"]}
+    return drawings(study_of(nasty_names, reference=nasty_names[3], features=features, se=0.8, budget=54))
+
+
+@pytest.fixture(scope="session")
+def many_drawings(study_of):
+    """The drawings of an analysis of sixty algorithms."""
+    names = [f"algorithm number {k}" for k in range(60)]
+    return drawings(study_of(names, runs=2, features={"size": ["small", "large"]}))

@@ -1,0 +1,61 @@
+"""What every drawing keeps: it fits its figure whatever the names, goes onto given axes, and into every format."""
+
+from __future__ import annotations
+
+import pytest
+
+from ampler import plots
+from ampler.report.figures.style import COLUMN, PAGE
+
+NAMES = ["intervals", "accuracy", "runs", "instance", "pair", "quantiles", "bootstrap", "ranks", "subgroups"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_cut_off_with_nasty_names(nasty_drawings, name):
+    assert_inside(nasty_drawings[name]())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_cut_off_with_sixty_algorithms(many_drawings, name):
+    assert_inside(many_drawings[name]())
+
+
+def assert_inside(ax):
+    figure = ax.figure
+    figure.draw_without_rendering()
+    width, height = figure.get_size_inches()
+    box = figure.get_tightbbox()
+
+    assert width in (COLUMN, PAGE)
+    assert min(box.x0, box.y0) >= -0.02
+    assert max(box.x1 - width, box.y1 - height) <= 0.02
+    assert ax.get_position().width * width > 0.9  # inches: labels leave room for what they are labels of
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawing_goes_onto_the_axes_it_is_given(nasty_drawings, name):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+
+    assert nasty_drawings[name](ax) is ax
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_never_read_as_mathematics(nasty_drawings, name):
+    from matplotlib.text import Text
+
+    ax = nasty_drawings[name]()
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.figure.findobj(Text) if "$" in text.get_text()]
+
+    assert not any(text._preprocess_math(text.get_text())[1] for text in texts)
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_nasty_names_reach_every_format(nasty_drawings, tmp_path, kind):
+    file = tmp_path / f"figure.{kind}"
+
+    plots.save(nasty_drawings["intervals"](), file)
+
+    assert file.stat().st_size > 1000

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from ampler.report import render
-from ampler.report.markdown import marked
+from ampler.report.markdown import as_markdown
 from ampler.report.subject import Subject
 
 
@@ -19,7 +19,7 @@ def test_markdown_shows_names_as_they_stand(nasty, nasty_names):
     text = render(Subject("x", nasty), "md")
 
     for name in nasty_names:
-        assert marked(name) in text
+        assert as_markdown(name) in text
     assert "<script>" not in text
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ampler.core.failures import Drop
 from ampler.report.latex import latex_paragraph
-from ampler.report.methods import as_text, cited, methods
+from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.references import reference
 from ampler.report.subject import Subject, subject_of
 from ampler.sampling.rules import Accuracy, Fixed
@@ -15,7 +15,7 @@ ASKED = {"difference": "simple", "reference": "full"}
 
 
 def paragraph(source, **options) -> str:
-    return as_text(methods(subject_of(source, **options)))
+    return plain_paragraph(methods(subject_of(source, **options)))
 
 
 def test_the_paragraph_has_the_numbers_of_the_papers_experiment(paper):

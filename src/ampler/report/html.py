@@ -22,7 +22,7 @@ from ampler.report import tables
 from ampler.report.drawings import Drawing, drawings
 from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY
 from ampler.report.latex import algorithms_tabular, holm_tabular, latex_paragraph, statistics_tabular
-from ampler.report.methods import as_text, cited, methods
+from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 from ampler.study.evidence import StudyOrigin
 
@@ -91,7 +91,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "pictures": _pictures(analysis),
         "tables": _tables(analysis),
         "exploratory": list(tables.exploratory_tables(analysis)),
-        "paragraph": as_text(paragraph),
+        "paragraph": plain_paragraph(paragraph),
         "snippets": _snippets(analysis, latex_paragraph(paragraph), [work.bibtex for work in cited(paragraph)]),
         "asked": _asked(analysis),
         "recorded": _recorded(subject.origin),

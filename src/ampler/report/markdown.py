@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ampler.analysis.words import headline, together, verdict_sentences
 from ampler.report import tables
-from ampler.report.methods import as_text, cited, methods
+from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
@@ -18,10 +18,10 @@ def markdown_report(subject: Subject) -> str:
     return "\n".join(_lines(subject)) + "\n"
 
 
-def marked(text: str) -> str:
+def as_markdown(text: str) -> str:
     r"""Return a text that Markdown shows as it stands, on one line.
 
-    >>> print(marked("a_b | <c>"))
+    >>> print(as_markdown("a_b | <c>"))
     a\_b \| \<c\>
     """
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
@@ -29,33 +29,33 @@ def marked(text: str) -> str:
 
 def _lines(subject: Subject) -> Iterator[str]:
     analysis = subject.analysis
-    yield from (f"# {marked(subject.title)}", "", f"**{marked(headline(analysis))}**", "")
-    yield from (f"- {marked(sentence)}" for sentence in verdict_sentences(analysis))
+    yield from (f"# {as_markdown(subject.title)}", "", f"**{as_markdown(headline(analysis))}**", "")
+    yield from (f"- {as_markdown(sentence)}" for sentence in verdict_sentences(analysis))
     if analysis.warnings:
         yield from ("", "## What to mind", "")
-        yield from (f"- {marked(caution.sentence)}" for caution in analysis.warnings)
+        yield from (f"- {as_markdown(caution.sentence)}" for caution in analysis.warnings)
     yield from ("", "## Comparisons", *_table(tables.comparisons_table(analysis)))
     yield from ("## Algorithms and accuracy", *_table(tables.algorithms_table(analysis)))
     yield from _table(tables.accuracy_table(analysis))
     excluded = tables.excluded_table(analysis)
     yield from _table(excluded) if excluded else ()
     yield from ("## What the tests rest on", *_table(tables.assumptions_table(analysis)))
-    yield from ("## All together", "", marked(together(analysis)), *_table(tables.omnibus_table(analysis)))
+    yield from ("## All together", "", as_markdown(together(analysis)), *_table(tables.omnibus_table(analysis)))
     yield from ("## Exploratory", "", "Unadjusted: for forming ideas, not for claims.")
     for table in tables.exploratory_tables(analysis):
         yield from _table(table)
     paragraph = methods(subject)
-    yield from ("## Method", "", marked(as_text(paragraph)), "")
+    yield from ("## Method", "", as_markdown(plain_paragraph(paragraph)), "")
     yield from ("```bibtex", *(work.bibtex for work in cited(paragraph)), "```")
 
 
-def _table(table: tables.Table) -> Iterator[str]:
+def _table(table: tables.ReportTable) -> Iterator[str]:
     """A pipe table with its caption above; the best of a row is bold."""
-    yield from ("", marked(table.caption), "")
-    yield _row(map(marked, table.header))
+    yield from ("", as_markdown(table.caption), "")
+    yield _row(map(as_markdown, table.header))
     yield _row(":---" if place in table.words else "---:" for place in range(len(table.header)))
     for row in table.rows:
-        yield _row(f"**{marked(cell.text)}**" if cell.best else marked(cell.text) for cell in row)
+        yield _row(f"**{as_markdown(cell.text)}**" if cell.best else as_markdown(cell.text) for cell in row)
     yield ""
 
 

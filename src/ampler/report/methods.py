@@ -55,7 +55,7 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
     )
 
 
-def as_text(sentences: Sequence[Sentence]) -> str:
+def plain_paragraph(sentences: Sequence[Sentence]) -> str:
     """Return the paragraph as plain text, works cited by author and year."""
     return " ".join(f"{each.words}{_short(each.cites)}." for each in sentences)
 

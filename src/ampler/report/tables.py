@@ -27,7 +27,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A table with its caption; columns in `words` hold words, all others numbers."""
 
     name: str
@@ -38,7 +38,7 @@ class Table:
     stop: int | None = None  # the row before which rejecting stopped
 
 
-def comparisons_table(analysis: Analysis) -> Table:
+def comparisons_table(analysis: Analysis) -> ReportTable:
     """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
     estimate = analysis.comparisons[0].estimate_of
     rejected = sum(each.rejected for each in analysis.comparisons)
@@ -46,7 +46,7 @@ def comparisons_table(analysis: Analysis) -> Table:
         *("rank", "comparison", "decision", estimate, "Holm-level interval", "joint interval", "p", "α′", "p (Holm)"),
         *("d", "d, 95 %"),
     )
-    return Table(
+    return ReportTable(
         name="comparisons",
         caption="All comparisons in Holm's order. Each Holm-level interval has the level 1 − α′ of its rank, as in the"
         f" paper's tables; the joint intervals hold all together with {100 * (1 - analysis.settings.family_alpha):g} %."
@@ -73,12 +73,12 @@ def comparisons_table(analysis: Analysis) -> Table:
     )
 
 
-def algorithms_table(analysis: Analysis) -> Table:
+def algorithms_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms with their runs and mean ranks; the best rank is marked."""
     best = min(row.mean_rank for row in analysis.algorithms)
     failed = any(row.failures for row in analysis.algorithms)
     header = ("algorithm", "runs", *(("failed",) if failed else ()), "mean rank")
-    return Table(
+    return ReportTable(
         name="algorithms",
         caption="Runs of each algorithm and its mean rank over the instances (1 is best).",
         header=header,
@@ -95,13 +95,13 @@ def algorithms_table(analysis: Analysis) -> Table:
     )
 
 
-def statistics_table(analysis: Analysis) -> Table | None:
+def statistics_table(analysis: Analysis) -> ReportTable | None:
     """Return the statistic of every algorithm on every instance, the best marked; None if there are too many."""
     values = analysis.statistics
     if values.size > MOST_CELLS:
         return None
     best = values.min(axis=1) if analysis.settings.better == "lower" else values.max(axis=1)
-    return Table(
+    return ReportTable(
         name="statistics",
         caption=f"The {analysis.settings.statistic} of each algorithm on each instance; the best is bold.",
         header=("instance", *(row.algorithm for row in analysis.algorithms)),
@@ -116,9 +116,9 @@ def statistics_table(analysis: Analysis) -> Table | None:
     )
 
 
-def accuracy_table(analysis: Analysis) -> Table:
+def accuracy_table(analysis: Analysis) -> ReportTable:
     """Return how accurately the differences on each instance are known, and the runs it took."""
-    return Table(
+    return ReportTable(
         name="accuracy",
         caption="Runs on each instance and the largest standard error of a difference there: plain, and guarded against"
         " variances that look small by luck.",
@@ -138,11 +138,11 @@ def accuracy_table(analysis: Analysis) -> Table:
     )
 
 
-def assumptions_table(analysis: Analysis) -> Table:
+def assumptions_table(analysis: Analysis) -> ReportTable:
     """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was asked for."""
     asked = analysis.settings.margin is not None
     header = ("comparison", "skewness", "run noise", *(("p of equivalence (Holm)", "equivalent") if asked else ()))
-    return Table(
+    return ReportTable(
         name="assumptions",
         caption="Skewness of the differences over the instances, and run noise: the mean squared standard error as a"
         " share of their variance (above 25 % it costs power).",
@@ -164,7 +164,7 @@ def assumptions_table(analysis: Analysis) -> Table:
     )
 
 
-def omnibus_table(analysis: Analysis) -> Table:
+def omnibus_table(analysis: Analysis) -> ReportTable:
     """Return the tests of all algorithms together, which decide nothing here."""
     friedman, anova = analysis.omnibus.friedman, analysis.omnibus.anova
     ties = ", corrected for ties" if friedman.has_ties else ""
@@ -178,7 +178,7 @@ def omnibus_table(analysis: Analysis) -> Table:
         ),
         ("Block ANOVA", anova.statistic, ", ".join(map(str, anova.freedom)), anova.p_value),
     ]
-    return Table(
+    return ReportTable(
         name="omnibus",
         caption="Do the algorithms differ at all? These tests stand beside the comparisons and do not gate them.",
         header=("test", "statistic", "degrees of freedom", "p"),
@@ -190,7 +190,7 @@ def omnibus_table(analysis: Analysis) -> Table:
     )
 
 
-def exploratory_tables(analysis: Analysis) -> Iterator[Table]:
+def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
     """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
     if analysis.subgroups:
         yield _subgroups_table(analysis)
@@ -199,11 +199,11 @@ def exploratory_tables(analysis: Analysis) -> Iterator[Table]:
         yield _policies_table(analysis)
 
 
-def excluded_table(analysis: Analysis) -> Table | None:
+def excluded_table(analysis: Analysis) -> ReportTable | None:
     """Return the instances that were left out, and why; None if all were used."""
     if not analysis.excluded:
         return None
-    return Table(
+    return ReportTable(
         name="excluded",
         caption="Instances left out of all comparisons.",
         header=("instance", "why"),
@@ -212,8 +212,8 @@ def excluded_table(analysis: Analysis) -> Table | None:
     )
 
 
-def _subgroups_table(analysis: Analysis) -> Table:
-    return Table(
+def _subgroups_table(analysis: Analysis) -> ReportTable:
+    return ReportTable(
         name="subgroups",
         caption=f"Every comparison on groups of instances. Exploratory: p and {100 * (1 - analysis.settings.alpha):g} %"
         " intervals are not adjusted.",
@@ -234,9 +234,9 @@ def _subgroups_table(analysis: Analysis) -> Table:
     )
 
 
-def _stability_table(analysis: Analysis) -> Table:
+def _stability_table(analysis: Analysis) -> ReportTable:
     pairs = len(analysis.pairs)
-    return Table(
+    return ReportTable(
         name="stability",
         caption="Would another test, difference or statistic have decided otherwise? Holm at the same level.",
         header=("test", "difference", "statistic", "decisions that stay the same"),
@@ -251,8 +251,8 @@ def _stability_table(analysis: Analysis) -> Table:
     )
 
 
-def _policies_table(analysis: Analysis) -> Table:
-    return Table(
+def _policies_table(analysis: Analysis) -> ReportTable:
+    return ReportTable(
         name="policies",
         caption="Would the conclusion differ if failed runs counted otherwise?",
         header=("failed runs", "instances", "decisions that change"),

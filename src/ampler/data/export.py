@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.errors import InvalidData, MissingDependency
+from ampler.core.files import replaced
 from ampler.core.values import Observation
 
 COLUMNS = ("instance", "algorithm", "index", "attempt", "round", "seed", "value", "seconds", "status", "message")
@@ -25,13 +26,8 @@ def write_runs(
     """
     table = Path(path)
     write = writer_for(table)
-    part = table.with_name(f".{table.name}.{os.getpid()}.part")
-    try:
-        number = write((_row(seen, measures) for seen in observations), [column(name) for name in measures], part)
-        part.replace(table)
-    finally:
-        part.unlink(missing_ok=True)
-    return number
+    with replaced(table) as draft:
+        return write((_row(seen, measures) for seen in observations), [column(name) for name in measures], draft)
 
 
 def measure_names(observations: Iterable[Observation]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.errors import InvalidInput
+from ampler.core.files import replaced
 from ampler.report.subject import Subject, subject_of
 
 __all__ = ["FORMATS", "Subject", "render", "report_format", "subject_of", "write_figures", "write_report"]
@@ -53,11 +54,9 @@ def write_report(
     kind = report_format(path)  # said before any work is done
     subject = source if isinstance(source, Subject) else subject_of(source, title=title, study=study, **options)
     text = render(subject, kind)
-    target = Path(path)
-    part = target.with_name(f"{target.name}.part")  # a reader never sees half a report
-    part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, target)
-    return target
+    with replaced(path) as draft:  # a reader never sees half a report
+        draft.write_text(text, encoding="utf-8", newline="\n")
+    return Path(path)
 
 
 def render(subject: Subject, kind: str) -> str:

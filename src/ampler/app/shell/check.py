@@ -130,14 +130,14 @@ def _entry(finding: Finding) -> dict[str, Any]:
 
 
 def _write_costs(file: StudyFile, found: Inspection) -> None:
+    from ampler.core.files import replaced
     from ampler.study.forecast import relative_costs
     from ampler.study.toml.costs import with_costs
 
     costs = relative_costs(found.seconds)
     text = with_costs(file.path.read_text(encoding="utf-8"), costs)
-    beside = file.path.with_name(f".{file.path.name}.new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(file.path)  # all or nothing
+    with replaced(file.path) as draft:
+        draft.write_text(text, encoding="utf-8")
     note(f"Costs are written into {file.path.name}: {', '.join(f'{name} {cost:g}' for name, cost in costs.items())}.")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
 from ampler.core.failures import StopStudy
+from ampler.core.files import replaced
 from ampler.core.plain import canonical
 from ampler.core.values import Fingerprint, PlanRecord
 from ampler.study.record import changed, to_json, uncut
@@ -77,12 +78,12 @@ def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathL
         before = [stack.enter_context(_present(goal))] if goal.exists() else []
         parts = [stack.enter_context(_source(path)) for path in given]
         sources, plans = [*before, *parts], _history(before, parts)
-        draft = stack.enter_context(_draft(goal.with_name(f".{goal.name}.{os.getpid()}.part")))
-        number = _written(draft, sources, plans)
-        draft.close()
-        for source in before:
-            _retire(source)
-        _put(draft.path, goal)
+        with replaced(goal) as path:
+            with _draft(path) as draft:
+                number = _written(draft, sources, plans)
+            for source in before:
+                _retire(source)
+        _make_durable(goal.parent)
         return Merged(plans[-1], number, _missing(sources))
 
 
@@ -137,12 +138,12 @@ def _read(store: SqliteStore) -> _Source:
 
 @contextmanager
 def _draft(path: Path) -> Iterator[SqliteStore]:
-    """A new study file, of which nothing stays unless it is put in its place."""
+    """A new study file, and nothing beside it when it is closed."""
     try:
         with open_store(path) as store:
             yield store
     finally:
-        for ending in ("", *BESIDE, ".lock"):
+        for ending in (*BESIDE, ".lock"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
@@ -157,13 +158,13 @@ def _retire(source: _Source) -> None:
         source.store.path.with_name(source.name + ending).unlink(missing_ok=True)
 
 
-def _put(draft: Path, goal: Path) -> None:
-    draft.replace(goal)
-    folder = os.open(goal.parent, os.O_RDONLY)
+def _make_durable(folder: Path) -> None:
+    """The new name in a folder outlives a loss of power, as its content does."""
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)  # the new name is durable, as its content is
+        os.fsync(opened)
     finally:
-        os.close(folder)
+        os.close(opened)
 
 
 # Do the plans agree?

@@ -1,0 +1,40 @@
+"""Write beside, then replace: a reader sees the old file or the new one, never half of it.
+
+The one module of this room that touches files; the rooms that write share it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+KEPT = 40  # characters of the target's name in that of the draft, which tell whose it is and leave room for the rest
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield an empty file in the same folder to be written; it takes the place of `path` when all went well.
+
+    Nothing of it stays otherwise. Its name cannot be foreseen, so nobody can have put a file or a link there, and two
+    writers never meet; its mode is that of any new file.
+    """
+    target = Path(path)
+    draft = target.with_name(f".{target.name[:KEPT]}.{secrets.token_hex(8)}.part")
+    _create(draft, target)
+    try:
+        yield draft
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _create(draft: Path, target: Path) -> None:
+    """Make an empty file where there is none; an error names the file that was asked for."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)  # some systems have no links to follow
+    try:
+        os.close(os.open(draft, flags, 0o666))
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(target)) from None

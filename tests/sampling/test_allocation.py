@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from barrier import exact_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler.sampling.allocation import largest_error, next_runs, predicted_runs
-from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import pairs_of
 from ampler.stats.contrasts import contrasts_among
 
@@ -35,6 +35,15 @@ def drawn(case, seed, *, largest=9):
     variances, means = np.exp(rng.normal(0, 1, size)) ** 2, rng.uniform(60, 140, size)
     se = float(largest_error(contrasts, counts, variances, means)) / np.sqrt(rng.uniform(1.001, 6))
     return contrasts, counts, variances, means, se
+
+
+def slack(contrasts):
+    """How far above the optimum the runs may lie.
+
+    The quick shape for percent of the grand mean (means differ by ±40 % here) was never more than 4.9 % above it in
+    700 problems; all other shapes are exact.
+    """
+    return 1.08 if contrasts.difference == "percent" and contrasts.reference is None else 1.0
 
 
 def slow_greedy(contrasts, counts, variances, means, se, size):
@@ -88,16 +97,13 @@ def test_nothing_is_asked_for_when_every_pair_is_known(case, allocation):
 @given(seed=st.integers(0, 10_000), batch=st.sampled_from([1, 7, 16]))
 def test_round_after_round_the_optimal_rule_arrives_near_the_optimum(case, seed, batch):
     contrasts, counts, variances, means, se = drawn(case, seed)
-    best = optimal_counts(pairs_of(contrasts, variances, means), se, counts)
+    best = exact_counts(pairs_of(contrasts, variances, means), se, counts)
     now = counts.copy()
     while (runs := next_runs(contrasts, now, variances, means, se=se, size=batch)).any():
         now = now + runs
         assert now.sum() < 2 * best.sum() + 100, "the rule does not get nearer to its goal"
     assert largest_error(contrasts, now, variances, means) <= se
-    # Each algorithm may be rounded up; the quick shape for percent of the grand mean (means differ by ±40 % here) was
-    # never more than 4.9 % above the optimum in 700 problems.
-    slack = 1.08 if contrasts.difference == "percent" and contrasts.reference is None else 1.0
-    assert now.sum() <= slack * best.sum() + len(counts)
+    assert now.sum() <= slack(contrasts) * best.sum() + len(counts)  # each algorithm may be rounded up
 
 
 def test_a_lopsided_start_does_not_hold_up_the_algorithm_that_is_wanting():
@@ -118,9 +124,9 @@ def test_a_lopsided_start_does_not_hold_up_the_algorithm_that_is_wanting():
 def test_the_prediction_suffices_and_wastes_no_more_than_rounding_does(case, seed):
     contrasts, counts, variances, means, se = drawn(case, seed)
     whole = counts + predicted_runs(contrasts, counts, variances, means, se=se)
-    best = optimal_counts(pairs_of(contrasts, variances, means), se, counts)
+    best = exact_counts(pairs_of(contrasts, variances, means), se, counts)
     assert largest_error(contrasts, whole, variances, means) <= se
-    assert whole.sum() <= np.ceil(best * (1 - 1e-6)).sum() + 1
+    assert whole.sum() <= slack(contrasts) * np.ceil(best * (1 - 1e-6)).sum() + 1
     assert whole.sum() >= best.sum() * (1 - 1e-6)
 
 
@@ -151,7 +157,7 @@ def test_balanced_fills_up_the_shortest_first():
 def test_runs_go_to_the_largest_relative_deficit():
     contrasts = contrasts_among(3, difference="simple", reference=0)
     counts = np.full(3, 10.0)
-    target = optimal_counts(pairs_of(contrasts, np.array([1.0, 4.0, 9.0]), np.zeros(3)), 0.1, counts)
+    target = exact_counts(pairs_of(contrasts, np.array([1.0, 4.0, 9.0]), np.zeros(3)), 0.1, counts)
     runs = next_runs(contrasts, counts, np.array([1.0, 4.0, 9.0]), np.zeros(3), se=0.1, size=300)
     left = target / (counts + runs)
     assert left.max() / left.min() < 1.02

@@ -100,8 +100,10 @@ def test_predictions_grow_with_safety_and_accuracy_and_the_optimum_is_the_smalle
     assert total(guard="none") <= total(guard="pairs") + size
     assert total(guard="pairs") <= total(guard="all") + size
     assert total(se=rule.se) <= total(se=rule.se / 1.2)
+    # to the grand mean the optimum is met by a quick shape, at most some percent above it (see test_allocation)
+    slack = 1.08 if rule.difference == "percent" and rule.reference is None else 1.0
     for allocation in ("greedy", "balanced"):
-        assert total() <= total(allocation=allocation) + size
+        assert total() <= slack * total(allocation=allocation) + size
 
 
 # --- the promises, in small (the benchmark measures them on many more cells) ------------------------------------------

@@ -88,7 +88,7 @@ def _targets(pairs: Pairs, counts: Floats, se: float, allocation: Allocation, co
     """Where the counts should go; what has been run is paid for, so the optimum starts from there."""
     if allocation == "balanced":
         return np.ones_like(counts)
-    return optimal_counts(pairs, se, counts, costs, exact=False)
+    return optimal_counts(pairs, se, counts, costs)
 
 
 def _greedy_runs(pairs: Pairs, counts: Floats, se: float, size: int) -> Counts:

@@ -1,8 +1,9 @@
 """The fewest runs that make every pair exact enough, when the variances are known. Pure.
 
 Minimise Σ cost_k·n_k subject to every squared error ≤ T and n_k ≥ lower_k: convex in v_k = s_k²/n_k. With a reference,
-and for all pairs of separate noises, one unknown decides all the others; only percent differences to a grand mean need
-a real solver. Arrays have the algorithms on their last axis; leading axes are independent problems.
+and for all pairs of separate noises, one unknown decides all the others. Percent differences to a grand mean would need
+a real solver; a quick shape comes within 0.1 % of its total in the median, and in 19 of 20 cases within 1.5 %.
+Arrays have the algorithms on their last axis; leading axes are independent problems.
 """
 
 from __future__ import annotations
@@ -12,24 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Bools, Codes, Floats
-from ampler.core.values import Formula
 from ampler.sampling.pair_errors import AllPairs, GrandMeanPairs, Pairs, ReferencePairs
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
 RELATIVE_TOLERANCE = 1e-10
 RESHAPING_STEPS = 4  # two reweight each algorithm, two scale all alike; more gain under 0.5 %
-BARRIER_GROWTH = 30.0
-BARRIER_GAP = 1e-7  # of the optimum, relative
-CENTRED = 1e-6  # squared Newton decrement at which a barrier problem counts as solved
-SMALLEST_PART = 1e-10  # of a Newton step: below, rounding decides
 
 
-def optimal_counts(
-    pairs: Pairs, se: float, lower: Floats, costs: Floats | None = None, *, exact: bool = True
-) -> Floats:
+def optimal_counts(pairs: Pairs, se: float, lower: Floats, costs: Floats | None = None) -> Floats:
     """Return the real numbers of runs with the smallest total cost that bring every pair's error down to `se`.
-
-    `exact=False` replaces the solver for percent differences to the grand mean by a close and quick shape.
 
     >>> equal = AllPairs(np.ones(4), np.ones(4))
     >>> optimal_counts(equal, 0.1, lower=np.full(4, 10.0)).round(6).tolist()
@@ -41,9 +33,7 @@ def optimal_counts(
         return _reference_counts(pairs, target, lower, costs)
     if isinstance(pairs, AllPairs):
         return _all_pairs_counts(pairs.noise, target, lower, costs)
-    if not exact:
-        return _reshaped_counts(pairs, se, lower, costs)
-    return _exact_counts(pairs, se, lower, costs)
+    return _reshaped_counts(pairs, se, lower, costs)
 
 
 # --- pairs with a reference: the runs of the reference decide ---------------------------------------------------------
@@ -201,73 +191,3 @@ def _waking(noise: Floats, target: float, lower: Floats, excess: Floats) -> Floa
     largest = AllPairs(noise, noise).largest_error(lower) ** 2
     least = target * (1.0 + np.minimum(excess, 1.0) / 2)
     return np.asarray(noise * np.where(largest > 0, np.maximum(least / largest, 1.0), 1.0)[..., None])
-
-
-def _exact_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Floats) -> Floats:
-    """Solve each problem of the batch by the barrier method."""
-    shape = np.broadcast_shapes(pairs.noise.shape, lower.shape)
-    parts = (np.broadcast_to(a, shape).reshape(-1, shape[-1]) for a in (pairs.noise, pairs.shares, lower, costs))
-    solved = [
-        _barrier(_coefficients(shares, pairs.formula), se * se, noise, least, price)
-        for noise, shares, least, price in zip(*parts, strict=True)
-    ]
-    return np.reshape(solved, shape)
-
-
-def _coefficients(shares: Floats, formula: Formula) -> Floats:
-    """One row per pair: what multiplies each v in its squared error."""
-    i, j = np.triu_indices(len(shares), 1)
-    share = shares[i] - shares[j]
-    tilt = 2 * share if formula == "delta" else np.zeros_like(share)
-    matrix = np.repeat((share * share)[:, None], len(shares), axis=1)
-    rows = np.arange(len(share))
-    matrix[rows, i] += 1 - tilt
-    matrix[rows, j] += 1 + tilt
-    return matrix
-
-
-def _barrier(matrix: Floats, target: float, noise: Floats, lower: Floats, costs: Floats) -> Floats:
-    """Minimise Σ cost·noise/v, matrix·v ≤ target, 0 < v ≤ noise/lower, by Newton steps inside a log barrier."""
-    counts = lower.astype(float).copy()
-    noisy = noise > 0
-    if not noisy.any() or (matrix @ (noise / lower)).max() <= target:
-        return counts
-    # In units u = v·lower/noise ≤ 1 the problem is well scaled whatever the units of the values.
-    limit = noise[noisy] / lower[noisy]
-    rows = np.vstack([matrix[:, noisy] * limit / target, np.eye(int(noisy.sum()))])
-    price = costs[noisy] * lower[noisy]
-    u = np.full(len(limit), 0.9 / rows.sum(axis=1).max())
-    weight = 1.0 / (price / u).sum() * len(rows)
-    while len(rows) / weight > BARRIER_GAP * (price / u).sum():
-        weight *= BARRIER_GROWTH
-        u = _centre(rows, price, weight, u)
-    counts[noisy] = lower[noisy] / u
-    return counts
-
-
-def _centre(rows: Floats, price: Floats, weight: float, u: Floats) -> Floats:
-    """Minimise weight·Σ price/u − Σ log(1 − rows·u) by damped Newton steps."""
-    for _ in range(NEWTON_STEPS):
-        slack = 1.0 - rows @ u
-        pressure = rows / slack[:, None]
-        gradient = pressure.sum(axis=0) - weight * price / u**2
-        curvature = pressure.T @ pressure
-        curvature[np.diag_indices_from(curvature)] += 2 * weight * price / u**3
-        step = np.linalg.solve(curvature, -gradient)
-        decrement = -gradient @ step
-        u = u + step * _damping(price * weight, u, step, slack, rows @ step, decrement)
-        if decrement < CENTRED:
-            break
-    return u
-
-
-def _damping(price: Floats, u: Floats, step: Floats, slack: Floats, rise: Floats, decrement: float) -> float:
-    """How much of a Newton step to take: halved until it stays inside and lowers the barrier function."""
-    part = min(1.0, 0.95 / max((rise / slack).max(), (-step / u).max(), 1e-12))
-    start = (price / u).sum() - np.log(slack).sum()
-    while part > SMALLEST_PART:
-        value = (price / (u + part * step)).sum() - np.log(slack - part * rise).sum()
-        if value <= start - 0.1 * part * decrement + abs(start) * 1e-14:
-            break
-        part /= 2
-    return float(part)

@@ -76,7 +76,7 @@ class Pilot:
         """Return the runs of each algorithm on each instance that make every pair exact to `se` at the least cost."""
         if se >= self.top:
             return self._least
-        return optimal_counts(self._pairs, se, self._least, self.costs, exact=False)
+        return optimal_counts(self._pairs, se, self._least, self.costs)
 
     def variances(self, counts: Floats) -> Floats:
         """Return the variance of the estimated differences over instances, with these runs."""

@@ -1,0 +1,99 @@
+"""What the differences say at each look: how many there are, p-values, repeated intervals. Pure; NaN is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ampler.core.errors import InvalidData
+from ampler.core.values import Alternative
+from ampler.stats.location import ROUNDING, location
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Looks in rows, comparisons in columns; a p-value is NaN where a comparison has too little to be tested."""
+
+    counts: Counts  # instances that both algorithms of the comparison have
+    p_values: Floats
+    equivalence: Floats | None = None  # p-values of "the difference is as large as the relevant effect"
+
+
+def t_evidence(
+    differences: Floats,
+    looks: Sequence[int],
+    *,
+    alternative: Alternative = "two-sided",
+    effect: float | None = None,
+) -> Evidence:
+    """Return what t-tests say at each look; instances in rows, in their declared order, and comparisons in columns.
+
+    >>> steps = np.array([[0.5], [1.5], [1.0], [0.2], [0.9], [1.1]])
+    >>> t_evidence(steps, (3, 6), effect=0.5).p_values.round(4).tolist()
+    [[0.0742], [0.0057]]
+    """
+    from scipy.special import stdtr
+
+    table = _checked(differences, looks)
+    counts = np.array([(~np.isnan(table[:n])).sum(axis=0) for n in looks], dtype=np.int64)
+    t = np.array([[t_statistic(column[:n]) for column in table.T] for n in looks])
+    freedom = np.maximum(counts - 1, 1)
+    tail = {"two-sided": -np.abs(t), "less": t, "greater": -t}[alternative]
+    p_values = np.minimum(1.0, (2 if alternative == "two-sided" else 1) * stdtr(freedom, tail))
+    return Evidence(counts, p_values, None if effect is None else equivalence_p_values(t, counts, effect))
+
+
+def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
+    """Return P(|T| is as small as |t|, on its side) when the true effect is as large as the relevant one."""
+    from scipy.stats import nct
+
+    if not (math.isfinite(effect) and effect > 0):
+        raise InvalidData(f"the relevant effect must be positive, got {effect!r}: 0.5 is usual")
+    # By the upper tail of the mirrored statistic, since the lower one can be NaN where it is tiny.
+    return np.asarray(nct.sf(-np.abs(t), np.maximum(counts - 1, 1), -effect * np.sqrt(counts)))
+
+
+def t_statistic(differences: Floats) -> float:
+    """Return √n·mean/sd of the differences that are there: 0 if all are 0, infinite if all are alike, NaN for one."""
+    values = differences[~np.isnan(differences)]
+    if len(values) < 2:
+        return math.nan
+    mean, sd, _ = location(values)
+    if sd <= ROUNDING * abs(mean):
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / sd * math.sqrt(len(values))
+
+
+def repeated_interval(
+    mean: float, error: float, instances: int, nominal: float, *, alternative: Alternative = "two-sided"
+) -> tuple[float, float]:
+    """Return the confidence interval that holds whatever made the comparison stop.
+
+    It is the ordinary one at the nominal level of the look for the comparison's own level; `error` is s/√n.
+
+    >>> low, high = repeated_interval(0.727, 0.1806, 21, 0.0074)
+    >>> round(low, 3), round(high, 3)
+    (0.189, 1.265)
+    """
+    from scipy.special import stdtrit
+
+    half = math.inf
+    if nominal > 0:
+        half = -float(stdtrit(instances - 1, nominal / (2 if alternative == "two-sided" else 1))) * error
+    return (-math.inf if alternative == "less" else mean - half, math.inf if alternative == "greater" else mean + half)
+
+
+def _checked(differences: Floats, looks: Sequence[int]) -> Floats:
+    table = np.asarray(differences, dtype=float)
+    if table.ndim != 2 or np.isinf(table).any():
+        raise InvalidData("differences must be finite numbers, instances in rows and comparisons in columns")
+    if len(table) < looks[-1]:
+        raise InvalidData(f"the last look needs {looks[-1]} instances, got {len(table)}: wait for all of the look")
+    return table

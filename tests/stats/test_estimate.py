@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
-from ampler.stats.contrasts import contrasts_among
+from ampler.stats.contrasts import contrasts_among, contrasts_of
 from ampler.stats.estimate import estimate
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "se.json").read_text(encoding="utf-8"))
@@ -53,11 +53,31 @@ def test_estimates_agree_with_exact_arithmetic(name, case):
 
 @pytest.mark.parametrize("case", GOLD["bootstrap"], ids=lambda case: case["name"])
 def test_bootstrapped_differences_agree_with_a_million_resamples(case):
-    how = words(f"{case['dif']}/{case['comparisons']}")
-    found = estimate(samples_of(DATASETS[case["name"]]), method="bootstrap", resamples=100_000, **how)
-    np.testing.assert_allclose(
-        [e.error for e in found], numbers(case["vectorised_R1e6_SE"]), rtol=case["SE_rtol_at_R1e5"]
+    how, dataset = words(f"{case['dif']}/{case['comparisons']}"), samples_of(DATASETS[case["name"]])
+    found = estimate(dataset, method="bootstrap", resamples=100_000, **how)
+    plain = [e.error / widened for e, widened in zip(found, widened_by(dataset, how), strict=True)]
+    np.testing.assert_allclose(plain, numbers(case["vectorised_R1e6_SE"]), rtol=case["SE_rtol_at_R1e5"])
+
+
+def widened_by(dataset, how):
+    """The ratio of the errors when each variance is s²/(n−1) to those when it is s²/n."""
+    values = [np.asarray(each, dtype=float) for each in dataset.values()]
+    theta, counts = np.array([each.mean() for each in values]), np.array([len(each) for each in values])
+    spread = np.array([each.var(ddof=1) for each in values])
+    contrasts = contrasts_of(list(dataset), formula="delta", **how)
+    return np.sqrt(
+        contrasts.squared_errors(theta, spread / (counts - 1)) / contrasts.squared_errors(theta, spread / counts)
     )
+
+
+def test_bootstrapped_errors_are_right_on_average_for_three_values():
+    rng = np.random.default_rng(19)
+    errors = [
+        estimate({"a": rng.normal(size=3), "b": rng.normal(size=3)}, difference="simple", method="bootstrap")[0].error
+        for _ in range(800)
+    ]
+    squares = np.square(errors)
+    assert abs(squares.mean() - 2 / 3) < 3.5 * squares.std() / np.sqrt(len(squares))
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-60, 1e60, 1e150, 1e300])

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule
-from ampler.stats.summaries import Mean, Quantile, TrimmedMean, resampled, resampled_spread, shuffles, summary_of
+from ampler.stats.summaries import (
+    Mean,
+    Quantile,
+    TrimmedMean,
+    resampled,
+    resampled_spread,
+    shuffles,
+    summary_of,
+    widening,
+)
 
 STATISTICS = ["mean", "median", "trimmed-mean", "quantile:0.9", "trimmed-mean:0.1", np.median, lambda x: x.max()]
 
@@ -30,7 +39,8 @@ def test_the_spread_of_a_quantile_is_that_of_all_resamples_there_are(n, q):
 @pytest.mark.parametrize("n", [40, 41, 200])
 def test_the_spread_of_a_quantile_is_the_limit_of_resampling(n, q):
     values = np.random.default_rng(n).normal(1e6, 3, n)
-    assert resampled_spread(Quantile(q), values, 30_000) == pytest.approx(Quantile(q).spread(values), rel=0.03)
+    plain = resampled_spread(Quantile(q), values, 30_000) / widening(n)
+    assert plain == pytest.approx(Quantile(q).spread(values), rel=0.03)
 
 
 def test_the_spread_of_a_quantile_stays_sound_for_many_values():
@@ -92,8 +102,13 @@ def test_a_statistic_works_along_the_last_axis(statistic):
 
 def test_resampling_the_mean_agrees_with_its_closed_form():
     values = np.random.default_rng(8).normal(size=25)
-    closed = values.var(ddof=1) * 24 / 25
-    assert resampled_spread(Mean(), values, 100_000) == pytest.approx(closed, rel=0.02)
+    assert resampled_spread(Mean(), values, 100_000) == pytest.approx(values.var(ddof=1), rel=0.02)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_the_spread_of_a_callable_is_right_on_average_however_few_the_values(n):
+    values = np.random.default_rng(n).normal(size=n)  # the sample variance is: its mean is the true one
+    assert resampled_spread(summary_of(np.mean), values, 50_000) == pytest.approx(values.var(ddof=1), rel=0.03)
 
 
 def test_resampling_is_the_same_every_time_and_everywhere():

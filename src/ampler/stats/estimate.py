@@ -18,7 +18,7 @@ from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.core.values import Difference, Formula
 from ampler.stats.contrasts import Contrasts, contrasts_of
-from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of
+from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of, widening
 
 Method = Literal["formula", "bootstrap"]
 
@@ -209,7 +209,16 @@ def _resampled_errors(
             f"{contrasts.difference} differences need positive statistics in every resample, "
             f'got {replicates.min():.6g}; use method="formula" or difference="simple"'
         )
-    return np.asarray(contrasts.differences(replicates).std(axis=0, ddof=1))
+    plain = np.asarray(contrasts.differences(replicates).std(axis=0, ddof=1))
+    return plain * _widened(samples, contrasts, estimates)
+
+
+def _widened(samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates) -> Floats:
+    """By how much the bootstrap errors are too small: each algorithm's part of an error by its own number of values."""
+    variances = estimates.spread / samples.counts
+    wide = contrasts.squared_errors(estimates.theta, variances * widening(samples.counts))
+    narrow = contrasts.squared_errors(estimates.theta, variances)
+    return np.sqrt(np.divide(wide, narrow, out=np.ones_like(narrow), where=narrow > 0.0))
 
 
 def _replicates(samples: Samples, statistic: Summary, place: int, resamples: int) -> Floats:

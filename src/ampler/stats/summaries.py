@@ -175,9 +175,19 @@ def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) ->
 
 
 def resampled_spread(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> float:
-    """Return n·Var(statistic) by resampling: for what has no formula."""
+    """Return n·Var(statistic) by resampling: for what has no formula.
+
+    A resample varies like the n values about their mean, which is too little by (n−1)/n (Efron & Tibshirani 1993,
+    section 5.3): of a mean it gives 0.80 of the true standard error at n = 3. So it is widened by n/(n−1).
+    """
+    n = len(values)
     with np.errstate(invalid="ignore"):  # a statistic that is infinite for some resamples has no variance: NaN
-        return len(values) * float(resampled(statistic, values, resamples).var(ddof=1))
+        return float(n * resampled(statistic, values, resamples).var(ddof=1) * widening(n))
+
+
+def widening(n: Any) -> Any:
+    """Return n/(n−1), by which a bootstrap variance from n values is too small; 1 for a single value."""
+    return n / np.maximum(n - 1, 1)
 
 
 def shuffles(streams: int, size: int) -> Codes:

@@ -100,6 +100,14 @@ def test_every_page_is_in_the_table_of_contents():
     assert listed == {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/house.md"])
+def test_files_that_the_map_of_the_house_names_exist(page):
+    named = set(re.findall(r"`(\w+(?:/[\w.]+)+/?)`", (ROOT / page).read_text(encoding="utf-8")))
+
+    assert len(named) > 20
+    assert [name for name in named if not any((base / name).exists() for base in (ROOT, ROOT / "src" / "ampler"))] == []
+
+
 def test_every_figure_is_shown_with_the_lines_that_draw_it():
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
 

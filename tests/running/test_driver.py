@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
@@ -23,6 +23,7 @@ from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, run_seed
 from ampler.study.record import record
+from ampler.study.store import open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor
 
 SERIAL = SerialExecutor()
@@ -460,3 +461,119 @@ def test_ctrl_c_and_sigterm_leave_what_is_recorded_and_no_worker(number, tmp_pat
 
     assert rest.splitlines()[-1] == "interrupted []"
     assert driver.returncode == 0
+
+
+class Holding(SerialExecutor):
+    """An executor whose runs are made when it is told to, and not before."""
+
+    _max_workers = 5
+
+    def __init__(self):
+        self.held = []
+
+    def submit(self, call, /, *arguments):
+        future = Future()
+        self.held.append((future, call, arguments))
+        return future
+
+    def make(self):
+        while self.held:
+            future, call, arguments = self.held.pop(0)
+            future.set_result(call(*arguments))
+
+
+def test_runs_that_ended_just_before_an_interrupt_are_recorded():
+    executor, store = Holding(), MemoryStore()
+
+    def interrupt(progress):
+        executor.make()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(make(rule=Fixed(runs=3)), store, executor=executor, report=interrupt)
+
+    assert len(kept(store)) == 2 * executor._max_workers
+
+
+def test_what_other_workers_gave_is_recorded_when_a_run_ends_the_study():
+    plan = make({"a": noisy(1, 1), "b": failing_on("i2")}, rule=Fixed(runs=1), instances=6)
+    executor, store = Holding(), MemoryStore()
+
+    with pytest.raises(RunFailed):
+        run_plan(plan, store, executor=executor, report=lambda progress: executor.make())
+
+    assert len(kept(store)) == 2 * executor._max_workers
+
+
+def test_an_executor_gets_two_chunks_for_each_worker_it_says_it_has():
+    executor, waiting = Holding(), []
+
+    def watch(progress):
+        waiting.append(len(executor.held))
+        executor.make()
+
+    run_plan(make(rule=Fixed(runs=3)), MemoryStore(), executor=executor, report=watch)
+
+    assert waiting[0] == 2 * executor._max_workers
+
+
+def test_after_a_failure_no_worker_goes_on(tmp_path):
+    begun, ended = tmp_path / "begun", tmp_path / "ended"
+
+    def failing(instance, seed):
+        while not begun.exists():
+            time.sleep(0.01)
+        raise ValueError("no")
+
+    def busy(instance, seed):
+        begun.touch()
+        time.sleep(1.5)  # less than a worker that is asked to leave would be given
+        ended.touch()
+        return 1.0
+
+    with pytest.raises(RunFailed):
+        run_plan(make({"f": failing, "b": busy}, rule=Fixed(runs=1), instances=2), MemoryStore(), workers=2)
+
+    assert begun.exists()
+    assert not ended.exists()
+
+
+def test_a_run_is_on_record_soon_even_when_nothing_else_ends_for_long(tmp_path):
+    def long(instance, seed):
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            with suppress(StoreError), read_store(tmp_path / "x.db") as store:
+                if any(seen.key.algorithm == "quick" for seen in store.observations()):
+                    return 1.0
+            time.sleep(0.05)
+        return 0.0
+
+    plan = make({"quick": noisy(1, 1), "long": long}, rule=Fixed(runs=1), instances=2)
+    with open_store(tmp_path / "x.db") as store:
+        run_plan(plan, store, workers=2)
+        waited = [seen.value for seen in store.observations() if seen.key.algorithm == "long"]
+
+    assert waited == [1.0, 1.0]
+
+
+def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_afterwards(tmp_path):
+    code = textwrap.dedent(f"""
+        import os, signal
+        from ampler.front import Study
+        from ampler.sampling.rules import Fixed
+        from ampler.testing import SerialExecutor
+        def deadly(instance, seed):
+            os.kill(os.getpid(), signal.SIGTERM)
+        study = Study(algorithms={{"a": deadly, "b": deadly}}, instances=["i1", "i2"], difference="simple",
+                      rule=Fixed(runs=1), use="all")
+        signal.signal(signal.SIGTERM, lambda number, frame: print("ours"))
+        try:
+            study.run({str(tmp_path / "x.db")!r}, executor=SerialExecutor())
+        except KeyboardInterrupt:
+            print("interrupted")
+        os.kill(os.getpid(), signal.SIGTERM)
+    """)
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ended.stdout.split() == ["interrupted", "ours"]

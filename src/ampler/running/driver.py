@@ -122,6 +122,7 @@ class Drive:
         self._agenda = Agenda([instance.name for instance in plan.instances], workers)
         self._journal = Journal(store)
         self._courses: dict[str, Course] = {}
+        self._arrived: deque[Fate] = deque()  # what workers gave and nobody has looked at yet
         self._to_retry = {key.instance for key in failed} if again else set()
         self._failed_now: set[RunKey] = set()
         self._taken = store.decisions()
@@ -135,8 +136,9 @@ class Drive:
         """Drive until the study ends. Whatever happens, all that was made is recorded."""
         try:
             while self._keep_busy(engine):
-                for fate in engine.collect(self._patience()):
-                    self._note(fate)
+                self._arrived.extend(engine.collect(self._patience()))
+                while self._arrived:
+                    self._note(self._arrived.popleft())
                 self._keep_time(engine)
         except BaseException:
             try:
@@ -296,7 +298,7 @@ class Drive:
     def _save(self, engine: Engine) -> None:
         """Record what has arrived; a store that fails here has said so already, or the next run will tell."""
         with suppress(StoreError):
-            for fate in engine.collect(0):
+            for fate in (*self._arrived, *engine.collect(0)):
                 if isinstance(fate, Done):
                     self._journal.add(*fate.observations)
             self._flush()

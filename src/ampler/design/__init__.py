@@ -1,4 +1,16 @@
-"""How many instances a comparison needs, which power it reaches, which effect it can detect. Pure."""
+"""How many instances does a comparison need? Two of instances, effect and power give the third. Pure.
+
+In reading order:
+
+* `powers`: the powers of a family of corrected tests, each at the level of its rank; which of them a target names
+* `designs`: Design, and the questions it answers, checked at this door
+* `solve`: the fewest instances or the smallest effect, by search
+* `simulate`: families of tests run for real on simulated differences; a design put to the proof
+* `words`: a question, its answer in a sentence, the table by rank, and hints; the same for shell and browser
+* `cost`: what so many instances and runs cost
+
+It may import `core` and `stats`.
+"""
 
 from ampler.design.designs import Design as Design
 from ampler.design.designs import achieved_power as achieved_power

@@ -143,7 +143,7 @@ def _reference_pairs(contrasts: Contrasts, noise: Floats, roots: Floats, statist
     assert reference is not None
     others = np.arange(noise.shape[-1]) != reference
     scale: Any = 1.0
-    if contrasts.difference == "percent":  # Campelo & Wanner (2019), eq. pdme_se1: relative errors, scaled by θj/θ1
+    if contrasts.difference == "percent":  # Campelo & Wanner (2019), eq. 24: relative errors, scaled by θj/θ1
         scale = (statistics / statistics[..., reference, None]) ** 2
     shared = np.where(others, noise[..., reference, None] * scale, 0.0)
     return ReferencePairs(reference, shared, np.where(others, noise * scale, 0.0), roots)

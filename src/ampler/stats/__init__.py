@@ -1,1 +1,22 @@
-"""The mathematics: arrays in, numbers out; knows no study and no instance names."""
+"""The mathematics: arrays in, numbers out; it knows no study and no instance names.
+
+On one instance: how algorithms differ, and how exactly that is known.
+
+* `summaries`: mean, median, quantile, trimmed mean, and the variance of one run of each
+* `contrasts`: which pairs are compared, which difference, its standard error
+* `estimate`: from samples to estimates and standard errors of every pair
+* `guard`: upper bounds of variances, so that stopping does not rest on luck
+* `variance_prior`: what many variances say about each of them
+
+Over the instances: what the differences show.
+
+* `paired`: the paired tests, one row of a table each
+* `resampling`: tests of all comparisons together, by resampling the instances
+* `holm`: levels and step-down decisions of a family
+* `effect_size`, `shape`: d with its interval; skewness and what it does to a t-test
+* `location`: mean and standard deviation at any magnitude
+* `omnibus`: tests of all algorithms together, and ranks
+* `power`: the power of one paired test
+
+It may import `core` and no other room, numpy and scipy, and it touches no file, process or clock.
+"""

@@ -32,7 +32,7 @@ class Contrasts:
     second: Codes
 
     def differences(self, theta: Floats) -> Floats:
-        """Return φ of each pair (Campelo & Wanner 2019, eqs. sdme, pdme-1, pdme-4; log-ratio is ours)."""
+        """Return φ of each pair (Campelo & Wanner 2019, eqs. 15, 23 and 31; log-ratio is ours)."""
         one, other = self._pairs(theta)
         if self.difference == "simple":
             return one - other
@@ -45,13 +45,13 @@ class Contrasts:
     def squared_errors(self, theta: Floats, v: Floats) -> Floats:
         """Return the squared standard error of each pair's difference."""
         if self.difference == "simple":
-            one, other = self._pairs(v)  # eq. sdme_dist2
+            one, other = self._pairs(v)  # Campelo & Wanner (2019), eq. 17
             return one + other
         if self.difference == "log-ratio":
             one, other = self._pairs(v / (theta * theta))
             return one + other
         if self.reference is not None:
-            one, other = self._pairs(v)  # eq. pdme_se1
+            one, other = self._pairs(v)  # Campelo & Wanner (2019), eq. 24
             reference, rival = self._pairs(theta)
             ratio = rival / reference
             return (one * (ratio * ratio) + other) / (reference * reference)
@@ -59,9 +59,9 @@ class Contrasts:
 
     def best_ratios(self, theta: Floats, spread: Floats) -> Floats:
         """Return the ratio of runs n_i/n_j that serves each pair best; 0/0 is NaN, as nothing is to be gained."""
-        weight = np.sqrt(spread)  # eqs. optratioe-sdm and pdm-ropt2
+        weight = np.sqrt(spread)  # Campelo & Wanner (2019), eqs. 20 and 37
         if self.difference == "log-ratio" or (self.difference == "percent" and self.reference is not None):
-            weight = weight / theta  # eq. pdm-ropt
+            weight = weight / theta  # Campelo & Wanner (2019), eq. 29
         one, other = self._pairs(weight)
         if self.difference == "percent" and self.reference is None and self.formula == "delta":
             share = self.differences(theta) / self.size
@@ -73,7 +73,7 @@ class Contrasts:
         """Percent of the grand mean: share = φ/A is the weight of every algorithm in the normaliser.
 
         delta: (1−share)²·v_i + (1+share)²·v_j + share²·Σ_{k≠i,j} v_k, all over m², written with one sum over all k.
-        paper: v_i + v_j + share²·Σ_k v_k, all over m² (eq. pdme_se2), which leaves out a covariance.
+        paper: v_i + v_j + share²·Σ_k v_k, all over m² (eq. 34), which leaves out a covariance.
         """
         total = _total(theta)
         twice, other = self._pairs(theta * (2.0 / total))

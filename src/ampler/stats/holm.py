@@ -26,7 +26,7 @@ class StepDown:
 
 
 def holm_levels(comparisons: int, alpha: float) -> Floats:
-    """Return the levels of the ranks 1..K, strictest first (Campelo & Wanner 2019, eq. holm).
+    """Return the levels of the ranks 1..K, strictest first (Campelo & Wanner 2019, eq. 39).
 
     >>> holm_levels(4, 0.05).round(4).tolist()
     [0.0125, 0.0167, 0.025, 0.05]

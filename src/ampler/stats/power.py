@@ -26,7 +26,7 @@ def paired_power(
     The t statistic of N normal differences with mean d·σ and standard deviation σ is √N·(d·σ + σ·Z̄)/s, that is
     (d·√N + Z)/√(χ²/(N−1)): noncentral t with N − 1 degrees of freedom and noncentrality d·√N. The test rejects beyond
     the central quantile of 1 − a/2, or 1 − a for one side; only the tail on the effect's side counts
-    (Campelo & Wanner 2019, eq. calcN).
+    (Campelo & Wanner 2019, eq. 38).
 
     >>> paired_power(57, 0.5, [0.05, 0.05 / 21]).round(4).tolist()
     [0.9599, 0.7194]

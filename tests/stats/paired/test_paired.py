@@ -1,10 +1,9 @@
-"""The table of paired tests: against R, against scipy, one sample against many, and the laws they must obey."""
+"""Paired tests against R, against scipy, one sample against many, and the laws they must obey."""
 
 import itertools
 import json
 import math
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,10 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ampler.core.values import Test
-from ampler.stats.location import is_constant
-from ampler.stats.paired import ESTIMANDS, TESTS, paired_test
-from ampler.stats.paired.student import t_statistic
+from ampler.stats.paired import TESTS, paired_test
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "analysis.json").read_text())
 NAMES = {"t": "t.test", "wilcoxon": "wilcoxon", "sign": "binomial"}
@@ -34,28 +30,6 @@ def gold_cases(test):
 
 def number(value):
     return {"Inf": math.inf, "-Inf": -math.inf}.get(value, value)
-
-
-# the table --------------------------------------------------------------------------------------------------------
-
-
-def test_the_table_has_a_row_for_every_name_that_may_be_asked_for():
-    assert tuple(TESTS) == get_args(Test)
-    assert all(row.name == name for name, row in TESTS.items())
-
-
-def test_what_results_call_an_estimate_leads_to_what_it_is():
-    for row in TESTS.values():
-        assert ESTIMANDS[row.estimate_of] is row.estimand
-        assert row.estimand.is_share == (row.estimand.neutral == 0.5)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_an_estimate_is_neutral_where_the_differences_are_symmetric(test):
-    symmetric = np.array([-3.0, -1.5, -0.5, 0.5, 1.5, 3.0])
-    row = paired_test(test)
-    assert row.estimate(symmetric) == row.estimand.neutral
-    assert row.p_value(symmetric, "two-sided") == 1.0
 
 
 # against R --------------------------------------------------------------------------------------------------------
@@ -151,17 +125,6 @@ def test_the_p_values_of_many_samples_are_those_of_each(test, rows):
         )
 
 
-@given(st.integers(2, 80), st.integers(0, 2**32 - 1))
-@settings(deadline=None)
-def test_the_p_values_of_many_t_tests_are_scipys(n, seed):
-    data = np.random.default_rng(seed).normal(0.2, 1.0, (5, n))
-    for alternative in ALTERNATIVES:
-        theirs = stats.ttest_1samp(data, 0.0, axis=1, alternative=alternative)
-        ours = paired_test("t").many(data, alternative)
-        assert ours.p_values.tolist() == pytest.approx(theirs.pvalue.tolist(), rel=1e-9)
-        assert ours.upward.tolist() == (theirs.statistic > 0).tolist()
-
-
 @pytest.mark.parametrize("test", TESTS)
 def test_many_samples_of_zeros_show_nothing(test):
     for alternative in ALTERNATIVES:
@@ -216,11 +179,6 @@ def test_the_unit_of_measurement_does_not_matter(x, test, unit):
     assert method.p_value(x * unit, "two-sided") == pytest.approx(method.p_value(x, "two-sided"), rel=1e-6)
 
 
-@given(any_numbers)
-def test_the_sign_test_sees_signs_alone(x):
-    assert paired_test("sign").p_value(x**3 * 7, "greater") == paired_test("sign").p_value(x, "greater")
-
-
 @given(any_numbers, tests)
 def test_the_sides_of_a_two_sided_test_are_the_one_sided_tests(x, test):
     method = paired_test(test)
@@ -238,15 +196,6 @@ def test_differences_that_are_all_zero_show_nothing(test):
     lower, upper, _ = method.interval(zeros, "two-sided", 0.05)
     null = 0.5 if test == "sign" else 0.0
     assert lower <= null <= upper
-
-
-def test_constant_differences_are_certain_and_rounding_does_not_hide_them():
-    constant = np.array([0.3, 0.1 + 0.2, 0.3])
-    assert is_constant(constant)
-    assert not is_constant(np.array([0.3, 0.31, 0.3]))
-    assert t_statistic(constant) == math.inf
-    assert paired_test("t").p_value(constant, "two-sided") == 0.0
-    assert math.isnan(t_statistic(np.zeros(3)))
 
 
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-160, 1.0, 1e160, 1e300])

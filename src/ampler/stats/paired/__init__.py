@@ -1,15 +1,19 @@
 """Paired tests on the differences of pairs over the instances, each one row of a table. Pure.
 
-Everything that tells one test from another stands in its row (`contract.PairedTest`): the words, the null hypothesis,
-the work cited, what the estimate is and where it is neutral, the efficiency that designs use, the p-value of one sample
-and of many, estimate, interval. Rooms above ask the row and never the name, so that a new test is a file beside
-`student`, `wilcoxon` and `sign`, a row below, and its name in `core.values.Test`.
+* `contract`: what a row says: words, hypothesis, citation, estimand, efficiency, questions to the differences
+* `student`, `wilcoxon`, `sign`: the tests
+* `bounds`: p-values from tails, and intervals that say what level they really have
+* `family`: comparisons tested one by one and held together by Holm
+
+Everything that tells one test from another stands in its row. Rooms above ask the row and never the name, so that a new
+test is a file here, a row below, and its name in `core.values.Test`. This room may import `core` and the rest of
+`stats` that is not built on it (`holm`, `location`).
 
 A family of comparisons is asked through `family_verdict`. Most tests look at one pair at a time: then `family` of the
-row stays empty and `family.HolmFamily` holds the family together (Holm's step-down on the p-values, Bonferroni's joint
+row stays empty and HolmFamily holds the family together (Holm's step-down on the p-values, Bonferroni's joint
 intervals). A test that needs all comparisons at once, as resampling the instances of the whole matrix does, brings its
-own: a callable that takes the matrix (instances in rows, pairs in columns, no gaps), the alternative and the
-family-wise alpha, and returns a `contract.FamilyVerdict`:
+own: a callable that takes the matrix (instances in rows, pairs in columns), the alternative and the family-wise alpha,
+and returns a `contract.FamilyVerdict`:
 
     p_values         of each comparison by itself, not adjusted
     steps            ranks, adjusted p-values and what is rejected; `levels` are those of the intervals of the ranks

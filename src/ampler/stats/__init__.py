@@ -17,6 +17,7 @@ Over the instances: what the differences show.
 * `location`: mean and standard deviation at any magnitude
 * `omnibus`: tests of all algorithms together, and ranks
 * `power`: the power of one paired test
+* `sequential`: the same differences judged at several looks while instances still come in
 
 It may import `core` and no other room, numpy and scipy, and it touches no file, process or clock.
 """

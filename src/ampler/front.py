@@ -35,7 +35,7 @@ from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy
 from ampler.study.changes import Growth
 from ampler.study.evidence import Evidence, evidence_of_study
-from ampler.study.plan import Count, as_algorithms, make_plan
+from ampler.study.plan import Count, as_algorithms, make_plan, run_costs
 from ampler.study.store import open_store
 
 if TYPE_CHECKING:
@@ -339,7 +339,6 @@ class Study:
         if self.rule is not None:
             return self.rule
         assert self.se is not None
-        costs = {algorithm.name: algorithm.cost for algorithm in as_algorithms(self.algorithms)}
         return Accuracy(
             se=self.se,
             difference=self.difference,
@@ -347,5 +346,5 @@ class Study:
             statistic=self.statistic,
             start=self.start,
             budget=self.budget,
-            costs=costs if set(costs.values()) != {1.0} else None,
+            costs=run_costs(as_algorithms(self.algorithms)),
         )

@@ -15,7 +15,8 @@ Status = Literal["ok", "failed", "timeout", "lost"]
 Better = Literal["lower", "higher"]
 Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all
 Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
-Target = Literal["worst", "mean", "median", "best"] | int
+TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
+Target = TargetWord | int  # which power must be reached; a number: in so many comparisons
 Parameter = str | int | float | bool
 
 

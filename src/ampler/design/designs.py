@@ -12,7 +12,7 @@ from typing import Any, get_args
 from ampler.core.arrays import Floats
 from ampler.core.checks import choice, finite, integer, share
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Target, Test
+from ampler.core.values import Alternative, Target, TargetWord, Test
 from ampler.design.powers import PlannedFamily, Simulated, Terms, power_profile
 from ampler.design.simulate import Dependence
 from ampler.design.solve import (
@@ -337,6 +337,6 @@ def _target(value: Any, comparisons: int) -> Target | Simulated:
     """Check a target: a word, or the number of tests that must reach the power."""
     way_out = f"or the number of tests that must reach the power, from 1 to {comparisons}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        word: Target | Simulated = choice("target", value, ("mean", "median", "worst", "best", "simulated"), way_out)
+        word: Target | Simulated = choice("target", value, (*get_args(TargetWord), "simulated"), way_out)
         return word
     return integer("target", value, 1, comparisons, "that many of the comparisons must reach the power")

@@ -175,6 +175,12 @@ def as_algorithm(name: str, algorithm: Callable[..., Any] | Algorithm) -> Algori
     return Function(name, call, origin(algorithm.func), bound)
 
 
+def run_costs(algorithms: Iterable[Algorithm]) -> dict[str, float] | None:
+    """Return what a run of each algorithm costs, for a rule; None when all cost 1, as a rule takes them to."""
+    costs = {algorithm.name: algorithm.cost for algorithm in algorithms}
+    return costs if set(costs.values()) != {1.0} else None
+
+
 def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> list[Instance]:
     """Return instances from a mapping of names to objects, or from names."""
     if isinstance(instances, Mapping):

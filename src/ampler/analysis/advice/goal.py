@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 
@@ -10,12 +11,11 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import choice, positive
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Target, Test
+from ampler.core.values import Target, TargetWord, Test
 from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power
 
-NAMED = ("mean", "median", "worst", "best")
 DETECT_HALVINGS = 12  # of the interval in which the detectable difference lies: three digits
 
 
@@ -41,7 +41,7 @@ class PowerGoal:
         if power <= alpha:
             raise InvalidDesign(f"power must be larger than alpha, got {power!r} and {alpha!r}")
         if not (isinstance(self.target, int) and self.target > 0):
-            choice("target", self.target, NAMED, "or say in how many comparisons")
+            choice("target", self.target, get_args(TargetWord), "or say in how many comparisons")
 
     def instances(self, variances: Floats, guess: int = 2) -> int:
         """Return the fewest instances that reach the power when the pairs' differences have these variances."""

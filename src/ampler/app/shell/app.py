@@ -17,13 +17,11 @@ from ampler.app.shell.design import design
 from ampler.app.shell.export import export
 from ampler.app.shell.init import init
 from ampler.app.shell.merge import merge
-from ampler.app.shell.output import WrongUsage, note
+from ampler.app.shell.output import DONE, INTERRUPTED, PROBLEM, WRONG_USAGE, WrongUsage, note
 from ampler.app.shell.report import report
 from ampler.app.shell.run import run
 from ampler.app.shell.status import status
 from ampler.core.errors import AmplerError
-
-DONE, PROBLEM, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(
     name="ampler",

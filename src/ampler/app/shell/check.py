@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ampler.app.shell.options import JsonOption, WholeOption
-from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
+from ampler.app.shell.options import JsonOption, StoreOption, WorkersOption
+from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say, say_points, say_table, write_json
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
@@ -18,18 +18,16 @@ if TYPE_CHECKING:
     from ampler.study.forecast import Forecast
     from ampler.study.toml import StudyFile
 
-INTERRUPTED = 130
+WriteCostsOption = Annotated[
+    bool, typer.Option("--write-costs", help="Write the run times, as relative costs, into the study file.")
+]
 
 
 def check(
     study: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study file to check.")],
-    store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
-    ] = None,
-    workers: Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")] = None,
-    write_costs: Annotated[
-        bool, typer.Option("--write-costs", help="Write the run times, as relative costs, into the study file.")
-    ] = False,
+    store: StoreOption = None,
+    workers: WorkersOption = None,
+    write_costs: WriteCostsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Read a study, run each algorithm on one instance, and say what the whole will take.

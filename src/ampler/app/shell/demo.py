@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ampler.app.shell.options import WholeOption
-from ampler.app.shell.output import WrongUsage, note, say
+from ampler.app.shell.options import WorkersOption
+from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
     from ampler.study.store import SqliteStore
 
-INTERRUPTED = 130
-
 
 def demo(
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the study is kept.")] = Path("ampler-demo"),
-    workers: Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")] = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Carry out a small study, from start to finish: three annealers for the travelling salesman.
 

@@ -49,6 +49,10 @@ def as_integer(text: str | int) -> int:
 
 NumberOption = partial(Option, parser=as_number, metavar="NUMBER")
 WholeOption = partial(Option, parser=as_integer, metavar="N")
+StoreOption = Annotated[
+    Path | None, Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
+]
+WorkersOption = Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")]
 
 
 # many options as one parameter ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ampler.core.plain import jsonable
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+DONE, PROBLEM, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130  # exit codes
 WIDEST = 100  # longer lines of prose are hard to read, however wide the terminal
 
 

@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ampler.app.shell.options import WholeOption
-from ampler.app.shell.output import WrongUsage, note, say
+from ampler.app.shell.options import StoreOption, WorkersOption
+from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
     from ampler.study.store import SqliteStore
 
-INTERRUPTED = 130
-
 
 def run(
     study: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study file to carry out.")],
-    store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
-    ] = None,
-    workers: Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")] = None,
+    store: StoreOption = None,
+    workers: WorkersOption = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed runs of earlier sessions again.")
     ] = False,

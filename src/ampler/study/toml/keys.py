@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from ampler.core.checks import choice, finite, integer, positive
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, policy_from
-from ampler.core.values import Reading
+from ampler.core.values import Reading, TargetWord
 from ampler.study.toml.lines import KeyPath, line_of
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "[instances]": ("files", "names", "python", "features", "use"),
 }
-TARGETS = ("worst", "mean", "median", "best")
+TARGETS: tuple[str, ...] = get_args(TargetWord)
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
     f"{prefix}iB": 2 ** (10 * power) for power, prefix in enumerate("KMGT", start=1)

@@ -22,15 +22,18 @@ from ampler.core.values import (
     Command,
     Decision,
     Difference,
+    Formula,
     Function,
+    Guard,
     Limits,
     Plan,
     Question,
     Reading,
     Test,
 )
+from ampler.sampling.allocation import Allocation
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan
+from ampler.study.plan import make_plan, run_costs
 from ampler.study.toml import keys
 from ampler.study.toml.imports import imported
 from ampler.study.toml.instances import read_instances
@@ -166,21 +169,20 @@ def _question(top: Table) -> Question:
 
 def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callable[[Any], Decision]:
     table = _subtable(top, "rule")
-    allocation = table.read("allocation", keys.one_of("optimal", "greedy", "balanced", "fixed"), "optimal")
+    allocation = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), "optimal")
     useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
     if useless:
         raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; leave it out")
     if allocation == "fixed":
         return Fixed(runs=table.read("runs", keys.at_least(1), 30))
-    costs = {algorithm.name: algorithm.cost for algorithm in algorithms}
     given: dict[str, Any] = {
         "allocation": allocation,
         "start": table.read("start", keys.at_least(2), None),
         "budget": table.read("budget", keys.at_least(1), None),
         "batch": table.read("batch", keys.at_least(1), None),
-        "guard": table.read("guard", keys.one_of("none", "pairs", "all"), None),
-        "formula": table.read("formula", keys.one_of("delta", "paper"), None),
-        "costs": costs if set(costs.values()) != {1.0} else None,
+        "guard": table.read("guard", keys.one_of(*get_args(Guard)), None),
+        "formula": table.read("formula", keys.one_of(*get_args(Formula)), None),
+        "costs": run_costs(algorithms),
     }
     return Accuracy(
         se=top.require("se", positive, "the accuracy wanted for each difference (or allocation = 'fixed')"),

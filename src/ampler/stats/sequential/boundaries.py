@@ -14,12 +14,11 @@ from math import ceil, exp, inf, log, pi, sqrt
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
 from ampler.stats.sequential.spending import Spending
 
-Floats = NDArray[np.float64]
 Sides = Literal[1, 2]
 
 NEWTON_STEPS = 60  # four are usual; the cap only bounds the time of a pathological case

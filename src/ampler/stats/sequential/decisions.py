@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.errors import InvalidDesign
 from ampler.stats.holm import step_down
 from ampler.stats.sequential.boundaries import Sides, equivalence_levels
@@ -24,9 +24,6 @@ from ampler.stats.sequential.schedule import Schedule
 from ampler.stats.sequential.spending import KimDeMets, OBrienFleming, Spending
 from ampler.stats.sequential.student import FEWEST_NEW, checked_looks
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Verdict = Literal["continue", "different", "no relevant difference", "undecided"]
 Theory = Literal["student", "normal"]
 

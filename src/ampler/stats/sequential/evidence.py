@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Counts, Floats
 from ampler.core.errors import InvalidData
 from ampler.core.values import Alternative
 from ampler.stats.location import ROUNDING, location
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

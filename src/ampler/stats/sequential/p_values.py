@@ -10,14 +10,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ampler.core.arrays import Floats
 from ampler.stats.sequential.schedule import Schedule
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-Floats = NDArray[np.float64]
 
 SMALLEST = 1e-12  # smaller p-values are not told apart
 POINTS = 20  # levels computed, equidistant in the square root of their normal quantile: p-values are good to 4e-5

@@ -8,11 +8,9 @@ from math import e, isfinite
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
-
-Floats = NDArray[np.float64]
 
 KINDS = "'OF' (O'Brien-Fleming), 'P' (Pocock), 'KD2' (Kim-DeMets, any power) or 'HSD-2' (Hwang-Shih-DeCani, any γ)"
 

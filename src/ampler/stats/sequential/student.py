@@ -16,8 +16,8 @@ from functools import lru_cache
 from math import exp, lgamma, log, pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
 from ampler.stats.sequential.boundaries import (
     Paths,
@@ -30,8 +30,6 @@ from ampler.stats.sequential.boundaries import (
     spent_shares,
 )
 from ampler.stats.sequential.spending import Spending
-
-Floats = NDArray[np.float64]
 
 FEWEST_NEW = 3  # instances a look: with fewer, v has no bounded density
 TAIL_NODES = 20

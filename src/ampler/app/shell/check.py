@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ampler.app.shell.options import JsonOption, StoreOption, WorkersOption
-from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say, say_points, say_table, write_json
+from ampler.app.shell.options import JsonOption, StoreOption, WorkersOption, check_workers
+from ampler.app.shell.output import INTERRUPTED, note, say, say_points, say_table, write_json
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
@@ -39,8 +39,7 @@ def check(
     from ampler.study.store import open_store
     from ampler.study.toml import read_study_file
 
-    if workers is not None and workers < 1:
-        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    check_workers(workers)
     file = read_study_file(study)
     with open_store(store or file.path.with_suffix(".db")) as opened:
         found = _inspected(file.plan, opened)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ampler.app.shell.options import WorkersOption
-from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
+from ampler.app.shell.options import WorkersOption, check_workers
+from ampler.app.shell.output import INTERRUPTED, note, say
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
@@ -27,8 +27,7 @@ def demo(
     from ampler.study.store import open_store
     from ampler.study.toml import read_study_file
 
-    if workers is not None and workers < 1:
-        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    check_workers(workers)
     file = read_study_file(write_study(output))
     say(_introduced(file.plan, file.path.name, output), style="bold")
     with open_store(file.path.with_suffix(".db")) as store:

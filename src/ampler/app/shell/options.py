@@ -55,6 +55,12 @@ StoreOption = Annotated[
 WorkersOption = Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")]
 
 
+def check_workers(workers: int | None) -> None:
+    """Refuse to make runs by nobody."""
+    if workers is not None and workers < 1:
+        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+
+
 # many options as one parameter ------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ampler.app.shell.options import StoreOption, WorkersOption
+from ampler.app.shell.options import StoreOption, WorkersOption, check_workers
 from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def run(
     from ampler.study.store import open_store
     from ampler.study.toml import read_study_file
 
-    if workers is not None and workers < 1:
-        raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    check_workers(workers)
     cut = None if part is None else part_numbers(part)
     file = read_study_file(study)
     plan = file.plan if cut is None else part_of(file.plan, *cut)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from ampler.core.values import Alternative, Test
+from ampler.core.values import Alternative, Target, Test
 from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
 from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
+from ampler.stats.holm import Correction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,39 +52,37 @@ class PowerCurve:
     marked: Design
 
 
-def sample_sizes_data(
-    *,
-    effect: float = 0.5,
-    power: float = 0.9,
-    comparisons: Iterable[int] = range(1, 31),
-    alpha: float = 0.05,
-    alternative: Alternative = "two-sided",
-    test: Test = "t",
-) -> SampleSizes:
+class PlannedFor(TypedDict, total=False):
+    """What designs are made for, as `required_instances` takes it; effect 0.5 and power 0.9 if not said."""
+
+    effect: float
+    power: float
+    alpha: float
+    alternative: Alternative
+    test: Test
+
+
+PAPERS: PlannedFor = {"effect": 0.5, "power": 0.9}  # Campelo & Wanner (2019), Figures 1 and 2
+
+
+def sample_sizes_data(*, comparisons: Iterable[int] = range(1, 31), **asked: Unpack[PlannedFor]) -> SampleSizes:
     """Return how many instances each number of comparisons needs (Campelo & Wanner 2019, Figure 1).
+
+    `asked` are effect (0.5), power (0.9), alpha, alternative and test, as in `required_instances`.
 
     >>> data = sample_sizes_data(comparisons=[1, 15])
     >>> data.bonferroni, data.holm
     ((44, 76), (44, 67))
     """
-    counts = tuple(comparisons)
+    counts, planned_for = tuple(comparisons), PAPERS | asked
 
-    def needed(count: int, *, worst: bool) -> int:
-        return required_instances(
-            comparisons=count,
-            effect=effect,
-            power=power,
-            alpha=alpha,
-            alternative=alternative,
-            test=test,
-            target="worst" if worst else "mean",
-            correction="bonferroni" if worst else "holm",
-        ).instances
+    def needed(count: int, target: Target, correction: Correction) -> int:
+        return required_instances(comparisons=count, target=target, correction=correction, **planned_for).instances
 
     return SampleSizes(
         comparisons=counts,
-        bonferroni=tuple(needed(count, worst=True) for count in counts),
-        holm=tuple(needed(count, worst=False) for count in counts),
+        bonferroni=tuple(needed(count, "worst", "bonferroni") for count in counts),
+        holm=tuple(needed(count, "mean", "holm") for count in counts),
     )
 
 
@@ -99,26 +98,15 @@ def draw_sample_sizes(data: SampleSizes, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def power_profiles_data(
-    *,
-    effect: float = 0.5,
-    power: float = 0.9,
-    comparisons: Iterable[int] = range(1, 31),
-    alpha: float = 0.05,
-    alternative: Alternative = "two-sided",
-    test: Test = "t",
-) -> PowerProfiles:
+def power_profiles_data(*, comparisons: Iterable[int] = range(1, 31), **asked: Unpack[PlannedFor]) -> PowerProfiles:
     """Return the powers of all tests in designs for a mean power (Campelo & Wanner 2019, Figure 2).
+
+    `asked` are effect (0.5), power (0.9), alpha, alternative and test, as in `required_instances`.
 
     >>> [round(power, 3) for power in power_profiles_data(comparisons=[3]).powers[0]]
     [0.866, 0.899, 0.943]
     """
-    designs = tuple(
-        required_instances(
-            comparisons=count, effect=effect, power=power, alpha=alpha, alternative=alternative, test=test
-        )
-        for count in comparisons
-    )
+    designs = tuple(required_instances(comparisons=count, **(PAPERS | asked)) for count in comparisons)
     return PowerProfiles(designs=designs, powers=tuple(tuple(design.powers.tolist()) for design in designs))
 
 

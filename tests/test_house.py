@@ -31,6 +31,7 @@ SHARED = {
 # Not defended, only not mended yet: names with two meanings, pages and tests that are missing.
 TO_RENAME = {
     "Columns",
+    "Evidence",
     "Family",
     "Setting",
     "Table",
@@ -38,6 +39,7 @@ TO_RENAME = {
     "sentences",
     "status_of",
     "step_down",
+    "t_statistic",
     "words",
 }
 TO_WRITE = {
@@ -50,6 +52,7 @@ TO_WRITE = {
     "running/engines",
     "running/one_run",
     "stats/resampling",
+    "stats/sequential",
     "study",
     "study/starters",
     "study/store",
@@ -85,6 +88,7 @@ TO_TEST = {
     "running/work.py",
     "stats/resampling/family.py",
     "stats/resampling/steps.py",
+    "stats/sequential/schedule.py",
     "study/evidence.py",
     "study/starters/init.py",
     "study/status.py",

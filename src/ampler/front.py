@@ -11,25 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.advice import Advice, advise_runs
+from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, Target, Test
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, failure_policy
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import (
-    Algorithm,
-    Alternative,
-    Better,
-    Difference,
-    Formula,
-    Guard,
-    Instance,
-    Limits,
-    Plan,
-    Question,
-    Target,
-    Test,
-)
+from ampler.core.values import Algorithm, Instance, Limits, Plan, Question
 from ampler.data.tables import Columns, Table, read_table
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy

@@ -1,4 +1,23 @@
-"""From runs to what may be concluded: comparisons in Holm's order, accuracy, and what a reader must know. Pure."""
+"""What may I conclude? Answers: which algorithms differ, how sure is that, and what spoils it? Pure: runs → Analysis.
+
+    runs ─► blocks ─► differences ─► compare (Holm) ─► words          runs of a pilot ─► advice ─► more of what?
+              └─► accuracy, cautions, exploration, omnibus tests
+
+In reading order:
+
+* `analyse`: the steps, in the order in which they are taken;
+* `blocks`: runs gathered by instance and algorithm, incomplete instances left out, then summarised;
+* `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
+* `exploration`: subgroups, and whether the conclusion hangs on a choice;
+* `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
+* `results`: all of this as one value, `Analysis`;
+* `words`: every sentence about an analysis, and its table as text;
+* `advice`: more instances or more runs, learnt from a pilot.
+
+What is asked comes as one value, `core.settings.AnalysisSettings`. Imports `core`, `stats`, `design` and `sampling`; no
+files, no processes. It knows no study: what a study file says of its runs is in `study.evidence`, and `front` brings
+the two together.
+"""
 
 from ampler.analysis.analyse import analyse_runs
 from ampler.analysis.compare import Comparison

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ampler.core.arrays import Bools, Counts, Floats
+from ampler.core.choices import Guard
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.failures import FailurePolicy, WorstSeen, values_under
 from ampler.core.runs import Runs
-from ampler.core.values import Guard
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import guarded_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of

@@ -16,8 +16,9 @@ from ampler.analysis.blocks import Blocks, Cells
 from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import OtherPolicy
 from ampler.core.arrays import Codes, Floats, Pair
+from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.runs import Runs
-from ampler.core.values import Alternative, Caution, Difference, Test
+from ampler.core.values import Caution
 from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis

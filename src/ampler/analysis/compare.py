@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Floats, Interval, Pair
-from ampler.core.values import Alternative, Test
+from ampler.core.choices import Alternative, Test
 from ampler.stats.effect_size import effect_intervals, effect_size
 from ampler.stats.holm import step_down
 from ampler.stats.paired import Bounds, FamilyVerdict, PairedTest, family_verdict, paired_test

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ampler.analysis.blocks import Blocks, Cells, summarise
 from ampler.core.arrays import Codes, Floats, Interval
+from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.errors import InvalidData
-from ampler.core.values import Alternative, Difference, Test
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.paired import TESTS, family_verdict, paired_test
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.core.arrays import Floats, Pair
+from ampler.core.choices import Status
 from ampler.core.failures import policy_data
 from ampler.core.plain import flat, jsonable
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Caution, Status
+from ampler.core.values import Caution
 from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:

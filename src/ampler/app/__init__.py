@@ -1,1 +1,7 @@
-"""The fronts: thin; they read options and lay out words that live below."""
+"""The fronts. Answers: how do people at a terminal reach the rooms below?
+
+* `shell`: the `ampler` command.
+
+Thin: a front reads options and lays out words. What is said of a design, a study, an analysis or advice stands in the
+`words` of their rooms, so that every front says the same. May import every room but `testing`; nothing imports it.
+"""

@@ -6,8 +6,6 @@ of the door.
 
 from __future__ import annotations
 
-from decimal import Decimal
-from difflib import get_close_matches
 from math import inf, isfinite, nan
 from numbers import Integral, Real
 from reprlib import repr as shown
@@ -64,6 +62,8 @@ def integer(
 def choice(name: str, value: Any, choices: tuple[str, ...], way_out: str = "", *, error: Door = InvalidDesign) -> Any:
     """Return one of the words."""
     if not (isinstance(value, str) and value in choices):
+        from difflib import get_close_matches
+
         near = get_close_matches(value, choices, 1) if isinstance(value, str) else []
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise error(_sentence(name, f"must be one of {', '.join(map(repr, choices))}", value, way_out, hint))
@@ -82,12 +82,18 @@ def _limits(least: int | None, most: int | None) -> str:
 
 def _float(value: Any) -> float:
     """NaN for what is no number, infinity for a whole number beyond 1e308."""
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+    if isinstance(value, bool) or not (isinstance(value, Real) or _is_decimal(value)):
         return nan
     try:
         return float(value)
     except OverflowError:
         return inf
+
+
+def _is_decimal(value: Any) -> bool:
+    from decimal import Decimal  # few have one, and the shell's help must be quick
+
+    return isinstance(value, Decimal)
 
 
 def _int(value: Any) -> int | None:

@@ -16,8 +16,9 @@ from ampler.core.wording import digits
 
 if TYPE_CHECKING:  # values and runs are made of policies; numpy waits until there are arrays
     from ampler.core.arrays import Bools, Floats
+    from ampler.core.choices import Better, Difference
     from ampler.core.runs import Runs
-    from ampler.core.values import Better, Difference, Observation
+    from ampler.core.values import Observation
 
 
 @dataclass(frozen=True, slots=True)

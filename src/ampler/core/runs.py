@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ampler.core.arrays import Bools, Codes, Floats
+from ampler.core.choices import Status
 from ampler.core.errors import InvalidData
-from ampler.core.values import Observation, Status
+from ampler.core.values import Observation
 
 STATUSES: tuple[Status, ...] = get_args(Status)  # a status is stored as its place here; "ok" is 0
 

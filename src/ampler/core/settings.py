@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from ampler.core.checks import choice, integer, positive, share
+from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, Test
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy
-from ampler.core.values import Alternative, Better, Difference, Formula, Guard, Test
 
-Check = Callable[[str, Any], object]
+if TYPE_CHECKING:
+    from ampler.core.values import Question
+
+Check = Callable[[str, Any], Any]
 
 UNKNOWN = "leave it out if it is not known"
 
@@ -26,8 +29,7 @@ class Setting:
     """What is known of a setting besides its type and default.
 
     `help` is what people are told of it; a setting without help is no option of the shell. `check` takes the name and
-    the value and complains of what does not fit; words that hang on the algorithms are checked where these are known.
-    `metavar` stands for a free text.
+    the value and returns what fits or says why nothing does; a free text has none, and `metavar` stands for it.
     """
 
     help: str = ""
@@ -43,14 +45,13 @@ def _a_share(way_out: str) -> Check:
     return lambda name, value: share(name, value, way_out)
 
 
-def _positive(name: str, value: Any) -> None:
-    if value is not None:
-        positive(name, value, UNKNOWN, error=InvalidData)
+def _positive(name: str, value: Any) -> float | None:
+    return None if value is None else positive(name, value, UNKNOWN, error=InvalidData)
 
 
-def _runs(name: str, value: Any) -> None:
-    if value is not None:
-        integer(name, value, 1, 10**12, "it is the largest number of runs on one instance")
+def _runs(name: str, value: Any) -> int | None:
+    way_out = "it is the largest number of runs on one instance"
+    return None if value is None else integer(name, value, 1, 10**12, way_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,9 @@ class AnalysisSettings:
     """
 
     reference: Annotated[str | None, Setting("Compare all with this one; else all pairs.", metavar="NAME")] = None
-    difference: Annotated[Difference, Setting("Must be chosen, unless a study says it.")]
+    difference: Annotated[
+        Difference, Setting("Must be chosen, unless a study says it.", _one_of(Difference, "there is no default"))
+    ]
     test: Annotated[Test, Setting("The paired test: t if not said.", _one_of(Test, "t is the default"))] = "t"
     alternative: Annotated[
         Alternative,
@@ -89,7 +92,12 @@ class AnalysisSettings:
     margin: Annotated[float | None, Setting("Differences within it count as equivalent.", _positive)] = None
     effect: Annotated[float | None, Setting("The effect that was planned for.", _positive)] = None
     power: Annotated[float, Setting("The power that was planned for: 0.8 if not said.", _a_share("0.8 is usual"))] = 0.8
-    formula: Annotated[Formula, Setting("Errors of percent differences, all with all: delta if not said.")] = "delta"
+    formula: Annotated[
+        Formula,
+        Setting(
+            "Errors of percent differences, all with all: delta if not said.", _one_of(Formula, "delta is the default")
+        ),
+    ] = "delta"
     guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
     failures: Annotated[FailurePolicy | None, Setting()] = None
 
@@ -120,6 +128,12 @@ def types() -> dict[str, Any]:
 def declared() -> dict[str, Setting]:
     """Return what is known of every setting that can be said, by name."""
     return {name: kind.__metadata__[0] for name, kind in _annotated().items()}
+
+
+def asked_by(question: Question) -> dict[str, Any]:
+    """Return what the question of a study says of its analysis, by name; what it leaves open is not there."""
+    asked = {name: getattr(question, name, None) for name in declared()}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def _annotated() -> dict[str, Any]:

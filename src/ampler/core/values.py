@@ -6,17 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ampler.core.choices import Alternative, Better, Difference, Status, Target, Test
 from ampler.core.failures import FailurePolicy, StopStudy
 
-Difference = Literal["simple", "percent", "log-ratio"]
-Alternative = Literal["two-sided", "less", "greater"]
-Test = Literal["t", "wilcoxon", "sign"]
-Status = Literal["ok", "failed", "timeout", "lost"]
-Better = Literal["lower", "higher"]
-Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all
-Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
-TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
-Target = TargetWord | int  # which power must be reached; a number: in so many comparisons
 Parameter = str | int | float | bool
 
 

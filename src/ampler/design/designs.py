@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 from ampler.core.arrays import Floats
 from ampler.core.checks import choice, finite, integer, share
+from ampler.core.choices import Alternative, Target, TargetWord, Test
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Target, TargetWord, Test
 from ampler.design.powers import PlannedFamily, Simulated, Terms, power_profile
 from ampler.design.simulate import Dependence
 from ampler.design.solve import (

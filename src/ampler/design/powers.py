@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative, Target, Test
+from ampler.core.choices import Alternative, Target, Test
 from ampler.stats.holm import Correction, divided_levels
 from ampler.stats.power import paired_power
 

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.checks import choice, integer
+from ampler.core.choices import Alternative, Test
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Test
 from ampler.design.powers import Terms
 from ampler.stats.holm import Correction, corrected_levels, reject_families
 from ampler.stats.paired import paired_test

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ampler.core.choices import Alternative, Target, Test
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Target, Test
 from ampler.core.wording import count, rounded_up
 from ampler.design import Design, achieved_power, detectable_effect, n_comparisons, required_instances
 from ampler.design.powers import Simulated

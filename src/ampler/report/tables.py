@@ -10,7 +10,7 @@ import numpy as np
 
 from ampler.analysis import Analysis
 from ampler.core.arrays import Interval
-from ampler.core.values import Status
+from ampler.core.choices import Status
 from ampler.core.wording import digits
 
 DIGITS = 3

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey, Status
+from ampler.core.choices import Status
+from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey
 from ampler.running.one_run import run_once
 from ampler.study.plan import run_seed
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
-from ampler.core.values import Formula
+from ampler.core.choices import Formula
 from ampler.stats.contrasts import Contrasts
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from ampler.core.arrays import Counts, Floats
 from ampler.core.checks import choice, integer, positive
+from ampler.core.choices import Difference, Formula, Guard
 from ampler.core.contracts import Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Difference, Formula, Guard, Sample, Stop
+from ampler.core.values import Decision, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values

@@ -12,8 +12,8 @@ from typing import get_args
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
+from ampler.core.choices import Difference, Formula
 from ampler.core.errors import InvalidRule
-from ampler.core.values import Difference, Formula
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 
 from ampler.core.arrays import Codes, Counts, Floats
+from ampler.core.choices import Difference, Formula
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
-from ampler.core.values import Difference, Formula
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of, widening
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Guard
+from ampler.core.choices import Guard
 from ampler.stats.variance_prior import chi_square_quantile, fitted_prior
 
 LEVEL = 0.1  # chance that one algorithm's true variance exceeds its bound ("pairs"); shared by all of them ("all")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Better
+from ampler.core.choices import Better
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ampler.core.arrays import Floats
+from ampler.core.choices import Alternative, Test
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative, Test
 from ampler.stats.paired import paired_test
 
 

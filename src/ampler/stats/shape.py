@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 from ampler.stats.location import is_constant, location
 
 

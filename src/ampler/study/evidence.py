@@ -11,7 +11,7 @@ from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
-from ampler.core.settings import declared
+from ampler.core.settings import asked_by
 from ampler.core.values import Caution, Finished, PlanRecord, Question
 from ampler.sampling.rules import default_budget
 from ampler.study.status import unused_runs
@@ -75,13 +75,12 @@ def _of_store(store: Store) -> Evidence:
 
 def _settings(plan: PlanRecord) -> dict[str, Any]:
     """What the question and the rule of a plan say of its analysis."""
-    question = {field.name: getattr(plan.question, field.name) for field in fields(Question)}
-    asked = question | {name: plan.rule[name] for name in RULED if name in plan.rule}
+    asked = asked_by(plan.question) | {name: plan.rule[name] for name in RULED if plan.rule.get(name) is not None}
     if "se" in plan.rule:
         asked["budget"] = plan.rule.get("budget") or default_budget(len(plan.algorithms))
     if not isinstance(plan.policy, StopStudy):
         asked["failures"] = plan.policy
-    return {name: asked[name] for name in declared() if asked.get(name) is not None}
+    return asked
 
 
 def _features(plan: PlanRecord) -> dict[str, dict[str, object]]:

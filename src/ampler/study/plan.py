@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from ampler.core.arrays import Pair
-from ampler.core.checks import integer, positive, share
+from ampler.core.checks import integer, positive
 from ampler.core.contracts import StudyRule, check_rule
-from ampler.core.errors import InvalidDesign, InvalidPlan
+from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, completed
 from ampler.core.plain import canonical, origin, plain
+from ampler.core.settings import AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
@@ -232,13 +233,10 @@ def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None
     names = [algorithm.name for algorithm in algorithms]
     if question.reference is not None and question.reference not in names:
         raise InvalidPlan(f"reference must be one of the algorithms {quoted(names, 10)}, got {question.reference!r}")
-    if question.reference is None and question.alternative != "two-sided":
-        raise InvalidPlan(f"alternative {question.alternative!r} needs a reference; name one, or use 'two-sided'")
-    for field in ("effect", "margin"):
-        if getattr(question, field) is not None:
-            positive(field, getattr(question, field), error=InvalidPlan)
-    for field in ("alpha", "power"):
-        share(field, getattr(question, field), error=InvalidPlan)
+    try:
+        AnalysisSettings(**asked_by(question))
+    except InvalidInput as problem:
+        raise InvalidPlan(str(problem)) from None
 
 
 def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Instance]) -> None:

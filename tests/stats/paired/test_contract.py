@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from ampler.core.values import Test
+from ampler.core.choices import Test
 from ampler.report.references import reference
 from ampler.stats.paired import ESTIMANDS, TESTS, paired_test
 

@@ -276,7 +276,7 @@ WRONG = [
     (SMALL + "[run]\ntimeot = 1", 17, "'timeot' is no key of [run]; did you mean 'timeout'?"),
     (SMALL + "[run]\nse = 1", 17, "'se' is no key of [run]; it belongs at the top"),
     ("timeout = '1s'\n" + SMALL, 1, "'timeout' is no key of a study file; it belongs under [run]"),
-    (SMALL + "[zebra]", 16, "'zebra' is no key of a study file; known are name, reference, "),
+    (SMALL + "[zebra]", 16, "'zebra' is no key of a study file; known are name, difference, reference, "),
     (SMALL + "[rules]", 16, "'rules' is no key of a study file; did you mean 'rule'?"),
     (
         SMALL.replace("[[algorithm]]", "[[algorithms]]"),

@@ -16,10 +16,10 @@ from ampler.analysis.advice.pilot import Pilot, VarianceParts, pilot_of
 from ampler.analysis.blocks import complete, gather, summarise
 from ampler.core.arrays import Floats
 from ampler.core.checks import positive
+from ampler.core.choices import Difference, Target
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Difference, Target
 from ampler.stats.contrasts import contrasts_of
 
 ROOM = 3.0  # a rule with the default guard takes a fifth more runs than the optimum, but now and then far more

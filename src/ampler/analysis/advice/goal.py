@@ -9,9 +9,9 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.checks import choice, positive
+from ampler.core.choices import Target, TargetWord, Test
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Target, TargetWord, Test
 from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from ampler.app.shell.options import (
     settings_options,
     table_options,
     takes,
+    word_or_number,
 )
 from ampler.app.shell.output import WrongUsage, say, say_points, say_table, write_json
 
@@ -71,7 +72,7 @@ def advise(
     advice = front.advise(
         file,
         detect=detect,
-        target=_target(target),
+        target=word_or_number(target),
         start=start,
         costs=_costs(cost),
         instance_cost=instance_cost,
@@ -82,11 +83,6 @@ def advise(
         write_json(advice.as_dict())
     else:
         _tell(advice)
-
-
-def _target(word: str | None) -> Any:
-    """A number of tests is a number; every other word is checked where it is used."""
-    return int(word) if word is not None and word.isdigit() else word
 
 
 def _costs(words: list[str] | None) -> dict[str, float] | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ampler.app.shell.options import JsonOption, NumberOption, WholeOption
+from ampler.app.shell.options import JsonOption, NumberOption, WholeOption, word_or_number
 from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
-from ampler.core.values import Alternative, Test
+from ampler.core.choices import Alternative, Test
 
 if TYPE_CHECKING:
     from ampler.design import Design
@@ -63,7 +63,7 @@ def design(
         effect=_effect(effect, difference, sd, se),
         power=power,
         alpha=alpha,
-        target=_target(target),
+        target=word_or_number(target),
         alternative=alternative,
         test=test,
         correction=correction,
@@ -108,14 +108,6 @@ def _effect(effect: float | None, difference: float | None, sd: float | None, se
     if difference is None or sd is None:
         raise WrongUsage("a raw effect needs both --difference and --sd (and --se, if the runs' noise is known)")
     return effect_from(difference, sd, se=0.0 if se is None else se)
-
-
-def _target(word: str) -> Any:
-    """A number of tests is a number; every other word is checked where it is used."""
-    try:
-        return int(word)
-    except ValueError:
-        return word
 
 
 def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: float | None, workers: int | None) -> None:

@@ -144,6 +144,15 @@ def as_arguments(file: Path, said: Said) -> Said:
     return said | columns | {"where": conditions(said["where"])}
 
 
+def word_or_number(word: str | None) -> Any:
+    """Return a whole number as one; every other word is checked where it is used.
+
+    >>> word_or_number("3"), word_or_number("mean")
+    (3, 'mean')
+    """
+    return int(word) if word is not None and word.lstrip("-").isdecimal() else word
+
+
 def several(names: str | None) -> list[str] | None:
     """Return the names of columns joined by commas.
 

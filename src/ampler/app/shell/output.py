@@ -1,4 +1,4 @@
-"""What every command says and how: sentences and tables for people, one JSON document for programs."""
+"""How every command prints: paragraphs, points and tables for people, one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
-
-from ampler.core.plain import jsonable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -68,6 +66,8 @@ def note(text: str) -> None:
 
 def write_json(document: object) -> None:
     """Print a value as one JSON document; what is infinite or unknown is null."""
+    from ampler.core.plain import jsonable
+
     print(json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 

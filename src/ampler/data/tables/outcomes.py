@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.core.arrays import Floats
+from ampler.core.choices import Status
 from ampler.core.runs import STATUSES
-from ampler.core.values import Status
 from ampler.core.wording import quoted
 from ampler.data.tables.codes import coded
 from ampler.data.tables.columns import fold, words

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ampler.core.arrays import Codes
+from ampler.core.choices import Better
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
-from ampler.core.values import Better
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, needed, row_names

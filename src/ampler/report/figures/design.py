@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from ampler.core.values import Alternative, Target, Test
+from ampler.core.choices import Alternative, Target, Test
 from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
 from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
 from ampler.stats.holm import Correction

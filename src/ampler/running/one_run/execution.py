@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ampler.core.choices import Status
 from ampler.core.errors import InvalidPlan
-from ampler.core.values import Algorithm, Command, Function, Instance, Limits, Reading, Status
+from ampler.core.values import Algorithm, Command, Function, Instance, Limits, Reading
 from ampler.core.wording import in_bytes
 from ampler.running.one_run.answers import OutOfStep, result_in
 from ampler.running.one_run.functions import Call, call, call_forked

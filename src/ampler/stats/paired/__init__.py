@@ -31,7 +31,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative, Test
+from ampler.core.choices import Alternative, Test
 from ampler.stats.paired import sign, student, wilcoxon
 from ampler.stats.paired.bounds import Bounds
 from ampler.stats.paired.contract import Estimand, FamilyVerdict, Many, PairedTest

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 
 
 class Bounds(NamedTuple):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple, Protocol
 
 from ampler.core.arrays import Bools, Floats
-from ampler.core.values import Alternative, Test
+from ampler.core.choices import Alternative, Test
 from ampler.stats.holm import StepDown
 from ampler.stats.paired.bounds import Bounds
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired.bounds import Bounds
 from ampler.stats.paired.contract import PairedTest

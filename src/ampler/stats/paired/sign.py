@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 from ampler.stats.paired.bounds import Bounds, p_of_tails
 from ampler.stats.paired.contract import Many
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
 from ampler.stats.paired.contract import Many
 

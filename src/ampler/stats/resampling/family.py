@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Bools, Codes, Counts, Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 from ampler.stats.location import ROUNDING, location
 from ampler.stats.resampling.steps import Steps
 

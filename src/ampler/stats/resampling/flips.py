@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.values import Alternative
+from ampler.core.choices import Alternative
 from ampler.stats.resampling.family import Columns, Family, columns_of, opened
 from ampler.stats.resampling.steps import (
     RESAMPLES,

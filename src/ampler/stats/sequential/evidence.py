@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Counts, Floats
+from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidData
-from ampler.core.values import Alternative
 from ampler.stats.location import ROUNDING, location
 
 

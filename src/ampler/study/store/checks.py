@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import get_args
 
+from ampler.core.choices import Status
 from ampler.core.errors import InvalidData, PlanMismatch
-from ampler.core.values import Fingerprint, Observation, Status
+from ampler.core.values import Fingerprint, Observation
 from ampler.study.record import changed
 
 LONGEST_MESSAGE = 2000  # characters; a message is a sentence, the output itself is not kept

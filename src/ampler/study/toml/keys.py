@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeVar, get_args
 
 from ampler.core.checks import choice, finite, integer, positive
+from ampler.core.choices import TargetWord
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, policy_from
-from ampler.core.values import Reading, TargetWord
+from ampler.core.values import Question, Reading
 from ampler.study.toml.lines import KeyPath, line_of
 
 T = TypeVar("T")
@@ -20,10 +21,7 @@ U = TypeVar("U")
 Reader = Callable[[str, Any], T]  # of a key and the value written there: the value that is meant, or InvalidInput
 
 TABLES: dict[str, tuple[str, ...]] = {
-    "": (
-        *("name", "reference", "difference", "effect", "power", "se", "seed", "alpha", "target", "test"),
-        *("alternative", "better", "statistic", "margin", "rule", "run", "algorithm", "instances"),
-    ),
+    "": ("name", *(field.name for field in fields(Question)), "se", "seed", "rule", "run", "algorithm", "instances"),
     "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "formula"),
     "[run]": ("workers", "timeout", "memory", "on-failure", "retries"),
     "[[algorithm]]": (

@@ -7,30 +7,16 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ampler.core.checks import integer, positive, share
+from ampler.core.checks import integer, positive
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import StopStudy
-from ampler.core.values import (
-    Algorithm,
-    Alternative,
-    Better,
-    Command,
-    Decision,
-    Difference,
-    Formula,
-    Function,
-    Guard,
-    Limits,
-    Plan,
-    Question,
-    Reading,
-    Test,
-)
+from ampler.core.settings import declared
+from ampler.core.values import Algorithm, Command, Decision, Function, Limits, Plan, Question, Reading
 from ampler.sampling.allocation import Allocation
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, run_costs
@@ -150,21 +136,16 @@ def _key(word: str) -> str:
 
 
 def _question(top: Table) -> Question:
-    return Question(
-        difference=top.require(
-            "difference", keys.one_of(*get_args(Difference)), "'simple', 'percent' or 'log-ratio', there is no default"
-        ),
-        reference=top.read("reference", keys.text, None),
-        effect=top.read("effect", positive, None),
-        power=top.read("power", share, 0.8),
-        alpha=top.read("alpha", share, 0.05),
-        target=top.read("target", keys.target, "mean"),
-        test=top.read("test", keys.one_of(*get_args(Test)), "t"),
-        alternative=top.read("alternative", keys.one_of(*get_args(Alternative)), "two-sided"),
-        better=top.read("better", keys.one_of(*get_args(Better)), "lower"),
-        statistic=top.read("statistic", keys.text, "mean"),
-        margin=top.read("margin", positive, None),
-    )
+    """Every field of a Question is a key."""
+    difference = top.require("difference", _reader("difference"), "'simple', 'percent' or 'log-ratio', no default")
+    others = [field for field in fields(Question) if field.name != "difference"]
+    said: dict[str, Any] = {field.name: top.read(field.name, _reader(field.name), field.default) for field in others}
+    return Question(difference, **said)
+
+
+def _reader(key: str) -> keys.Reader[Any]:
+    """A setting of an analysis is checked as such; what it does not check is a free text."""
+    return keys.target if key == "target" else declared()[key].check or keys.text
 
 
 def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callable[[Any], Decision]:
@@ -180,8 +161,8 @@ def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callab
         "start": table.read("start", keys.at_least(2), None),
         "budget": table.read("budget", keys.at_least(1), None),
         "batch": table.read("batch", keys.at_least(1), None),
-        "guard": table.read("guard", keys.one_of(*get_args(Guard)), None),
-        "formula": table.read("formula", keys.one_of(*get_args(Formula)), None),
+        "guard": table.read("guard", _reader("guard"), None),
+        "formula": table.read("formula", _reader("formula"), None),
         "costs": run_costs(algorithms),
     }
     return Accuracy(

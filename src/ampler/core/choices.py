@@ -1,0 +1,15 @@
+"""The words of every choice that crosses rooms, as types. Nothing else, so that the shell's help is quick."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Difference = Literal["simple", "percent", "log-ratio"]
+Alternative = Literal["two-sided", "less", "greater"]
+Test = Literal["t", "wilcoxon", "sign"]
+Status = Literal["ok", "failed", "timeout", "lost"]
+Better = Literal["lower", "higher"]
+Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all
+Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
+TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
+Target = TargetWord | int  # which power must be reached; a number: in so many comparisons

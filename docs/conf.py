@@ -16,14 +16,14 @@ FIGURES = HERE / "_build" / "figures"
 
 # Types that stand in signatures by their name; the API page lists the words behind them.
 CHOICES = {
-    "Alternative": "core.values",
-    "Better": "core.values",
+    "Alternative": "core.choices",
+    "Better": "core.choices",
     "Correction": "stats.holm",
     "Dependence": "design.simulate",
-    "Difference": "core.values",
+    "Difference": "core.choices",
     "Simulated": "design.powers",
-    "Target": "core.values",
-    "Test": "core.values",
+    "Target": "core.choices",
+    "Test": "core.choices",
 }
 ALIASES = (*CHOICES, "Distribution", "Floats")
 

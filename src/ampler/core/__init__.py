@@ -3,6 +3,7 @@
 In reading order:
 
 * `errors`: everything that can go wrong, as one tree;
+* `choices`: the words of every choice, as types;
 * `values`: what crosses rooms: an instance, an algorithm, a plan, a run and what it gave, what a rule decides;
 * `failures`: what a failed run counts as: its types, how people write it, its words, its numbers;
 * `settings`: what is asked of an analysis, one value from the shell, the browser and Python;

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.core.arrays import Codes, Floats
+from ampler.core.checks import share
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule
 
@@ -63,8 +64,7 @@ class Quantile:
     q: float
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.q < 1.0:
-            raise InvalidRule(f"a quantile must lie between 0 and 1, got {self.q!r}; the median is 0.5")
+        share("a quantile", self.q, "the median is 0.5", error=InvalidRule)
 
     def __call__(self, values: Floats) -> Any:
         """Return the quantile along the last axis."""

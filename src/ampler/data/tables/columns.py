@@ -10,41 +10,41 @@ from ampler.core.errors import InvalidData
 from ampler.core.wording import quoted
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a text as a set."""
     return frozenset(text.split())
 
 
 # Names people give their columns, as letters and digits only (`fold`), by what the column holds.
-ALGORITHM = words(
+ALGORITHM = word_set(
     "algorithm algorithmname algorithmid alg algname algid algo solver solvername solverid method methodname"
     " classifier classifiername optimizer optimiser optimizername heuristic metaheuristic variant config"
     " configuration configurationid configid approach learner estimator"
 )
-INSTANCE = words(
+INSTANCE = word_set(
     "instance instanceid instancename inst problem problemname problemid dataset datasetname datasetid database"
     " benchmark benchmarkname benchmarkid func funcid funcname function functionid functionname fid"
 )
-INSTANCE_ELSE = words("task taskid taskname testcase case file filename input inputfile graph matrix")
-DIMENSION = words("dim dims dimension dimensions ndim")
-INDEX = words(
+INSTANCE_ELSE = word_set("task taskid taskname testcase case file filename input inputfile graph matrix")
+DIMENSION = word_set("dim dims dimension dimensions ndim")
+INDEX = word_set(
     "index run runid runno runnumber runindex rep repetition repetitionid replicate replication repeat execution"
     " executionid iteration trial trialid fold foldid"
 )
-STEP = words("iteration")  # numbers the runs, unless another column does: then it counts steps within a run
-METRIC = words("metric metricname measure measurename indicator indicatorname criterion")
-STATUS = words("status runstatus state exitstatus exitcode")
+STEP = word_set("iteration")  # numbers the runs, unless another column does: then it counts steps within a run
+METRIC = word_set("metric metricname measure measurename indicator indicatorname criterion")
+STATUS = word_set("status runstatus state exitstatus exitcode")
 ATTEMPT = frozenset({"attempt"})
-DIRECTION = words("maximize maximise maximization maximisation")
+DIRECTION = word_set("maximize maximise maximization maximisation")
 SEED = frozenset({"seed"})
-VALUE = words("value observation obs metricvalue result results y finalfv fx finalvalue bestvalue")
-MEASURE = words(
+VALUE = word_set("value observation obs metricvalue result results y finalfv fx finalvalue bestvalue")
+MEASURE = word_set(
     # what the value may be called when no column is called value
     "accuracy acc auc error errorrate loss score fitness objective objectivevalue cost makespan quality gap time"
     " times runtime runningtime seconds duration cputime walltime usertime rt evaluations fe ert performance"
     " hypervolume hv igd f1 rmse mse mae profit"
 )
-HIGHER = words("accuracy acc auc f1 precision recall hypervolume hv profit reward score")
+HIGHER = word_set("accuracy acc auc f1 precision recall hypervolume hv profit reward score")
 # One of the runs of a table that has them side by side: run.1, run_2, rep3, trial 5, or just 6.
 RUN_COLUMN = re.compile(r"(?:run|rep|repetition|replicate|trial|fold)?[\s._-]*\d+", re.IGNORECASE)
 IOH_LEVEL = frozenset({"target", "runtime"})  # IOHanalyzer's samples hold one value per target, or per budget

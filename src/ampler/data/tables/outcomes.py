@@ -12,14 +12,14 @@ from ampler.core.choices import Status
 from ampler.core.runs import STATUSES
 from ampler.core.wording import quoted
 from ampler.data.tables.codes import coded
-from ampler.data.tables.columns import fold, words
+from ampler.data.tables.columns import fold, word_set
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OK = words("ok success successful succeeded solved sat unsat optimal feasible done finished complete completed true")
-TIMEOUT = words("timeout timedout timelimit timelimitexceeded tle outoftime")
-FAILED = words(
+OK = word_set("ok success successful succeeded solved sat unsat optimal feasible done finished complete completed true")
+TIMEOUT = word_set("timeout timedout timelimit timelimitexceeded tle outoftime")
+FAILED = word_set(
     "failed failure fail memout memoryout outofmemory oom crash crashed error abort aborted killed notapplicable other"
     " unknown infeasible false"
 )
@@ -31,7 +31,7 @@ def statuses(frame: pd.DataFrame, column: str | None, value: Floats) -> tuple[ND
     notes: tuple[str, ...] = ()
     if column is not None:
         found = coded(frame[column])
-        meanings = [status_of(word, exit_code="code" in fold(column)) for word in found.names]
+        meanings = [outcome_of(word, exit_code="code" in fold(column)) for word in found.names]
         if any(meanings):
             known = [STATUSES.index(meaning or "failed") for meaning in meanings]
             status = np.array([*known, 0], dtype=np.uint8)[found.codes]  # an empty cell (-1) says nothing: ok
@@ -41,10 +41,10 @@ def statuses(frame: pd.DataFrame, column: str | None, value: Floats) -> tuple[ND
     return status, notes
 
 
-def status_of(word: str, *, exit_code: bool = False) -> Status | None:
+def outcome_of(word: str, *, exit_code: bool = False) -> Status | None:
     """Return what a word for a run's status means; None when it is not known.
 
-    >>> status_of("Time-out"), status_of("memout"), status_of("0", exit_code=True), status_of("blue")
+    >>> outcome_of("Time-out"), outcome_of("memout"), outcome_of("0", exit_code=True), outcome_of("blue")
     ('timeout', 'failed', 'ok', None)
     """
     plain = fold(word)

@@ -1,0 +1,64 @@
+"""Cells: numbers as people write them, and the line of what is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ampler.core.errors import InvalidData
+from ampler.data.tables.cells import MISSING, Place, holds_numbers, same, to_numbers
+
+PLACE = Place("runs.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "answer"),
+    [
+        (["1", "2.5", "1e3"], True),
+        (["1", "oops"], True),  # half of them: the word is a mistake
+        (["1", "two", "three"], False),
+        (["?", "NA", "7"], True),  # cells without a value do not vote
+        (["?", ""], False),
+        ([True, False], False),
+        ([1, 2], True),
+    ],
+)
+def test_most_cells_say_whether_a_column_holds_numbers(column, answer):
+    assert holds_numbers(pd.Series(column)) is answer
+
+
+def test_cells_that_mean_no_value_are_nan():
+    found = to_numbers(pd.Series([*sorted(MISSING), "7"], name="value"), PLACE)
+
+    assert np.isnan(found[:-1]).all()
+    assert found[-1] == 7
+
+
+def test_a_word_among_numbers_is_told_with_its_line_and_how_many_more():
+    column = pd.Series(["1", "x", "2", "y"], index=[2, 3, 4, 5], name="value")
+
+    with pytest.raises(
+        InvalidData, match=r"line 3 of runs.csv must hold a number in column 'value', got 'x' \(and 1 more"
+    ):
+        to_numbers(column, PLACE)
+
+
+def test_a_decimal_comma_is_one_only_where_commas_do_not_separate_cells():
+    column = pd.Series(["0,5", "1,25e1"], name="value")
+    with pytest.raises(InvalidData, match="got '0,5'"):
+        to_numbers(column, PLACE)
+
+    column.attrs["separator"] = ";"
+
+    assert to_numbers(column, PLACE).tolist() == [0.5, 12.5]
+    assert holds_numbers(column)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("30", "30.0"), ("1e3", "1000"), (" Accuracy", "accuracy "), ("STRASSE", "straße")]
+)
+def test_cells_are_the_same_as_numbers_or_without_regard_to_case(one, other):
+    assert same(one, other)
+    assert same(other, one)
+    assert not same(one, other + "x")

@@ -1,0 +1,61 @@
+"""Which column is what: found by its name, or said."""
+
+from __future__ import annotations
+
+import pytest
+
+from ampler.core.errors import InvalidData
+from ampler.data.tables import Columns, read_table
+
+LONG = """Algorithm,Instance,Observation
+a,i1,1.5
+b,i1,2.5
+a,i2,3
+b,i2,4
+"""
+
+
+def test_columns_can_be_said_and_are_found_without_regard_to_case(write, cells):
+    text = "Who,Where,What,Else\na,i1,1,9\nb,i1,2,9\n"
+    columns = Columns(algorithm=("who",), instance=("WHERE",), value="what")
+    assert cells(read_table(write(text), columns=columns)) == {("i1", "a"): [1], ("i1", "b"): [2]}
+
+
+def test_several_columns_can_name_an_algorithm_together(write):
+    text = "solver,config,instance,time\na,x,i1,1\na,y,i1,2\n"
+    table = read_table(write(text), columns=Columns(algorithm=("solver", "config")))
+    assert table.runs.algorithms == ("a, config=x", "a, config=y")
+
+
+def test_the_algorithms_of_a_wide_table_can_be_chosen(write):
+    text = "dataset,examples,a,b\ni1,100,1,2\ni2,200,3,4\n"
+    table = read_table(write(text), columns=Columns(algorithm=("a", "b")))
+    assert table.runs.algorithms == ("a", "b")
+
+
+def test_several_columns_of_values_are_asked_for_and_metric_or_value_chooses(write, cells):
+    text = "algorithm,instance,accuracy,time\na,i1,1,9\nb,i1,2,8\n"
+    with pytest.raises(InvalidData, match=r"'accuracy', 'time'.*--value"):
+        read_table(write(text))
+    chosen = {("i1", "a"): [9], ("i1", "b"): [8]}
+    assert cells(read_table(write(text), columns=Columns(value="time"))) == chosen
+    assert cells(read_table(write(text), columns=Columns(metric="time"))) == chosen
+
+
+def test_a_metric_that_is_not_there_is_refused(write):
+    with pytest.raises(InvalidData, match="no column of metrics"):
+        read_table(write(LONG), columns=Columns(metric="loss"))
+
+
+def test_two_columns_that_could_name_the_algorithm_are_asked_for(write):
+    with pytest.raises(InvalidData, match=r"--algorithm solver.*--algorithm solver,config"):
+        read_table(write("solver,config,instance,time\na,x,i1,1\n"))
+
+
+def test_an_iteration_numbers_the_runs_when_nothing_else_does(write, cells):
+    assert cells(read_table(write("algorithm,instance,iteration,value\na,i1,1,5\na,i1,2,6\n"))) == {("i1", "a"): [5, 6]}
+
+
+def test_an_option_that_names_no_column_lists_the_columns(write):
+    with pytest.raises(InvalidData, match=r"--value must name a column, got 'v'.*'Observation'"):
+        read_table(write(LONG), columns=Columns(value="v"))

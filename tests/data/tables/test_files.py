@@ -1,0 +1,97 @@
+"""What is on disk: text in every encoding, archives, Parquet, and files that are no tables."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ampler.core.errors import InvalidData, MissingDependency
+from ampler.data.tables import read_table
+
+LONG = """Algorithm,Instance,Observation
+a,i1,1.5
+b,i1,2.5
+a,i2,3
+b,i2,4
+"""
+EXPECTED = {("i1", "a"): [1.5], ("i1", "b"): [2.5], ("i2", "a"): [3.0], ("i2", "b"): [4.0]}
+
+
+def test_a_data_frame_a_parquet_file_and_a_compressed_file_give_the_same_runs(write, tmp_path, cells):
+    frame = pd.DataFrame({"algorithm": ["a", "b"] * 2, "instance": ["i1", "i1", "i2", "i2"], "value": [1.5, 2.5, 3, 4]})
+    frame.to_parquet(tmp_path / "runs.parquet")
+    wide = frame.pivot(index="instance", columns="algorithm", values="value")
+    assert cells(read_table(frame)) == EXPECTED
+    assert cells(read_table(wide)) == EXPECTED
+    assert cells(read_table(wide.rename_axis(index=None))) == EXPECTED
+    assert cells(read_table(tmp_path / "runs.parquet")) == EXPECTED
+    assert cells(read_table(write(gzip.compress(LONG.encode()), "runs.csv.gz"))) == EXPECTED
+    assert cells(read_table(str(write(gzip.compress(LONG.encode()), "runs")))) == EXPECTED
+
+
+def test_a_wrong_encoding_names_the_line_and_the_option(write):
+    text = "algorithm,instance,value\na,i1,1\nGrün,i1,2\n"
+    path = write(text, encoding="cp1252")
+    with pytest.raises(InvalidData, match=r"line 3 of runs.csv is not UTF-8.*--encoding cp1252"):
+        read_table(path)
+    assert read_table(path, encoding="cp1252").runs.algorithms == ("a", "Grün")
+    assert read_table(write(text, encoding="utf-16")).runs.algorithms == ("a", "Grün")
+    with pytest.raises(InvalidData, match="not a text encoding"):
+        read_table(path, encoding="klingon")
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"\x80\x04\x95", b"\x89HDF", b"\x7fELF\0\0"])
+def test_files_that_are_no_tables_are_refused(write, start):
+    with pytest.raises(InvalidData, match=r"save|unpack"):
+        read_table(write(start + bytes(range(1, 200)) + b"\n"))
+
+
+def test_a_broken_archive_and_a_missing_file_are_refused(write, tmp_path):
+    whole = gzip.compress(LONG.encode() * 100)
+    with pytest.raises(InvalidData, match="cannot be read"):
+        read_table(write(whole[:-12], "x.csv.gz"))
+    with pytest.raises(InvalidData, match="cannot be read"):
+        read_table(write(whole[:30] + bytes(20) + whole[50:], "y.csv.gz"))
+    with pytest.raises(InvalidData, match="does not exist"):
+        read_table(tmp_path / "nothing.csv")
+    with pytest.raises(InvalidData, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(InvalidData, match="as Parquet"):
+        read_table(write(b"PAR1 not really", "x.parquet"))
+
+
+def test_a_small_file_that_unpacks_to_two_gigabytes_is_refused_without_filling_the_memory(tmp_path):
+    import tracemalloc
+
+    path = tmp_path / "bomb.csv.gz"
+    header, block = b"algorithm,instance,value\n", gzip.compress(b"a,i1,0.000000\n" * 2**22)
+    path.write_bytes(gzip.compress(header) + block * (2**31 // (14 * 2**22) + 1))
+    tracemalloc.start()
+    with pytest.raises(InvalidData, match="unpacks to more than 512 MB"):
+        read_table(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert path.stat().st_size < 5e6
+    assert peak < 32 * 2**20
+
+
+def test_a_line_without_end_is_refused(write):
+    with pytest.raises(InvalidData, match="line of over a megabyte"):
+        read_table(write(gzip.compress(b"x" * 2**22), "x.csv.gz"))
+
+
+def test_a_parquet_file_too_large_for_the_memory_is_refused_by_its_footer(tmp_path):
+    pd.DataFrame({"algorithm": "a", "instance": "i", "value": np.zeros(10_000)}).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InvalidData, match="unpacks to more than"):
+        read_table(tmp_path / "x.parquet", limit=50_000)
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pd.DataFrame({"algorithm": ["a"], "instance": ["i"], "value": [1.0]}).to_parquet(path)
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingDependency, match=r"ampler\[parquet\]"):
+        read_table(path)

@@ -1,0 +1,33 @@
+"""How a run ended, in the words of many tables."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ampler.core.runs import STATUSES
+from ampler.data.tables import read_table
+
+
+def test_failures_keep_their_status_and_their_cutoff(write):
+    text = (
+        "instance_id,repetition,algorithm,runtime,runstatus\n"
+        "i1,1,a,0.5,ok\ni1,1,b,3600,timeout\ni2,1,a,12,memout\ni2,1,b,?,crash\n"
+    )
+    runs = read_table(write(text)).runs
+    assert [STATUSES[code] for code in runs.status] == ["ok", "timeout", "failed", "failed"]
+    assert runs.value[:3].tolist() == [0.5, 3600, 12]
+    assert math.isnan(runs.value[3])
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "nan", "?", "inf", "N/A"])
+def test_a_run_without_a_finite_value_has_failed(write, cell):
+    runs = read_table(write(f"algorithm,instance,value\na,i1,1\nb,i1,{cell}\n")).runs
+    assert [STATUSES[code] for code in runs.status] == ["ok", "failed"]
+
+
+def test_a_status_nobody_knows_is_not_used_and_that_is_said(write):
+    table = read_table(write("algorithm,instance,value,state\na,i1,1,blue\nb,i1,2,red\n"))
+    assert table.runs.ok.all()
+    assert "'blue', 'red'" in table.notes[0]

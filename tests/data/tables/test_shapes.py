@@ -1,0 +1,117 @@
+"""A table of known shape as runs: order, attempts, features, what tells runs apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from ampler.core.errors import InvalidData
+from ampler.core.runs import STATUSES
+from ampler.data.tables import Columns, read_table
+
+LONG = """Algorithm,Instance,Observation
+a,i1,1.5
+b,i1,2.5
+a,i2,3
+b,i2,4
+"""
+
+
+def test_runs_side_by_side_are_runs_and_an_empty_cell_is_none(write, cells):
+    text = "algorithm,problem,run.1,run.2,run.3\na,i1,1,2,3\nb,i1,4,5,\n"
+    assert cells(read_table(write(text))) == {("i1", "a"): [1, 2, 3], ("i1", "b"): [4, 5]}
+
+
+def test_rows_of_the_same_instance_in_a_wide_table_are_runs(write, cells):
+    text = "dataset,a,b\ni1,1,2\ni1,3,4\n"
+    assert cells(read_table(write(text))) == {("i1", "a"): [1, 3], ("i1", "b"): [2, 4]}
+
+
+def test_runs_stand_in_the_order_of_their_numbers_and_names_in_that_of_the_file(write, cells):
+    text = "algorithm,instance,run,value\nb,i2,10,1\nb,i2,9,2\na,i1,2,3\na,i1,1,4\n"
+    table = read_table(write(text))
+    assert cells(table) == {("i2", "b"): [2, 1], ("i1", "a"): [4, 3]}
+    assert (table.runs.algorithms, table.runs.instances) == (("b", "a"), ("i2", "i1"))
+
+
+def test_the_last_attempt_of_an_exported_study_counts(write):
+    text = (
+        "instance,algorithm,index,attempt,round,seed,value,seconds,status,message\n"
+        "i1,a,0,0,0,5,,0.1,lost,worker died\ni1,a,0,1,0,5,7.5,0.1,ok,\ni1,b,0,0,0,6,,0.1,timeout,\n"
+    )
+    runs = read_table(write(text)).runs
+    assert runs.value[0] == 7.5
+    assert [STATUSES[code] for code in runs.status] == ["ok", "timeout"]
+
+
+def test_function_instance_and_dimension_name_a_problem_together(write):
+    rows = [f"a,{f},{i},{d},suite{f},{f + i + d}" for f in (1, 2) for i in (1, 2) for d in (5, 20)]
+    table = read_table(write("algorithm,function,instance,dim,suite,value\n" + "\n".join(rows)))
+    assert table.runs.instances[:2] == ("1, instance=1, dim=5", "1, instance=1, dim=20")
+    assert len(table.runs.instances) == 8
+    assert set(table.features) == {"function", "instance", "dim", "suite"}
+    assert table.features["dim"]["2, instance=1, dim=20"] == 20
+    assert "not an independent instance" in table.notes[0]
+
+
+def test_a_column_that_says_something_of_each_instance_is_a_feature(write):
+    rows = [f"{a},i{k},{'small' if k < 2 else 'large'},{a}{k},{k}" for k in range(4) for a in (1, 2)]
+    table = read_table(write("algorithm,instance,size,seconds,value\n" + "\n".join(rows)))
+    assert table.features == {"size": {"i0": "small", "i1": "small", "i2": "large", "i3": "large"}}
+
+
+def test_a_number_that_says_something_of_each_instance_may_have_many_values(write):
+    rows = [f"a,i{k},{10 * k},x{k},{k}" for k in range(20)]
+    table = read_table(write("algorithm,instance,jobs,label,value\n" + "\n".join(rows)))
+    assert set(table.features) == {"jobs"}
+    assert table.features["jobs"]["i19"] == 190
+
+
+@pytest.mark.parametrize(
+    ("text", "sounds"),
+    [
+        ("classifier,dataset,Accuracy\na,i1,1\n", True),
+        ("classifier,dataset,error\na,i1,1\n", False),
+        ("algorithm,instance,metric,value\na,i1,AUC,1\n", True),
+        (LONG, False),
+    ],
+)
+def test_a_value_called_accuracy_sounds_as_if_higher_were_better(write, text, sounds):
+    assert read_table(write(text)).sounds_higher == sounds
+
+
+def test_maximize_says_that_higher_is_better(write):
+    text = "algorithm,func,finalFV,maximize\na,1,3,TRUE\nb,1,4,TRUE\n"
+    assert read_table(write(text)).better == "higher"
+    assert read_table(write(text.replace("TRUE", "FALSE"))).better == "lower"
+    assert read_table(write(LONG)).better is None
+
+
+def test_names_that_differ_by_case_alone_are_noted(write):
+    table = read_table(write("algorithm,instance,value\nFull,i1,1\nfull,i1,2\n"))
+    assert "'Full' and 'full'" in table.notes[0]
+
+
+def test_several_metrics_are_asked_for(write, cells):
+    text = (
+        "Algorithm,Instance,MetricName,ExecutionId,MetricValue\n"
+        "a,i1,accuracy,1,0.5\na,i1,loss,1,2\nb,i1,accuracy,1,0.6\nb,i1,loss,1,3\n"
+    )
+    with pytest.raises(InvalidData, match=r"'accuracy', 'loss'.*--metric"):
+        read_table(write(text))
+    assert cells(read_table(write(text), columns=Columns(metric="Loss"))) == {("i1", "a"): [2], ("i1", "b"): [3]}
+    with pytest.raises(InvalidData, match=r"must be one of 'accuracy', 'loss', got 'time'"):
+        read_table(write(text), columns=Columns(metric="time"))
+
+
+def test_duplicates_that_another_column_explains_name_it(write):
+    text = "algorithm,instance,run,budget,value\na,i1,1,100,5\na,i1,1,200,6\n"
+    with pytest.raises(InvalidData, match=r"--where budget=100.*--instance instance,budget"):
+        read_table(write(text))
+
+
+def test_steps_within_runs_are_not_taken_for_runs(write, cells):
+    rows = [f"a,i1,{run},{step},{100 - step}" for run in (1, 2) for step in range(0, 500, 10)]
+    path = write("algorithm,instance,run,iteration,value\n" + "\n".join(rows))
+    with pytest.raises(InvalidData, match=r"take the last ones: --where iteration=490"):
+        read_table(path)
+    assert cells(read_table(path, where={"iteration": "490"})) == {("i1", "a"): [-390, -390]}

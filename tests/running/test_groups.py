@@ -22,7 +22,7 @@ from ampler.study.plan import make_plan
 from ampler.study.record import record
 from ampler.study.status import status_of
 from ampler.study.stopping import digests_in_force
-from ampler.study.store import open_store, read_store
+from ampler.study.store import merge_stores, open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor
 
 
@@ -389,3 +389,18 @@ def test_a_study_file_shows_its_decisions_with_their_dates(tmp_path):
     assert [each.number for each in shown] == [0, 1, 2]
     assert shown[1].decision.details["means"].keys() == {"a", "b", "c"}
     assert all(each.taken.startswith("20") and len(each.digest) == 32 for each in shown)
+
+
+def test_a_merged_study_file_keeps_the_decisions(tmp_path):
+    plan = make(TopsUp())
+    for name in ("one.db", "two.db"):
+        with open_store(tmp_path / name) as store:
+            run_plan(plan, store, executor=SerialExecutor())
+    merge_stores([tmp_path / "one.db", tmp_path / "two.db"], tmp_path / "merged.db")
+    with read_store(tmp_path / "one.db") as one, read_store(tmp_path / "merged.db") as merged:
+        assert taken(merged) == taken(one)
+        assert kept(merged) == kept(one)
+        digests = digests_in_force(record(plan), merged.decisions())
+        assert merged.finished(*digests) == one.finished(*digests)
+    with open_store(tmp_path / "merged.db") as store:
+        assert run_plan(plan, store, executor=SerialExecutor()).new == 0

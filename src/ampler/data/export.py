@@ -6,14 +6,20 @@ import csv
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from ampler.core.errors import InvalidData, MissingDependency
 from ampler.core.files import replaced
-from ampler.core.values import Observation
+from ampler.core.values import Observation, RunKey
 
-COLUMNS = ("instance", "algorithm", "index", "attempt", "round", "seed", "value", "seconds", "status", "message")
+# The columns of a run have the names of its fields: those of its key, these, and whatever else an observation has.
+# Measures have columns of their own.
+KEY = get_type_hints(RunKey)
+GIVEN = {name: kind for name, kind in get_type_hints(Observation).items() if name not in ("key", "measures")}
+FIRST = ("attempt", "round", "seed", "value", "seconds", "status", "message")
+COLUMNS = (*KEY, *FIRST, *(name for name in GIVEN if name not in FIRST))
 ROWS = 50_000  # rows that are written at a time
 
 
@@ -59,11 +65,12 @@ Row = tuple[Any, ...]
 
 
 def _row(seen: Observation, measures: Sequence[str]) -> Row:
-    key, reported = seen.key, seen.measures or {}
-    return (
-        key.instance, key.algorithm, key.index, seen.attempt, seen.round, seen.seed,
-        seen.value, seen.seconds, seen.status, seen.message, *map(reported.get, measures),
-    )  # fmt: skip
+    reported = seen.measures or {}
+    return (*_key(seen.key), *_given(seen), *map(reported.get, measures))
+
+
+_key = attrgetter(*KEY)
+_given = attrgetter(*(name for name in COLUMNS if name in GIVEN))
 
 
 def _write_csv(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
@@ -82,15 +89,13 @@ def _write_parquet(rows: Iterator[Row], further: Sequence[str], path: Path) -> i
         import pyarrow.parquet as pq
     except ImportError as problem:
         raise MissingDependency("Parquet files need pyarrow: pip install 'ampler[parquet]'") from problem
-    text, whole, real = pa.string(), pa.int64(), pa.float64()
-    types = (text, text, *[whole] * 4, real, real, text, text, *[real] * len(further))
-    schema = pa.schema(list(zip((*COLUMNS, *further), types, strict=True)))
+    kinds = {int: pa.int64(), float: pa.float64(), float | None: pa.float64()}
+    columns = [(name, kinds.get((KEY | GIVEN)[name], pa.string())) for name in COLUMNS]
+    schema = pa.schema([*columns, *((name, pa.float64()) for name in further)])
     number = 0
     with pq.ParquetWriter(path, schema) as writer:
         while group := list(islice(rows, ROWS)):
-            columns = [
-                pa.array(column, kind) for column, kind in zip(zip(*group, strict=True), schema.types, strict=True)
-            ]
-            writer.write_table(pa.table(columns, schema=schema))
+            cells = zip(zip(*group, strict=True), schema.types, strict=True)
+            writer.write_table(pa.table([pa.array(column, kind) for column, kind in cells], schema=schema))
             number += len(group)
     return number

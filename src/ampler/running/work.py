@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import pickle
 import re
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_long
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ampler.core.choices import Status
 from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey
-from ampler.running.one_run import run_once
+from ampler.running.one_run import Outcome, run_once
 from ampler.study.plan import run_seed
 
 
@@ -35,14 +34,17 @@ class Task:
 
 
 Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
-Given = tuple[float | None, float, Status, str, int, Mapping[str, float] | None]  # of an Observation, key left out
+
+REMEMBERED = 4  # parcels that a process keeps unpacked
+
+GIVEN = tuple(field.name for field in fields(Outcome))  # what a run gives is called as in an Observation
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a chunk of runs gave, in its order, and the seconds it took with everything around the runs."""
+    """What a chunk of runs gave, column by column in its order, and the seconds it took with all around the runs."""
 
-    given: Sequence[Given]
+    columns: Mapping[str, Sequence[Any]]
     seconds: float
 
 
@@ -69,16 +71,13 @@ class Work:
         """Make runs, one after the other; `at` is told at which of them we are."""
         began = time.perf_counter()
         at = c_long() if at is None else at
-        given = []
-        for place, name in enumerate(names):
+        seeds = [run_seed(self.seed, *name) for name in names]
+        outcomes = []
+        for place, ((instance, algorithm, _), seed) in enumerate(zip(names, seeds, strict=True)):
             at.value = place
-            given.append(self._run(*name))
-        return Batch(given, time.perf_counter() - began)
-
-    def _run(self, instance: str, algorithm: str, index: int) -> Given:
-        seed = run_seed(self.seed, instance, algorithm, index)
-        outcome = run_once(self.algorithms[algorithm], self.instances[instance], seed, self.limits)
-        return outcome.value, outcome.seconds, outcome.status, outcome.message, seed, outcome.measures
+            outcomes.append(run_once(self.algorithms[algorithm], self.instances[instance], seed, self.limits))
+        columns = {name: [getattr(outcome, name) for outcome in outcomes] for name in GIVEN}
+        return Batch({"seed": seeds, **columns}, time.perf_counter() - began)
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:
@@ -89,8 +88,8 @@ def names_of(tasks: Sequence[Task]) -> list[Name]:
 def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
     """Return what a worker gave for tasks as observations."""
     return [
-        Observation(task.key, value, seconds, status, message, seed, task.attempt, task.round, measures)
-        for task, (value, seconds, status, message, seed, measures) in zip(tasks, batch.given, strict=True)
+        Observation(task.key, attempt=task.attempt, round=task.round, **dict(zip(batch.columns, given, strict=True)))
+        for task, given in zip(tasks, zip(*batch.columns.values(), strict=True), strict=True)
     ]
 
 
@@ -108,7 +107,7 @@ class Parcel:
         if not self._pickled:
             self._pickled.append(_dumps()(self.work))
         data = self._pickled[0]
-        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), _Bytes(data), folders_of(self.work))
+        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), data, folders_of(self.work))
 
 
 def folders_of(work: Work) -> tuple[str, ...]:
@@ -135,20 +134,21 @@ def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
     return parcel.work.run(names)
 
 
-class _Bytes(bytes):
-    """Bytes that are not compared when a cache looks for their digest."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Bytes)
-
-    def __hash__(self) -> int:
-        return 0
+_parcels: dict[str, Parcel] = {}  # by the digest of their bytes
+_unpacking = threading.Lock()  # threads of a worker may get the same parcel at the same time
 
 
-@functools.lru_cache(maxsize=4)
 def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
-    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
-    return Parcel(pickle.loads(data))
+    """The parcel in some bytes, unpacked when it comes for the first time; only the last few are remembered."""
+    with _unpacking:
+        parcel = _parcels.pop(digest, None)
+        if parcel is None:
+            sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+            parcel = Parcel(pickle.loads(data))
+        _parcels[digest] = parcel
+        for oldest in list(_parcels)[:-REMEMBERED]:
+            del _parcels[oldest]
+    return parcel
 
 
 def _dumps() -> Callable[[Any], bytes]:

@@ -146,6 +146,14 @@ def recorded(number: int, decision: StudyDecision, taken: str = "") -> DecisionR
     return DecisionRecord(number, decision, digest(to_data(decision)), taken)
 
 
+def holding(decisions: Iterable[DecisionRecord]) -> tuple[DecisionRecord, ...]:
+    """Return the decisions that hold, from all that were taken: each voids those with its number or a higher one."""
+    held: list[DecisionRecord] = []
+    for taken in decisions:
+        held[taken.number :] = [taken]
+    return tuple(held)
+
+
 def to_data(decision: StudyDecision) -> dict[str, Any]:
     """Return a decision as plain data."""
     return {"continue" if isinstance(decision, Continue) else "end": plain(asdict(decision))}

@@ -25,7 +25,7 @@ from ampler.core.values import (
     Tally,
 )
 from ampler.study.record import changed
-from ampler.study.stopping import joined, recorded
+from ampler.study.stopping import holding, joined, recorded
 from ampler.study.store.checks import refuse_mismatch, storable
 
 
@@ -137,7 +137,7 @@ class MemoryStore:
         """Record how the study goes on after `number` finished groups, under the plan that was begun."""
         if not self._sessions:
             raise StoreError("a plan must be begun before anything is recorded")
-        self._decisions[number:] = [recorded(number, decision, _now())]
+        self._decisions = [*holding([*self._decisions, recorded(number, decision, _now())])]
         self._write_mark()
 
     def decisions(self) -> tuple[DecisionRecord, ...]:

@@ -486,11 +486,11 @@ def test_the_type_of_a_file_system_is_that_of_the_nearest_mount(tmp_path):
 def test_on_a_network_file_system_a_rollback_journal_and_one_process_suffice(study, monkeypatch):
     """The file system cannot be had in a test, the way the study file then works can."""
     filled(study, 2)  # in WAL, as on the disk it was copied from
-    monkeypatch.setattr("ampler.study.store.sqlite.on_network", lambda path: True)
+    monkeypatch.setattr("ampler.study.store.connections.on_network", lambda path: True)
     with begun(study) as store:
         store.add(runs(3, first=2))
         assert not list(study.parent.glob("*-shm")) + list(study.parent.glob("*-wal"))
-        monkeypatch.setattr("ampler.study.store.sqlite.WAIT", 0.05)
+        monkeypatch.setattr("ampler.study.store.connections.WAIT", 0.05)
         with pytest.raises(StoreBusy, match="in use"), read_store(study) as reader:
             list(reader.observations())
     with read_store(study) as reader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import get_args
 
 from ampler.core.choices import Status
@@ -28,16 +29,11 @@ def storable(observation: Observation) -> Observation:
         raise InvalidData(f"values, seconds and measures must be finite numbers, got {numbers} for {key}")
     if min(key.index, observation.attempt, observation.round, observation.seconds) < 0:
         raise InvalidData(f"index, attempt, round and seconds must not be negative, got {observation}")
-    return Observation(
-        key,
-        None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
-        observation.seconds,
-        observation.status,
-        _text(observation.message),
-        observation.seed,
-        observation.attempt,
-        observation.round,
-        None if observation.measures is None else dict(observation.measures),
+    return replace(
+        observation,
+        value=None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
+        message=_text(observation.message),
+        measures=None if observation.measures is None else dict(observation.measures),
     )
 
 

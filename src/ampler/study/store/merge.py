@@ -5,9 +5,8 @@ from __future__ import annotations
 import heapq
 import json
 import os
-import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby, repeat
@@ -15,43 +14,31 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
+from ampler.core.errors import InvalidData, PlanMismatch, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.files import replaced
 from ampler.core.plain import canonical
-from ampler.core.values import Fingerprint, PlanRecord
+from ampler.core.values import Fingerprint, PlanRecord, RunKey
 from ampler.study.record import changed, to_json, uncut
+from ampler.study.store.columns import KEY, Row, cells, with_session
+from ampler.study.store.connections import check_place, connection_to_write, translated_errors
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.schema import check_sqlite
-from ampler.study.store.sqlite import SqliteStore, check_place, connection_to_write, open_store, read_store, sentences
+from ampler.study.store.sqlite import (
+    BESIDE,
+    NumberedSession,
+    PlanDecision,
+    SqliteStore,
+    open_store,
+    read_store,
+)
 
 CAUSES = {"fingerprint", "question", "rule", "limits", "policy", "retries"}  # from which the rest of a plan follows
-BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
-Row = tuple[Any, ...]
-Key = tuple[str, str, int]  # instance, algorithm, index
+Attempts = list[tuple[int, Row]]  # of one run, each with the place of the file it comes from
 
-# A run by the names of its instance and algorithm; the last column is its session in the file it comes from.
-RUNS = """
-    SELECT instance.name, algorithm.name, "index", attempt, round, run.seed, value, measures, seconds, status, message,
-           session
-    FROM run JOIN instance ON instance.id = run.instance JOIN algorithm ON algorithm.id = run.algorithm
-    ORDER BY instance.name, algorithm.name, "index", attempt
-"""
-KEY = itemgetter(0, 1, 2)
-VALUE, STATUS, SESSION = 6, 9, 11
-ADD = """
-    INSERT INTO run (instance, algorithm, "index", attempt, round, seed, value, measures, seconds, status, message,
-                     session)
-    SELECT instance.id, algorithm.id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM instance, algorithm
-    WHERE instance.name = ?1 AND algorithm.name = ?2
-"""
-FINISHED = """
-    SELECT name, decisions, reason, rounds, error, counts FROM finished JOIN instance ON id = instance
-    ORDER BY name, decisions
-"""
-FINISH = """
-    INSERT OR IGNORE INTO finished SELECT id, ?2, ?3, ?4, ?5, ?6 FROM instance WHERE name = ?1
-"""
+key_of = cells(*KEY)
+outcome_of = cells("status", "value")
+session_of = cells("session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +69,7 @@ def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathL
             with _draft(path) as draft:
                 number = _written(draft, sources, plans)
             for source in before:
-                _retire(source)
+                source.store.retire()
         _make_durable(goal.parent)
         return Merged(plans[-1], number, _missing(sources))
 
@@ -122,15 +109,15 @@ def _source(path: Path) -> Iterator[_Source]:
 @contextmanager
 def _present(goal: Path) -> Iterator[_Source]:
     """Open the target that is there, which is already locked."""
-    with sentences(goal):
+    with translated_errors(goal):
         connection = connection_to_write(goal)
     with SqliteStore(connection, goal, None) as store:
         yield _read(store)
 
 
 def _read(store: SqliteStore) -> _Source:
-    list(store._rows("BEGIN"))
-    plans, meaning = store.plans(), store._fingerprint("")
+    store.snapshot()
+    plans, meaning = store.plans(), store.meaning()
     if not plans or meaning is None:
         raise StoreUnusable(f"{store.path.name} holds no plan yet; run this part first, or leave it out")
     return _Source(store, tuple(replace(uncut(plan), created=plan.created) for plan in plans), plans[-1].part, meaning)
@@ -145,17 +132,6 @@ def _draft(path: Path) -> Iterator[SqliteStore]:
     finally:
         for ending in (*BESIDE, ".lock"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
-
-
-def _retire(source: _Source) -> None:
-    """Make ready for the target's replacement: what its journal holds would else be taken for the new file's."""
-    list(source.store._rows("COMMIT"))
-    rows = list(source.store._rows("PRAGMA wal_checkpoint(TRUNCATE)"))
-    if rows and rows[0][0]:
-        raise StoreBusy(f"{source.name} is being read by another program; try again when it is done")
-    source.store.close()
-    for ending in BESIDE:
-        source.store.path.with_name(source.name + ending).unlink(missing_ok=True)
 
 
 def _make_durable(folder: Path) -> None:
@@ -247,97 +223,96 @@ def _missing(sources: Sequence[_Source]) -> tuple[str, ...]:
 
 def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[PlanRecord]) -> int:
     """Fill an empty study file; return the number of runs."""
-    with store._transaction() as connection:
-        numbers = _plans_and_names(store, connection, plans)
-        sessions = _sessions(connection, sources, numbers)
-        stale: list[set[str]] = [set() for _ in sources]
-        pending = isinstance(plans[-1].policy, StopStudy)
-        attempts = (attempt for attempts in _chosen(sources, stale, pending) for attempt in attempts)
-        connection.executemany(ADD, ((*row[:SESSION], sessions[place, row[SESSION]]) for place, row in attempts))
-        for place, source in enumerate(sources):
-            done = (row for row in source.store._rows(FINISHED) if row[0] not in stale[place])
-            connection.executemany(FINISH, done)
-        (runs,) = connection.execute("SELECT count(*) FROM last_run").fetchone()
-    return int(runs)
-
-
-def _plans_and_names(store: SqliteStore, connection: sqlite3.Connection, plans: Sequence[PlanRecord]) -> dict[str, int]:
-    """Write the plans and register their names; return the number of each plan."""
-    numbers: dict[str, int] = {}
-    for number, plan in enumerate(plans, 1):
-        store._register(connection, plan.fingerprint)
-        row = (number, plan.created, to_json(replace(plan, created="")))
-        connection.execute("INSERT INTO plan VALUES (?, ?, ?)", row)
-        numbers[_text(plan)] = number
-    connection.execute("UPDATE study SET created = ?", (min(plan.created for plan in plans),))
-    return numbers
+    places = {_text(plan): place for place, plan in enumerate(plans)}
+    sessions, numbers = _sessions(sources, places)
+    stale: list[set[str]] = [set() for _ in sources]
+    chosen = _chosen(sources, stale, pending=isinstance(plans[-1].policy, StopStudy))
+    return store.fill(
+        plans,
+        sessions,
+        runs=(with_session(row, numbers[place, session_of(row)]) for attempts in chosen for place, row in attempts),
+        finished=(
+            done
+            for place, source in enumerate(sources)
+            for done in source.store.all_finished()
+            if done.instance not in stale[place]
+        ),
+        decisions=_decisions(sources, places, numbers),
+    )
 
 
 def _sessions(
-    connection: sqlite3.Connection, sources: Sequence[_Source], numbers: dict[str, int]
-) -> dict[tuple[int, int], int]:
-    """Write the sessions of all files by their date; return their new numbers, by file and old number.
+    sources: Sequence[_Source], places: Mapping[str, int]
+) -> tuple[list[NumberedSession], dict[tuple[int, int], int]]:
+    """The sessions of all files by their date, numbered anew; and the new numbers by file and old number.
 
-    A session that several files tell of, because some were merged before, is written once.
+    A session that several files tell of, because some were merged before, is there once.
     """
     told: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
     for place, source in enumerate(sources):
-        texts = [_text(plan) for plan in source.plans]
-        ids = [number for (number,) in source.store._rows("SELECT id FROM plan ORDER BY id")]
-        plan_of = {number: numbers[text] for number, text in zip(ids, texts, strict=True)}
         same: Counter[tuple[Any, ...]] = Counter()
-        for number, plan, started, environment in source.store._rows(
-            "SELECT id, plan, started, environment FROM session ORDER BY id"
-        ):
-            session = (started, plan_of[plan], environment)
+        for each in source.store.numbered_sessions():
+            session = (each.started, places[_text(source.plans[each.plan])], each.environment)
             same[session] += 1
-            told.setdefault((*session, same[session]), []).append((place, number))
-    new: dict[tuple[int, int], int] = {}
+            told.setdefault((*session, same[session]), []).append((place, each.number))
+    sessions, numbers = [], {}
     for number, ((started, plan, environment, _), olds) in enumerate(sorted(told.items()), 1):
-        connection.execute("INSERT INTO session VALUES (?, ?, ?, ?)", (number, plan, started, environment))
-        new.update(dict.fromkeys(olds, number))
-    return new
+        sessions.append(NumberedSession(number, plan, started, environment))
+        numbers.update(dict.fromkeys(olds, number))
+    return sessions, numbers
 
 
-def _chosen(sources: Sequence[_Source], stale: Sequence[set[str]], pending: bool) -> Iterator[list[tuple[int, Row]]]:
+def _decisions(
+    sources: Sequence[_Source], places: Mapping[str, int], numbers: Mapping[tuple[int, int], int]
+) -> list[PlanDecision]:
+    """The decisions over instances that hold, plan by plan; those of a part speak of that part alone."""
+    held: dict[int, list[PlanDecision]] = {}
+    for place, source in enumerate(sources):
+        for each in [] if source.part else source.store.all_decisions():
+            plan, number = places[_text(source.plans[each.plan])], each.decision.number
+            known = held.setdefault(plan, [])
+            if [old.decision.digest for old in known[number : number + 1]] != [each.decision.digest]:
+                known[number:] = [PlanDecision(plan, numbers[place, each.session], each.decision)]
+    return [each for decisions in held.values() for each in decisions]
+
+
+def _chosen(sources: Sequence[_Source], stale: Sequence[set[str]], *, pending: bool) -> Iterator[Attempts]:
     """All attempts at each run, with the file each comes from. Instances whose runs in a file gave way to those of
     another are noted in `stale`: what that file says of their end is no longer true."""
-    streams = [zip(repeat(place), source.store._rows(RUNS), strict=False) for place, source in enumerate(sources)]
-    merged = heapq.merge(*streams, key=lambda each: KEY(each[1]))
-    for key, group in groupby(merged, key=lambda each: KEY(each[1])):
+    streams = [zip(repeat(place), source.store.attempts(), strict=False) for place, source in enumerate(sources)]
+    merged = heapq.merge(*streams, key=lambda each: key_of(each[1]))
+    for (instance, algorithm, index), group in groupby(merged, key=lambda each: key_of(each[1])):
         told = [list(rows) for _, rows in groupby(group, key=itemgetter(0))]
         best = told[0]
         for other in told[1:]:
-            best = _better(key, best, other, sources, pending)
+            best = _better(RunKey(instance, algorithm, index), best, other, sources, pending)
         for attempts in told:
             if _outcome(attempts) != _outcome(best):
-                stale[attempts[0][0]].add(key[0])
+                stale[attempts[0][0]].add(instance)
         yield best
 
 
-def _better(
-    key: Key, one: list[tuple[int, Row]], two: list[tuple[int, Row]], sources: Sequence[_Source], pending: bool
-) -> list[tuple[int, Row]]:
+def _better(key: RunKey, one: Attempts, two: Attempts, sources: Sequence[_Source], pending: bool) -> Attempts:
     """Which of two files' accounts of a run holds: the longer one of the same story, or the one with a value."""
-    stories = [[(row[STATUS], row[VALUE]) for _, row in attempts] for attempts in (one, two)]
+    stories = [[outcome_of(row) for _, row in attempts] for attempts in (one, two)]
     shorter = min(map(len, stories))
     if stories[0][:shorter] == stories[1][:shorter]:
         return one if len(one) >= len(two) else two
     ended = [story[-1] for story in stories]
     if ended[0] == ended[1]:
         return one
-    certainty = [0 if end[0] == "lost" else 1 if pending and end[0] != "ok" else 2 for end in ended]
+    certainty = [0 if status == "lost" else 1 if pending and status != "ok" else 2 for status, _ in ended]
     if min(certainty) < 2:  # it would have been tried again
         return two if certainty[1] > certainty[0] else one
-    instance, algorithm, index = key
     names = [sources[attempts[0][0]].name for attempts in (one, two)]
     values = [value if status == "ok" else status for status, value in ended]
     raise PlanMismatch(
-        f"run {index} of {algorithm!r} on {instance!r} is {values[0]} in {names[0]} and {values[1]} in {names[1]}: the"
-        " same seed must give the same value; leave one of the files out, or find out what differs between the machines"
+        f"run {key.index} of {key.algorithm!r} on {key.instance!r} is {values[0]} in {names[0]} and {values[1]} in"
+        f" {names[1]}: the same seed must give the same value; leave one of the files out, or find out what differs"
+        " between the machines"
     )
 
 
-def _outcome(attempts: list[tuple[int, Row]]) -> tuple[Any, ...]:
-    row = attempts[-1][1]
-    return row[STATUS], row[VALUE]
+def _outcome(attempts: Attempts) -> Any:
+    """What a run came to in the end: its status and value."""
+    return outcome_of(attempts[-1][1])

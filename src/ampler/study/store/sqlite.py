@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
 
 import numpy as np
 
@@ -33,21 +32,26 @@ from ampler.core.values import (
     Tally,
 )
 from ampler.study.record import changed, from_json, to_json
-from ampler.study.stopping import from_data, joined, recorded, to_data
+from ampler.study.stopping import from_data, holding, joined, recorded, to_data
 from ampler.study.store.checks import refuse_mismatch, storable
-from ampler.study.store.filesystem import on_network
+from ampler.study.store.columns import (
+    ADD,
+    ADD_NAMED,
+    KEY,
+    Row,
+    every_attempt,
+    last_attempts,
+    named_attempts,
+    observation_of,
+    row_of,
+)
+from ampler.study.store.connections import check_place, connection_to_read, connection_to_write, translated_errors
 from ampler.study.store.lock import StudyLock
-from ampler.study.store.schema import check_sqlite, check_version, migrate
+from ampler.study.store.schema import check_sqlite
 
-DISTRUST = "PRAGMA trusted_schema = OFF"  # what a stranger wrote into the schema calls no functions
-WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
-
-# The columns of an observation, in its order; max() makes SQLite take the others from the row of the last attempt.
-COLUMNS = 'instance, algorithm, "index", value, seconds, status, message, seed, {attempt}, round, measures'
-LAST = f'SELECT {COLUMNS.format(attempt="max(attempt)")} FROM run {{where}} GROUP BY instance, algorithm, "index"'
-EVERY = f'SELECT {COLUMNS.format(attempt="attempt")} FROM run {{where}} ORDER BY instance, algorithm, "index", attempt'
-ATTEMPT = 8  # its place among the columns
-ADD = f"INSERT INTO run ({COLUMNS.format(attempt='attempt')}, session) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
+FINISH = " INTO finished (instance, decisions, reason, rounds, error, counts) VALUES (?, ?, ?, ?, ?, ?)"
+DECIDE = "INSERT INTO decision (plan, number, decision, digest, taken, session) VALUES (?, ?, ?, ?, ?, ?)"
 
 # A run as a row of numbers; infinity stands for no value, as no value is infinite.
 NO_VALUE = "9e999"
@@ -66,7 +70,7 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     check_place(file)
     lock = StudyLock(file)
     try:
-        with sentences(file):
+        with translated_errors(file):
             return _store(connection_to_write(file), file, lock)
     except BaseException:
         lock.release()
@@ -80,8 +84,27 @@ def read_store(path: str | os.PathLike[str]) -> SqliteStore:
     if not file.exists():
         raise StoreUnusable(f"there is no study file {file}; `ampler run` makes it")
     check_place(file)
-    with sentences(file):
-        return _store(_connection_to_read(file), file, None)
+    with translated_errors(file):
+        return _store(connection_to_read(file), file, None)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSession:
+    """A session as files tell of it to each other: its number, the place of its plan, and what it says."""
+
+    number: int
+    plan: int
+    started: str
+    environment: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDecision:
+    """A decision over instances with the place of its plan and the number of its session."""
+
+    plan: int
+    session: int
+    decision: DecisionRecord
 
 
 class SqliteStore:
@@ -100,6 +123,7 @@ class SqliteStore:
         self._marked: Progress | None = None
         self._instances: dict[str, int] = {}
         self._algorithms: dict[str, int] = {}
+        self._columns = frozenset(name for _, name, *_ in self._rows("PRAGMA table_info(run)"))
         self._read_names()
 
     def __enter__(self) -> Self:
@@ -122,7 +146,8 @@ class SqliteStore:
     def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
         """Record runs and finished instances, all or none; they are durable when this returns."""
         session = self._begun_session()
-        runs = [self._run_row(storable(each)) for each in observations]
+        kept = [storable(each) for each in observations]
+        runs = [self._run_row(each, session) for each in kept]
         done = [self._finished_row(each) for each in finished]
         with self._transaction() as connection:
             try:
@@ -132,21 +157,21 @@ class SqliteStore:
                     f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
                     f" ({problem})"
                 ) from None
-            reopened = {(row[0],) for row in runs if row[ATTEMPT]}
+            reopened = {(self._instances[each.key.instance],) for each in kept if each.attempt}
             connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
-            connection.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", done)
+            connection.executemany(f"INSERT OR REPLACE{FINISH}", done)
             self._write_mark(connection, session)
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
         """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
-        select = EVERY if superseded else LAST
+        select = every_attempt if superseded else last_attempts
         if instance is None:
-            return self._observed(select.format(where=""), ())
-        return self._observed(select.format(where="WHERE instance = ?"), (self._instances.get(instance, -1),))
+            return self._observed(select(self._columns))
+        return self._observed(select(self._columns, "WHERE instance = ?"), self._instances.get(instance, -1))
 
     def failures(self) -> tuple[Observation, ...]:
         """Return the runs whose last attempt gave no value."""
-        return tuple(self._observed(f"SELECT * FROM ({LAST.format(where='')}) WHERE status != 'ok'", ()))
+        return tuple(self._observed(f"SELECT * FROM ({last_attempts(self._columns)}) WHERE status != 'ok'"))
 
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
@@ -199,24 +224,14 @@ class SqliteStore:
     def decide(self, number: int, decision: StudyDecision) -> None:
         """Record how the study goes on after `number` finished groups, under the plan that was begun."""
         session, kept = self._begun_session(), recorded(number, decision, _now())
-        row = (self._plan, number, canonical(to_data(decision)), kept.digest, kept.taken, session)
         with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO decision (plan, number, decision, digest, taken, session) VALUES (?, ?, ?, ?, ?, ?)", row
-            )
+            connection.execute(DECIDE, (self._plan, *_decision_row(kept), session))
             self._write_mark(connection, session)
 
     def decisions(self) -> tuple[DecisionRecord, ...]:
         """Return the decisions over instances that hold under the last plan, in their order."""
-        if not self._has("decision"):
-            return ()
-        query = (
-            "SELECT number, decision, digest, taken FROM decision WHERE plan = (SELECT max(id) FROM plan) ORDER BY id"
-        )
-        held: list[DecisionRecord] = []
-        for number, decision, digest, taken in self._rows(query):
-            held[number:] = [DecisionRecord(number, from_data(json.loads(decision)), digest, taken)]
-        return tuple(held)
+        last = len(self._plan_places()) - 1
+        return holding(each.decision for each in self.all_decisions() if each.plan == last)
 
     def mark(self, progress: Progress) -> None:
         """Keep where the study stands; it is written together with what is recorded next."""
@@ -242,6 +257,86 @@ class SqliteStore:
         rows = self._rows("SELECT started, environment FROM session ORDER BY id")
         return tuple(Session(started, json.loads(environment)) for started, environment in rows)
 
+    # For merging: a study file read as it is, and a new one written at once
+
+    def snapshot(self) -> None:
+        """Read from here on what the file holds at this moment, however it may grow."""
+        list(self._rows("BEGIN"))
+
+    def meaning(self) -> Fingerprint | None:
+        """Return the seed, and what every name means; None when no plan was begun."""
+        return self._fingerprint("")
+
+    def attempts(self) -> Iterator[Row]:
+        """Yield every attempt at every run, in the order of the names; columns as in NAMED."""
+        return self._rows(named_attempts(self._columns))
+
+    def all_finished(self) -> Iterator[Finished]:
+        """Yield what is finished, under whatever decisions."""
+        for (decisions,) in list(self._rows("SELECT DISTINCT decisions FROM finished ORDER BY decisions")):
+            yield from self._finished_under(decisions).values()
+
+    def numbered_sessions(self) -> Iterator[NumberedSession]:
+        """Yield every session, oldest first, with its number and the place of its plan among the plans."""
+        places = self._plan_places()
+        for number, plan, started, environment in self._rows(
+            "SELECT id, plan, started, environment FROM session ORDER BY id"
+        ):
+            yield NumberedSession(number, places[plan], started, environment)
+
+    def all_decisions(self) -> Iterator[PlanDecision]:
+        """Yield the decisions over instances of every plan, in the order in which they were recorded."""
+        if self._has("decision"):
+            places = self._plan_places()
+            for plan, session, *kept in self._rows(
+                "SELECT plan, session, number, decision, digest, taken FROM decision ORDER BY id"
+            ):
+                yield PlanDecision(places[plan], session, _decision(*kept))
+
+    def fill(
+        self,
+        plans: Sequence[PlanRecord],
+        sessions: Sequence[NumberedSession],
+        runs: Iterable[Row],
+        finished: Iterable[Finished],
+        decisions: Iterable[PlanDecision],
+    ) -> int:
+        """Write a study into this file, which is new, all at once; return the number of its runs.
+
+        Plans have their dates. `finished` is asked for when all runs are written.
+        """
+        with self._transaction() as connection:
+            for number, plan in enumerate(plans, 1):
+                self._register(connection, plan.fingerprint)
+                row = (number, plan.created, to_json(replace(plan, created="")))
+                connection.execute("INSERT INTO plan VALUES (?, ?, ?)", row)
+            connection.execute("UPDATE study SET created = ?", (min(plan.created for plan in plans),))
+            self._read_names()
+            connection.executemany(
+                "INSERT INTO session VALUES (?, ?, ?, ?)",
+                [(each.number, each.plan + 1, each.started, each.environment) for each in sessions],
+            )
+            connection.executemany(ADD_NAMED, runs)
+            connection.executemany(f"INSERT OR IGNORE{FINISH}", map(self._finished_row, finished))
+            connection.executemany(
+                DECIDE, [(each.plan + 1, *_decision_row(each.decision), each.session) for each in decisions]
+            )
+            (number,) = connection.execute("SELECT count(*) FROM last_run").fetchone()
+        return int(number)
+
+    def retire(self) -> None:
+        """Close the file such that another can take its name: no journal is left that would be taken for the other's.
+
+        StoreBusy while somebody reads it.
+        """
+        list(self._rows("COMMIT"))
+        rows = list(self._rows("PRAGMA wal_checkpoint(TRUNCATE)"))
+        if rows and rows[0][0]:
+            raise StoreBusy(f"{self.path.name} is being read by another program; try again when it is done")
+        self.close()
+        for ending in BESIDE:
+            self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+
     def close(self) -> None:
         """Close the file and let the next writer in; closing twice, or in a forked worker, does no harm."""
         if self._connection is None or self._pid != os.getpid():
@@ -262,6 +357,9 @@ class SqliteStore:
             connection.execute("INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?)", row)
             self._marked = None
 
+    def _plan_places(self) -> dict[int, int]:
+        return {number: place for place, (number,) in enumerate(self._rows("SELECT id FROM plan ORDER BY id"))}
+
     def _has(self, table: str) -> bool:
         """Whether the file has a table: one of an earlier version may lack it when it is only read."""
         return bool(list(self._rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,))))
@@ -277,7 +375,7 @@ class SqliteStore:
         connection = self._open_connection()
         if self._lock is None:
             raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
-        with sentences(self.path):
+        with translated_errors(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -289,18 +387,14 @@ class SqliteStore:
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         connection = self._open_connection()
-        with sentences(self.path):
+        with translated_errors(self.path):
             yield from connection.execute(query, values)
 
-    def _observed(self, query: str, values: tuple[Any, ...]) -> Iterator[Observation]:
+    def _observed(self, query: str, *values: Any) -> Iterator[Observation]:
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
-        for instance, algorithm, index, value, seconds, status, message, *numbers, measures in self._rows(
-            query, values
-        ):
-            key = RunKey(instances[instance], algorithms[algorithm], index)
-            seed, attempt, round_ = numbers
-            told = None if measures is None else json.loads(measures)
-            yield Observation(key, value, seconds, status, message, seed, attempt, round_, told)
+        for row in self._rows(query, values):
+            instance, algorithm, index = row[: len(KEY)]
+            yield observation_of(RunKey(instances[instance], algorithms[algorithm], index), row)
 
     def _read_names(self) -> None:
         self._instances = dict(self._rows("SELECT name, id FROM instance"))
@@ -341,12 +435,10 @@ class SqliteStore:
             planned.instances.items(),
         )
 
-    def _run_row(self, seen: Observation) -> tuple[Any, ...]:
-        key, measures = seen.key, None if seen.measures is None else canonical(seen.measures)
-        instance = self._number(self._instances, "instance", key.instance)
-        algorithm = self._number(self._algorithms, "algorithm", key.algorithm)
-        told = (seen.value, seen.seconds, seen.status, seen.message, seen.seed, seen.attempt, seen.round)
-        return (instance, algorithm, key.index, *told, measures, self._session)
+    def _run_row(self, seen: Observation, session: int) -> Row:
+        instance = self._number(self._instances, "instance", seen.key.instance)
+        algorithm = self._number(self._algorithms, "algorithm", seen.key.algorithm)
+        return row_of(seen, instance, algorithm, session)
 
     def _finished_row(self, done: Finished) -> tuple[Any, ...]:
         number = self._number(self._instances, "instance", done.instance)
@@ -369,6 +461,14 @@ class SqliteStore:
         return asked
 
 
+def _decision_row(kept: DecisionRecord) -> Row:
+    return (kept.number, canonical(to_data(kept.decision)), kept.digest, kept.taken)
+
+
+def _decision(number: int, text: str, digest: str, taken: str) -> DecisionRecord:
+    return DecisionRecord(number, from_data(json.loads(text)), digest, taken)
+
+
 def _store(connection: sqlite3.Connection, path: Path, lock: StudyLock | None) -> SqliteStore:
     try:
         return SqliteStore(connection, path, lock)
@@ -385,94 +485,6 @@ def _kept_plan(connection: sqlite3.Connection, plan: PlanRecord) -> int:
         return int(last[0])
     row = (plan.created or _now(), text)
     return int(connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid or 0)
-
-
-def connection_to_write(path: Path) -> sqlite3.Connection:
-    """Connect to a study file, new or old, after making sure that it is one and whole; for who holds its lock."""
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute(DISTRUST)
-        network = on_network(path)
-        if network:  # no shared memory there, so no readers beside the writer
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        check_version(connection, path.name)  # before anything is written into a foreign file
-        connection.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}")  # WAL: readers never block
-        connection.execute("PRAGMA synchronous = FULL")
-        migrate(connection, path.name)
-        problems = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if problems != "ok":
-            raise StoreUnusable(f"{path.name} is damaged ({problems.splitlines()[-1]}); take it from a backup")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _connection_to_read(path: Path) -> sqlite3.Connection:
-    try:
-        return _checked_reader(path, "mode=ro")
-    except sqlite3.OperationalError as problem:
-        # A folder that cannot be written has no place for WAL's shared memory; a file nobody can change needs none.
-        wal = path.with_name(path.name + "-wal")
-        barred = _kind(problem) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not barred or (wal.exists() and wal.stat().st_size > 0):
-            raise
-        return _checked_reader(path, "mode=ro&immutable=1")
-
-
-def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
-    where = f"file:{quote(str(path))}?{mode}"
-    connection = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute(DISTRUST)
-        version = check_version(connection, path.name)
-        if version == 0:
-            raise StoreUnusable(f"{path.name} has no study in it yet; `ampler run` begins it")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def check_place(path: Path) -> None:
-    """Raise StoreUnusable where no study file can be."""
-    if path.is_dir():
-        raise StoreUnusable(f"a study file must be a file, {path} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise StoreUnusable(f"folder {path.parent} does not exist; make it, or choose another with --store")
-
-
-@contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Say what SQLite's errors mean for the study."""
-    try:
-        yield
-    except sqlite3.Error as problem:
-        raise _sentence(path, problem) from problem
-
-
-def _sentence(path: Path, problem: sqlite3.Error) -> StoreError:
-    kept = "what was recorded is kept"
-    match _kind(problem):
-        case sqlite3.SQLITE_NOTADB:
-            return StoreUnusable(f"{path.name} is no SQLite file, so no study file; choose another name")
-        case sqlite3.SQLITE_CORRUPT:
-            return StoreUnusable(f"{path.name} is damaged ({problem}); take it from a backup")
-        case sqlite3.SQLITE_FULL:
-            return StoreUnusable(f"{path.name} cannot be written: the disk is full; {kept}, free space and run again")
-        case sqlite3.SQLITE_IOERR:
-            return StoreUnusable(f"{path.name} cannot be read or written ({problem}): disk or quota full?; {kept}")
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return StoreUnusable(f"{path} cannot be opened ({problem}); check its rights and those of its folder")
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusy(f"{path.name} is in use by another program; try again when it is done")
-        case _:
-            return StoreUnusable(f"{path.name} cannot be used as asked: {problem}")
-
-
-def _kind(problem: sqlite3.Error) -> int:
-    """The kind of an error; the higher bits of SQLite's codes are detail."""
-    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _by_number(numbers: Mapping[str, int]) -> dict[int, str]:

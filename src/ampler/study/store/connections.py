@@ -1,0 +1,105 @@
+"""Connections to a study file: made sure of before they are used, and SQLite's errors in our words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
+from ampler.study.store.filesystem import on_network
+from ampler.study.store.schema import check_version, migrate
+
+DISTRUST = "PRAGMA trusted_schema = OFF"  # what a stranger wrote into the schema calls no functions
+WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
+
+
+def connection_to_write(path: Path) -> sqlite3.Connection:
+    """Connect to a study file, new or old, after making sure that it is one and whole; for who holds its lock."""
+    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(DISTRUST)
+        network = on_network(path)
+        if network:  # no shared memory there, so no readers beside the writer
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        check_version(connection, path.name)  # before anything is written into a foreign file
+        connection.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}")  # WAL: readers never block
+        connection.execute("PRAGMA synchronous = FULL")
+        migrate(connection, path.name)
+        problems = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problems != "ok":
+            raise StoreUnusable(f"{path.name} is damaged ({problems.splitlines()[-1]}); take it from a backup")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connection_to_read(path: Path) -> sqlite3.Connection:
+    """Connect to a study file that is there, to read it only."""
+    try:
+        return _checked_reader(path, "mode=ro")
+    except sqlite3.OperationalError as problem:
+        # A folder that cannot be written has no place for WAL's shared memory; a file nobody can change needs none.
+        wal = path.with_name(path.name + "-wal")
+        barred = _kind(problem) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not barred or (wal.exists() and wal.stat().st_size > 0):
+            raise
+        return _checked_reader(path, "mode=ro&immutable=1")
+
+
+def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
+    where = f"file:{quote(str(path))}?{mode}"
+    connection = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(DISTRUST)
+        version = check_version(connection, path.name)
+        if version == 0:
+            raise StoreUnusable(f"{path.name} has no study in it yet; `ampler run` begins it")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_place(path: Path) -> None:
+    """Raise StoreUnusable where no study file can be."""
+    if path.is_dir():
+        raise StoreUnusable(f"a study file must be a file, {path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise StoreUnusable(f"folder {path.parent} does not exist; make it, or choose another with --store")
+
+
+@contextmanager
+def translated_errors(path: Path) -> Iterator[None]:
+    """Say what SQLite's errors mean for the study."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise _sentence(path, problem) from problem
+
+
+def _sentence(path: Path, problem: sqlite3.Error) -> StoreError:
+    kept = "what was recorded is kept"
+    match _kind(problem):
+        case sqlite3.SQLITE_NOTADB:
+            return StoreUnusable(f"{path.name} is no SQLite file, so no study file; choose another name")
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreUnusable(f"{path.name} is damaged ({problem}); take it from a backup")
+        case sqlite3.SQLITE_FULL:
+            return StoreUnusable(f"{path.name} cannot be written: the disk is full; {kept}, free space and run again")
+        case sqlite3.SQLITE_IOERR:
+            return StoreUnusable(f"{path.name} cannot be read or written ({problem}): disk or quota full?; {kept}")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreUnusable(f"{path} cannot be opened ({problem}); check its rights and those of its folder")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(f"{path.name} is in use by another program; try again when it is done")
+        case _:
+            return StoreUnusable(f"{path.name} cannot be used as asked: {problem}")
+
+
+def _kind(problem: sqlite3.Error) -> int:
+    """The kind of an error; the higher bits of SQLite's codes are detail."""
+    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF

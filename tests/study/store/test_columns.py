@@ -1,0 +1,86 @@
+"""A run's columns have the names of an observation's fields, in every file of every version."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import fields, replace
+
+from ampler.core.values import Observation, RunKey
+from ampler.study.store import open_store, read_store
+from ampler.study.store.columns import (
+    NAMED,
+    RUN,
+    cells,
+    every_attempt,
+    last_attempts,
+    named_attempts,
+    observation_of,
+    row_of,
+    with_session,
+)
+from ampler.testing import contract_plan
+
+KEY = RunKey("i1", "a", 3)
+SEEN = Observation(KEY, 2.5, 0.25, "ok", "", 99, 1, 4, {"gap": 0.5})
+
+
+def test_the_columns_are_the_fields_of_an_observation():
+    assert ("instance", "algorithm", "index", *(each.name for each in fields(Observation) if each.name != "key")) == RUN
+    assert (*RUN, "session") == NAMED
+
+
+def test_a_row_is_the_observation_again():
+    for seen in (SEEN, replace(SEEN, measures=None), replace(SEEN, value=None, status="failed", message="no")):
+        row = row_of(seen, 7, 8, 9)
+        assert dict(zip(NAMED, row, strict=True))["instance"] == 7
+        assert row[-1] == 9
+        assert observation_of(KEY, row[:-1]) == seen
+
+
+def test_cells_are_taken_out_by_name():
+    row = row_of(SEEN, 7, 8, 9)
+
+    assert cells("status", "value", "session")(row) == ("ok", 2.5, 9)
+    assert cells("session")(with_session(row, 11)) == 11
+    assert with_session(row, 11)[:-1] == row[:-1]
+
+
+def stored(path):
+    with open_store(path) as store:
+        store.begin(contract_plan(), {})
+        store.add([replace(SEEN, attempt=0), SEEN, Observation(RunKey("i1", "b", 0), 1.0)])
+
+
+def test_the_table_has_a_column_for_every_field(tmp_path):
+    stored(tmp_path / "study.db")
+    with closing(sqlite3.connect(tmp_path / "study.db")) as connection:
+        names = {name for _, name, *_ in connection.execute("PRAGMA table_info(run)")}
+        view = {name for _, name, *_ in connection.execute("PRAGMA table_info(last_run)")}
+
+    assert names == view == set(NAMED)
+
+
+def test_a_file_that_lacks_a_column_has_what_the_field_is_without_being_said(tmp_path):
+    stored(tmp_path / "study.db")
+    present = set(NAMED) - {"round", "measures", "message"}
+    with closing(sqlite3.connect(tmp_path / "study.db")) as connection:
+        every = [observation_of(KEY, row) for row in connection.execute(every_attempt(present))]
+        last = [observation_of(KEY, row) for row in connection.execute(last_attempts(present))]
+        named = connection.execute(named_attempts(present)).fetchall()
+
+    assert [(each.attempt, each.round, each.measures, each.message) for each in every] == [
+        (0, 0, None, ""),
+        (1, 0, None, ""),
+        (0, 0, None, ""),
+    ]
+    assert [(each.attempt, each.value) for each in last] == [(1, 2.5), (0, 1.0)]
+    assert [row[:3] for row in named] == [("i1", "a", 3), ("i1", "a", 3), ("i1", "b", 0)]
+
+
+def test_a_study_file_without_a_later_column_can_be_read(tmp_path):
+    """As it would be if the field had come later: the file is only read, nothing is added to it."""
+    stored(tmp_path / "study.db")
+    with closing(sqlite3.connect(tmp_path / "study.db")) as connection:
+        connection.executescript("DROP VIEW last_run; ALTER TABLE run DROP COLUMN measures;")
+    with read_store(tmp_path / "study.db") as store:
+        assert [each.measures for each in store.observations()] == [None, None]
+        assert [each.seed for each in store.observations()] == [99, 0]

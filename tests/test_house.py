@@ -91,11 +91,6 @@ TO_TEST = {
     "study/store/merge.py",
     "study/store/schema.py",
     "study/store/sqlite.py",
-    "study/toml/costs.py",
-    "study/toml/imports.py",
-    "study/toml/instances.py",
-    "study/toml/keys.py",
-    "study/toml/lines.py",
 }
 
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sys
-import tomllib
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,10 +12,7 @@ from ampler.core.errors import InvalidPlan
 from ampler.core.failures import Drop, Par, Penalty, StopStudy
 from ampler.core.values import Command, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.record import fingerprint
 from ampler.study.toml import read_study_file
-from ampler.study.toml.keys import TABLES, memory, seconds
-from ampler.study.toml.lines import key_lines, line_of
 
 SMALL = """
 difference = "simple"
@@ -38,30 +30,6 @@ command = "solve -b {seed} {instance}"
 names = ["i1", "i2", "i3"]
 use = "all"
 """
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with instances and modules; what is imported from it is forgotten afterwards."""
-    for number in (1, 2, 10):
-        (tmp_path / "instances").mkdir(exist_ok=True)
-        (tmp_path / "instances" / f"{number}.txt").write_text(f"{number}\n")
-    (tmp_path / "solvers.py").write_text("def anneal(instance, seed, cooling=0.9):\n    return 1.0\n")
-    (tmp_path / "problems.py").write_text("small = {'x': 1, 'y': [2]}\ndef large():\n    return {'z': 3, **small}\n")
-    path = list(sys.path)
-    yield tmp_path
-    sys.path[:] = path
-    for name in ("solvers", "problems", "broken"):
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def read(folder):
-    def read(text):
-        (folder / "study.toml").write_text(dedent(text).lstrip())
-        return read_study_file(folder / "study.toml")
-
-    return read
 
 
 def names_of(instances):
@@ -202,63 +170,6 @@ def test_what_is_left_out_has_a_default(read):
     assert study.plan.question == Question("simple")
     assert study.plan.rule == Accuracy(se=0.5, difference="simple")
     assert all(algorithm.reading == Reading() for algorithm in study.plan.algorithms)
-
-
-# Instances
-
-
-def instances(text):
-    return SMALL[: SMALL.index("names")] + 'use = "all"\n' + text
-
-
-def test_files_are_named_by_their_relative_path_and_known_by_their_content(read, folder):
-    (folder / "instances" / "deep").mkdir()
-    (folder / "instances" / "deep" / "x y.dat").write_text("x")
-    plan = read(instances('files = ["instances/1*.txt", "instances/**/*.dat", "instances/1.txt"]')).plan
-    by_name = {instance.name: instance for instance in plan.instances}
-    assert sorted(by_name) == ["instances/1.txt", "instances/10.txt", "instances/deep/x y.dat"]
-    one = by_name["instances/1.txt"]
-    assert one.path == one.text == str(folder / "instances" / "1.txt")
-    assert one.sha256 == hashlib.sha256(b"1\n").hexdigest()
-
-
-def test_a_study_that_is_moved_is_the_same_study_and_one_with_another_file_is_not(read, folder, tmp_path_factory):
-    text = instances('files = "instances/*.txt"')
-    here = fingerprint(read(text).plan)
-    there = tmp_path_factory.mktemp("moved")
-    for path in [folder / "study.toml", *(folder / "instances").iterdir()]:
-        target = there / path.relative_to(folder)
-        target.parent.mkdir(exist_ok=True)
-        target.write_bytes(path.read_bytes())
-    assert fingerprint(read_study_file(there / "study.toml").plan) == here
-    (there / "instances" / "1.txt").write_text("other")
-    assert fingerprint(read_study_file(there / "study.toml").plan) != here
-
-
-def test_files_outside_the_folder_have_a_name_too(read, folder):
-    (folder / "inner").mkdir()
-    (folder / "inner" / "study.toml").write_text(instances('files = "../instances/*.txt"'))
-    plan = read_study_file(folder / "inner" / "study.toml").plan
-    assert names_of(plan.instances)[0] == "../instances/1.txt"
-    assert Path(plan.instances[0].path).parent == folder / "instances"
-
-
-@pytest.mark.parametrize("attribute", ["small", "large"])
-def test_objects_come_from_a_python_mapping_or_from_what_a_function_returns(read, attribute):
-    plan = read(instances(f'python = "problems:{attribute}"')).plan
-    data = {instance.name: instance.data for instance in plan.instances}
-    assert data == {"x": 1, "y": [2]} | ({"z": 3} if attribute == "large" else {})
-
-
-def test_the_folder_of_the_study_comes_first_on_the_import_path(read, folder, tmp_path_factory):
-    """Also when another study's module of that name has been imported before."""
-    other = tmp_path_factory.mktemp("other")
-    (other / "solvers.py").write_text("def anneal(instance, seed):\n    return 2.0\n")
-    text = SMALL.replace('command = "solve {seed} {instance}"', 'python = "solvers:anneal"')
-    (other / "study.toml").write_text(text)
-    assert read(text).plan.algorithms[0].call(None, 1) == 1.0
-    assert read_study_file(other / "study.toml").plan.algorithms[0].call(None, 1) == 2.0
-    assert read(text).plan.algorithms[0].call(None, 1) == 1.0
 
 
 # What does not fit
@@ -434,110 +345,6 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(folder):
     assert len(read_study_file(folder / "study.toml").plan.algorithms) == 2
 
 
-# Quantities
-
-
-@pytest.mark.parametrize(("text", "amount"), [
-    ("60s", 60), ("2m", 120), ("2 min", 120), ("1.5h", 5400), ("1h30m", 5400), ("250ms", 0.25), ("1d", 86400), (7, 7),
-])  # fmt: skip
-def test_durations(text, amount):
-    assert seconds("timeout", text) == amount
-
-
-@pytest.mark.parametrize("text", ["", "60", "s", "-1s", "0s", "1x", "1h30", "1 hour", True, -1, None, float("inf")])
-def test_what_is_no_duration(text):
-    with pytest.raises(InvalidPlan, match="timeout must be a positive duration"):
-        seconds("timeout", text)
-
-
-@pytest.mark.parametrize(("text", "size"), [
-    ("2GB", 2 * 10**9), ("2GiB", 2**31), ("512MB", 512 * 10**6), ("1.5 kB", 1500), ("1b", 1), ("1TB", 10**12),
-])  # fmt: skip
-def test_sizes(text, size):
-    assert memory("memory", text) == size
-
-
-@pytest.mark.parametrize("text", ["", "2", "GB", "-1GB", "0GB", "2G", 5, None])
-def test_what_is_no_size(text):
-    with pytest.raises(InvalidPlan, match="memory must be a positive size"):
-        memory("memory", text)
-
-
-# The locator
-
-keys = st.from_regex(r"[A-Za-z0-9_-]{1,6}", fullmatch=True) | st.text(
-    st.characters(exclude_categories=("Cs", "Cc")), max_size=6
-)
-scalars = st.one_of(
-    st.integers(-(2**63), 2**63 - 1),
-    st.booleans(),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=("Cs",)), max_size=12),
-)
-
-
-def toml(value):
-    """A value in TOML, strings in any of their forms that can hold them."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key(name)} = {toml(each)}" for name, each in value.items()) + " }"
-    if isinstance(value, list):
-        return "[\n  # a comment with ] in it\n" + "".join(f"  {toml(each)},\n" for each in value) + "]"
-    if isinstance(value, str):
-        if value.isprintable() and "'" not in value and len(value) % 2:
-            return f"'''\n{value}'''" if len(value) % 3 else f"'{value}'"
-        plain = "".join(c if c.isascii() else f"\\U{ord(c):08x}" for c in json.dumps(value, ensure_ascii=False))
-        plain = plain.replace("\x7f", "\\u007f")
-        return f'"""{plain[1:-1]}"""' if len(value) % 2 else plain
-    return repr(value)
-
-
-def key(name):
-    bare = name and name.isascii() and all(c.isalnum() or c in "_-" for c in name)
-    return name if bare else '"' + "".join(f"\\U{ord(c):08x}" for c in name) + '"'
-
-
-@given(
-    st.dictionaries(
-        keys, scalars | st.lists(scalars, max_size=3) | st.dictionaries(keys, scalars, max_size=3), max_size=4
-    ),
-    st.dictionaries(keys, scalars, max_size=3),
-    st.lists(st.dictionaries(keys, scalars, max_size=3), max_size=3),
-)
-def test_every_key_is_found_on_its_line(top, table, array):
-    lines, expected = [], {}
-
-    def write(text, path=None):
-        if path is not None:
-            expected[path] = len(lines) + 1
-        lines.extend(text.split("\n"))
-
-    top = {f"t{name}": value for name, value in top.items()}
-    for name, value in top.items():
-        write('# seed = 1 [x] "\n')
-        write(f"{key(name)} = {toml(value)}  # ' \"", (name,))
-    write("[ some . 'table' ]", ("some", "table"))
-    for name, value in table.items():
-        write(f"  {key(name)} = {toml(value)}", ("some", "table", name))
-    for place, entry in enumerate(array):
-        write("[[many]] # [[many]]", ("many", place))
-        for name, value in entry.items():
-            write(f"{key('e' + name)}={toml(value)}", ("many", place, "e" + name))
-        write("[many.inner]", ("many", place, "inner"))
-        write("x.y = 1", ("many", place, "inner", "x", "y"))
-    text = "\n".join(lines)
-    tomllib.loads(text)
-    assert key_lines(text) == expected
-    assert line_of(key_lines(text), ("some", "table", "unheard", "of")) == expected["some", "table"]
-    assert line_of(key_lines(text), ("unheard",)) is None
-
-
-def test_every_known_key_stands_in_a_table_of_its_own():
-    assert set(TABLES) == {"", "[rule]", "[run]", "[[algorithm]]", "[instances]"}
-    assert all(len(set(known)) == len(known) for known in TABLES.values())
-
-
 # The documentation
 
 PAGE = (Path(__file__).parents[3] / "docs" / "study-files.md").read_text(encoding="utf-8")
@@ -548,16 +355,14 @@ def test_the_example_of_the_documentation_is_a_study(read):
     assert [algorithm.name for algorithm in read(example).plan.algorithms] == ["full", "mine"]
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_every_key_is_documented_and_no_other(kind):
-    starts = {"": "At the top", "[rule]": "`[rule]`, ", "[run]": "`[run]`, ", "[[algorithm]]": "`[[algorithm]]`, "}
-    section = PAGE.split(starts.get(kind, "`[instances]`:"))[1].split("\n\n")[1]
-    rows = [line.split("`")[1] for line in section.splitlines()[2:]]
-    tables = {"rule", "run", "algorithm", "instances"}
-    assert rows == [key for key in TABLES[kind] if key not in tables]
-
-
 # Round trips
+
+scalars = st.one_of(
+    st.integers(-(2**63), 2**63 - 1),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=12),
+)
 
 studies = st.fixed_dictionaries({
     "name": st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip),
@@ -585,14 +390,14 @@ studies = st.fixed_dictionaries({
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(studies)
-def test_what_is_written_is_what_is_planned(folder, study):
+def test_what_is_written_is_what_is_planned(folder, as_toml, study):
     tables = {name: study.pop(name) for name in ("rule", "run")}
     parameters = study.pop("parameters")
     words = ["solve", "{seed}", "{instance}", *(f"{{{name}}}" for name in parameters)]
-    text = "".join(f"{name} = {toml(value)}\n" for name, value in study.items())
+    text = "".join(f"{name} = {as_toml(value)}\n" for name, value in study.items())
     for name, table in tables.items():
-        text += f"[{name}]\n" + "".join(f"{each} = {toml(value)}\n" for each, value in table.items())
-    text += f"[[algorithm]]\nname = 'a'\nparameters = {toml(parameters)}\ncommand = {toml(words)}\n"
+        text += f"[{name}]\n" + "".join(f"{each} = {as_toml(value)}\n" for each, value in table.items())
+    text += f"[[algorithm]]\nname = 'a'\nparameters = {as_toml(parameters)}\ncommand = {as_toml(words)}\n"
     (folder / "study.toml").write_text(text + SMALL[SMALL.index('[[algorithm]]\nname = "b"') :], newline="")
     read = read_study_file(folder / "study.toml")
     plan, run = read.plan, tables["run"]

@@ -1,12 +1,10 @@
 """`ampler init`: a study that works as it is, for each kind of algorithm."""
 
 import os
-import tomllib
 
 import pytest
 
-from ampler.study.starters.init import PROGRAMS, starter
-from ampler.study.toml.keys import TABLES
+from ampler.study.starters.init import PROGRAMS
 
 FLAVOURS = list(PROGRAMS)
 
@@ -63,27 +61,3 @@ def test_two_kinds_at_once_are_wrong_usage(shell, tmp_path):
     assert answer.code == 2
     assert "one kind of study can be begun at a time, got --command and --irace" in answer.err
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_comments_name_only_keys_that_exist_and_all_files_are_text(flavour):
-    files = starter(flavour)
-    study = files["study.toml"]
-    document = tomllib.loads("\n".join(_uncommented(study)))
-
-    assert len(document["algorithm"]) == 2
-    assert set(document) <= set(TABLES[""])
-    assert set(document["algorithm"][1]) <= set(TABLES["[[algorithm]]"])
-    for table in ("rule", "run", "instances"):
-        assert set(document[table]) <= set(TABLES[f"[{table}]"])
-    assert all(line == line.rstrip() and len(line) <= 300 for text in files.values() for line in text.splitlines())
-    assert "@" not in study
-
-
-def _uncommented(text):
-    """The lines of a study, those that are offered in comments too."""
-    for line in text.splitlines():
-        offered = line.removeprefix("# ")
-        yield (
-            offered if line.startswith("# ") and " = " in offered and not offered.startswith(("An ", "Other")) else line
-        )

@@ -15,9 +15,6 @@ from contextlib import closing
 
 import pytest
 
-from ampler.app.shell.progress import Display
-from ampler.running import Progress
-from ampler.running.words import under_way
 from ampler.study.plan import run_seed
 from ampler.study.store import read_store
 
@@ -411,20 +408,6 @@ def test_what_the_plan_warns_of_is_said_before_the_runs(study, shell):
 
 
 # Progress
-
-SOME = Progress(40, 12, runs=8419, new=300, failures=3, seconds=75, rate=4.25, error=0.0621, target=0.05, left=200)
-
-
-def test_without_a_terminal_progress_is_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr("ampler.app.shell.progress.LINE_EVERY", 0.05)
-    with Display() as display:
-        for _ in range(3):
-            display(SOME)
-        time.sleep(0.06)
-        display(SOME)
-        display(SOME)
-
-    assert capsys.readouterr().err == under_way(SOME) + "\n"
 
 
 def test_in_a_terminal_progress_is_shown_in_place(study):

@@ -1,0 +1,102 @@
+"""What a study file says besides its runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from ampler.core.errors import InvalidData, StoreUnusable
+from ampler.core.failures import Drop
+from ampler.core.values import Command, Finished, Instance, Observation, Question, RunKey
+from ampler.sampling.rules import Accuracy
+from ampler.study.evidence import evidence_of_study, origin_of_study
+from ampler.study.plan import make_plan
+from ampler.study.record import record
+from ampler.study.store import open_store
+from ampler.testing import MemoryStore
+
+COMMANDS = {name: Command(name, ("solve", name, "{seed}", "{instance}")) for name in "ab"}
+
+
+def plan_of(**changes):
+    """A plan of two instances with a feature, under a rule of accuracy."""
+    question = changes.pop("question", Question("simple", alpha=0.01))
+    rule = Accuracy(se=0.5, difference="simple", guard="all")
+    instances = [Instance(name, features={"size": size}) for name, size in (("i1", "small"), ("i2", "large"))]
+    given = {"algorithms": COMMANDS, "instances": instances, "rule": rule, "count": "all"} | changes
+    return record(make_plan(question=question, **given))
+
+
+def filled(store, plan, *instances, runs=2):
+    """A store with so many runs of each algorithm on instances that are finished with two."""
+    store.begin(plan, {"python": "3"})
+    names = [(instance, name, index) for instance in instances for name in "ab" for index in range(runs)]
+    done = [Finished(name, plan.decisions, "accuracy reached", {"a": 2, "b": 2}, 1) for name in instances]
+    store.add([Observation(RunKey(*key), float(len(key[0]))) for key in names], done)
+    return store
+
+
+def kinds(evidence):
+    return [note.kind for note in evidence.notes]
+
+
+def test_question_rule_and_policy_are_settings_of_the_analysis():
+    found = evidence_of_study(filled(MemoryStore(), plan_of(policy=Drop()), "i1", "i2")).settings
+
+    assert (found["difference"], found["alpha"]) == ("simple", 0.01)
+    assert (found["se"], found["guard"], found["budget"]) == (0.5, "all", 100)
+    assert found["failures"] == Drop()
+
+
+def test_what_stops_a_study_says_nothing_of_failed_runs():
+    assert "failures" not in evidence_of_study(filled(MemoryStore(), plan_of(), "i1")).settings
+
+
+def test_features_come_by_feature():
+    found = evidence_of_study(filled(MemoryStore(), plan_of(), "i1", "i2"))
+
+    assert found.features == {"size": {"i1": "small", "i2": "large"}}
+    assert kinds(found) == []
+    assert len(found.runs) == 8
+
+
+def test_unfinished_instances_and_runs_that_nobody_asked_for_are_left_out_and_said():
+    found = evidence_of_study(filled(MemoryStore(), plan_of(), "i1", runs=3))
+
+    assert kinds(found) == ["unfinished", "unused"]
+    assert found.notes[0].sentence.startswith("1 of 2 planned instances are not finished")
+    assert found.notes[1].sentence.startswith("2 recorded runs are not asked for")
+    assert len(found.runs) == 4
+
+
+def test_a_plan_that_changed_after_looking_is_said():
+    store = filled(MemoryStore(), plan_of(), "i1")
+    store.begin(plan_of(question=Question("simple", alpha=0.1)), {})
+    filled(store, plan_of(question=Question("simple", alpha=0.1)), "i2")
+
+    found = evidence_of_study(store)
+
+    assert "alpha was changed" in found.notes[-1].sentence
+    assert found.settings["alpha"] == 0.1
+
+
+def test_nothing_planned_and_nothing_finished_are_told_apart():
+    empty, begun = MemoryStore(), MemoryStore()
+    begun.begin(plan_of(), {})
+
+    with pytest.raises(StoreUnusable, match="holds no plan yet"):
+        evidence_of_study(empty)
+    with pytest.raises(InvalidData, match="no instance of the study is finished yet"):
+        evidence_of_study(begun)
+
+
+def test_the_origin_of_runs_is_the_last_plan_the_first_date_and_the_last_environment(tmp_path):
+    path = tmp_path / "study.db"
+    with open_store(path) as store:
+        assert origin_of_study(path) is None
+        filled(store, plan_of(), "i1")
+        store.begin(plan_of(question=Question("simple", alpha=0.1)), {"python": "4"})
+        first = store.plans()[0].created
+    found = origin_of_study(path)
+
+    assert found.plan.question.alpha == 0.1
+    assert (found.begun, found.environment["python"]) == (first, "4")

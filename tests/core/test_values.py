@@ -14,7 +14,7 @@ from ampler.core.values import (
     Reading,
     RunKey,
     Sample,
-)  # fmt: skip
+)
 
 
 def test_every_value_is_frozen():

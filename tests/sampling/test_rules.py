@@ -300,6 +300,22 @@ def test_reordering_and_renaming_algorithms_changes_nothing_else(rule, seed, siz
     assert counts[0] == counts[1]
 
 
+@pytest.mark.parametrize("guard", ["pairs", "all"])
+@pytest.mark.parametrize("exponent", [-900, 900])
+def test_the_guard_pools_variances_in_one_unit_also_where_ratios_keep_their_own(guard, exponent):
+    values = {"a": [49.0, 50.0, 51.5], "b": [52.0, 53.5, 57.0], "c": [64.5, 65.0, 66.0]}  # c has one binary digit more
+    scaled = {name: [2.0**exponent * x for x in row] for name, row in values.items()}
+    rule = Accuracy(se=0.01, difference="log-ratio", start=3, guard=guard)
+    np.testing.assert_allclose(rule.errors(scaled).guarded, rule.errors(values).guarded, rtol=1e-12)
+
+
+def test_magnitudes_that_have_nothing_in_common_still_give_a_decision():
+    rule = Accuracy(se=0.1, difference="log-ratio", start=3, budget=60)
+    decision = rule({"tiny": [1e-300, 2e-300, 1.5e-300], "huge": [1e300, 2e300, 1.5e300]})
+    assert isinstance(decision, Sample)
+    assert 1 <= decision.total <= 54
+
+
 @given(rule=rules, seed=seeds, size=st.integers(2, 5), exponent=st.sampled_from([-900, -40, -3, 5, 60, 900]))
 @settings(max_examples=60, deadline=None)
 def test_scaling_values_and_simple_accuracy_together_leaves_decisions_alone(rule, seed, size, exponent):

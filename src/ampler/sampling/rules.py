@@ -29,6 +29,7 @@ COUNTS = (
     ("batch", 1, "a round holds at least one run"),
     ("budget", 1, f"leave it out for {RUNS_PER_ALGORITHM} runs per algorithm"),
 )
+LARGEST = 1e300  # of variances in their own unit: beyond this an algorithm is hopeless anyhow
 CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
 
 
@@ -213,7 +214,14 @@ class Accuracy:
         counts = samples.counts.astype(float)
         counts[_certain(samples)] = 1.0  # no degrees of freedom: its variance is 0 by declaration
         kurtosis = _kurtosis(samples) if isinstance(summary_of(self.statistic), Mean) else None
-        return guarded_variances(counts, estimates.spread, kurtosis, guard=self.guard, reference=contrasts.reference)
+        how: dict[str, Any] = {"guard": self.guard, "reference": contrasts.reference}
+        if estimates.exponents is None:
+            return guarded_variances(counts, estimates.spread, kurtosis, **how)
+        # Ratios let every algorithm keep its own unit, but variances borrow from each other in one unit only.
+        shift = 2 * (estimates.exponents - estimates.exponents.max())
+        with np.errstate(over="ignore", under="ignore"):
+            bounds = np.ldexp(guarded_variances(counts, np.ldexp(estimates.spread, shift), kurtosis, **how), -shift)
+        return np.asarray(np.minimum(bounds, LARGEST))
 
     def _rest(self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, left: int) -> Counts:
         how: dict[str, Any] = {

@@ -15,8 +15,9 @@ from pathlib import Path
 from ampler.core.values import Finished, Observation, Plan, Question, RunKey
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
-from ampler.study.plan import make_plan, run_seed
+from ampler.study.plan import make_plan
 from ampler.study.record import record
+from ampler.study.seeds import run_seed
 from ampler.study.store import environment, open_store
 
 INSTANCES, ALGORITHMS, RUNS = 1000, 10, 100  # a million runs

@@ -46,7 +46,8 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from ampler.design.simulate import DesignCheck as DesignCheck, simulate_design as simulate_design
     from ampler.sampling.rules import Accuracy as Accuracy, Fixed as Fixed, sample as sample
     from ampler.stats.estimate import Estimate as Estimate, estimate as estimate
-    from ampler.study.plan import make_plan as make_plan, run_seed as run_seed
+    from ampler.study.plan import make_plan as make_plan
+    from ampler.study.seeds import run_seed as run_seed
     from ampler.study.toml import read_study_file as read_study_file
     from ampler.study.store import merge_stores as merge_stores, open_store as open_store, read_store as read_store
     from ampler.running import Progress as Progress, run_plan as run_plan
@@ -67,7 +68,8 @@ _ROOMS = {
     "design.simulate": "DesignCheck simulate_design",
     "sampling.rules": "Accuracy Fixed sample",
     "stats.estimate": "Estimate estimate",
-    "study.plan": "make_plan run_seed",
+    "study.plan": "make_plan",
+    "study.seeds": "run_seed",
     "study.toml": "read_study_file",
     "study.store": "merge_stores open_store read_store",
     "running": "Progress run_plan",

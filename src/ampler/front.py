@@ -21,7 +21,7 @@ from ampler.core.values import Algorithm, Instance, Limits, Plan, Question
 from ampler.data.tables import Columns, Table, read_table
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy
-from ampler.study.changes import Growth
+from ampler.study.changes import PlanChange
 from ampler.study.evidence import Evidence, evidence_of_study
 from ampler.study.plan import Count, as_algorithms, make_plan, run_costs
 from ampler.study.store import open_store
@@ -294,7 +294,7 @@ class Study:
         executor: Executor | None = None,
         retry_failed: bool = False,
         report: Callable[[Progress], object] | None = None,
-        announce: Callable[[Growth], object] | None = None,
+        announce: Callable[[PlanChange], object] | None = None,
     ) -> Analysis:
         """Make the runs that the study file lacks, and say what they allow to conclude.
 

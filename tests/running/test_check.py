@@ -9,8 +9,9 @@ from ampler.core.failures import Drop, StopStudy
 from ampler.core.values import Function, Observation, Question, Reading, RunKey
 from ampler.running.check import CHEAP, Finding, inspect_plan
 from ampler.sampling.rules import Fixed
-from ampler.study.plan import begun_first, make_plan, run_seed
+from ampler.study.plan import begun_first, make_plan
 from ampler.study.record import record
+from ampler.study.seeds import run_seed
 from ampler.testing import MemoryStore
 
 

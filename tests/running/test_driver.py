@@ -21,8 +21,9 @@ from ampler.core.failures import Drop, Penalty
 from ampler.core.values import Limits, Question
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan, run_seed
+from ampler.study.plan import make_plan
 from ampler.study.record import record
+from ampler.study.seeds import run_seed
 from ampler.study.store import open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor
 

@@ -13,7 +13,8 @@ from ampler.core.values import Function, Observation, Question, RunKey, Sample, 
 from ampler.running.instance import Course
 from ampler.running.work import Task
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan, run_seed
+from ampler.study.plan import make_plan
+from ampler.study.seeds import run_seed
 
 RULE = Accuracy(se=0.4, difference="simple", start=3, budget=60, batch=4)
 

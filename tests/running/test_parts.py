@@ -18,8 +18,9 @@ from ampler.core.values import Instance, Limits, Observation, Question, RunKey
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan, part_of, run_seed
+from ampler.study.plan import make_plan, part_of
 from ampler.study.record import record, uncut
+from ampler.study.seeds import run_seed
 from ampler.study.status import status_of
 from ampler.study.store import environment, merge_stores, open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor

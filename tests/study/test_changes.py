@@ -11,7 +11,7 @@ from ampler.core.values import Function, Limits, Question
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.changes import growth
+from ampler.study.changes import plan_change
 from ampler.study.plan import make_plan
 from ampler.study.record import record
 from ampler.study.status import status_of
@@ -43,7 +43,7 @@ def make(algorithms=("full", "a", "b"), *, instances=NAMES, effect=0.6, se=0.5, 
 
 
 def said(before, now):
-    return str(growth(record(before), record(now)))
+    return str(plan_change(record(before), record(now)))
 
 
 def kept(store):
@@ -123,7 +123,7 @@ def test_settings_are_named_with_what_they_were(changes, words):
 
 
 def test_nothing_is_said_of_a_plan_that_is_the_same():
-    assert growth(record(make()), record(make())) is None
+    assert plan_change(record(make()), record(make())) is None
 
 
 def test_the_sentence_comes_before_anything_starts_and_only_when_there_are_runs():

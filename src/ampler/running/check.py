@@ -19,8 +19,9 @@ from ampler.running.engines.local import LocalPool
 from ampler.running.one_run import check_limits
 from ampler.running.work import Task, Work
 from ampler.study.forecast import first_runs
-from ampler.study.plan import begun_first, run_seed
+from ampler.study.plan import begun_first
 from ampler.study.record import record
+from ampler.study.seeds import run_seed
 from ampler.study.store import environment
 
 CHEAP = 5.0  # seconds a run may take to be made again just for the sake of knowing

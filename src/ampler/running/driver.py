@@ -33,7 +33,7 @@ from ampler.running.pace import Pace
 from ampler.running.progress import Meter
 from ampler.running.queue import AHEAD, Agenda
 from ampler.running.work import Task, Work
-from ampler.study.changes import Growth, growth
+from ampler.study.changes import PlanChange, plan_change
 from ampler.study.plan import begun_first
 from ampler.study.record import record
 from ampler.study.stopping import decided as next_decision
@@ -41,7 +41,7 @@ from ampler.study.stopping import instance_digest, recorded
 from ampler.study.store import Journal, environment
 
 Report = Callable[[Progress], object]
-Announce = Callable[[Growth], object]
+Announce = Callable[[PlanChange], object]
 Decided = Callable[[StudyDecision], object]
 
 REPORT_EVERY = 0.5  # seconds
@@ -71,7 +71,7 @@ def run_plan(
     plan, before = begun_first(plan, store.begun()), store.plans()[-1:]
     kept = record(plan)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
-    if announce is not None and before and store.begun() and (change := growth(before[0], kept)) is not None:
+    if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:
         announce(change)
     number = workers or _workers_of(executor)
     drive = Drive(plan, store, kept, number, again=retry_failed, report=report, decided=decided)

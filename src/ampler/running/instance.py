@@ -18,7 +18,7 @@ from ampler.core.failures import StopStudy, value_of
 from ampler.core.samples import Samples
 from ampler.core.values import Continue, Decision, Finished, Observation, Plan, RunKey, Sample, Stop
 from ampler.running.work import Task
-from ampler.study.plan import run_seed
+from ampler.study.seeds import run_seed
 from ampler.study.stopping import instance_rule
 
 TRIES = 3  # so often a run may kill its worker before it counts as failed

@@ -17,7 +17,7 @@ from typing import Any
 
 from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey
 from ampler.running.one_run import Outcome, run_once
-from ampler.study.plan import run_seed
+from ampler.study.seeds import run_seed
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ampler.core.wording import count, listed
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ChangedSetting:
     """A setting that is not what it was."""
 
     name: str
@@ -28,7 +28,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class PlanChange:
     """How a plan differs from the one before: names that came and went, and settings. `str` says what will happen.
 
     `replayed` says whether decisions on instances that were finished are taken again.
@@ -38,7 +38,7 @@ class Growth:
     algorithms_gone: tuple[str, ...]
     instances: tuple[str, ...]
     instances_gone: tuple[str, ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[ChangedSetting, ...]
     comparisons: tuple[int, int]
     used: tuple[int, int]
     reference: str | None
@@ -103,12 +103,12 @@ LEVELS = {"alpha", "alternative", "test"}
 HARMLESS = {"timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
 
 
-def growth(before: PlanRecord, now: PlanRecord) -> Growth | None:
+def plan_change(before: PlanRecord, now: PlanRecord) -> PlanChange | None:
     """Return how a plan differs from the one before it; None when nothing is different that could matter.
 
-    A change that would give runs other values is no growth: the study file refuses it.
+    A change that would give runs other values is not told here: the study file refuses it.
     """
-    grown = Growth(
+    change = PlanChange(
         algorithms=_new(before.algorithms, now.algorithms),
         algorithms_gone=_new(now.algorithms, before.algorithms),
         instances=_new(before.instances, now.instances),
@@ -120,8 +120,8 @@ def growth(before: PlanRecord, now: PlanRecord) -> Growth | None:
         adaptive="se" in now.rule,
         replayed=before.decisions != now.decisions,
     )
-    names = (grown.algorithms, grown.algorithms_gone, grown.instances, grown.instances_gone, grown.settings)
-    return grown if any(names) else None
+    names = (change.algorithms, change.algorithms_gone, change.instances, change.instances_gone, change.settings)
+    return change if any(names) else None
 
 
 def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
@@ -134,11 +134,11 @@ def _comparisons(plan: PlanRecord) -> int:
     return others if plan.question.reference is not None else others * (others + 1) // 2
 
 
-def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[Setting]:
+def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[ChangedSetting]:
     first, second = _flat(before), _flat(now)
     for name in {**first, **second}:
         if first.get(name) != second.get(name):
-            yield Setting(name, first.get(name), second.get(name))
+            yield ChangedSetting(name, first.get(name), second.get(name))
 
 
 def _flat(plan: PlanRecord) -> Mapping[str, Any]:

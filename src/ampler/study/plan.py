@@ -1,25 +1,24 @@
-"""Design, algorithms, instances, rule and seed become a Plan; the seed of a run. Pure."""
+"""Design, algorithms, instances, rule and seed become a Plan. Pure."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
-from ampler.core.arrays import Pair
 from ampler.core.checks import integer, positive
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, completed
-from ampler.core.plain import canonical, origin, plain
+from ampler.core.plain import origin, plain
 from ampler.core.settings import AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.study.command_line import check_command, check_dashes, places
+from ampler.study.seeds import in_order
 from ampler.study.stopping import AllInstances, checked_groups
 
 Count = Literal["needed", "all"] | int
@@ -86,28 +85,6 @@ def make_plan(
     return plan
 
 
-def run_seed(study_seed: int, instance: str, algorithm: str, index: int) -> int:
-    """Return the seed of a run: a number below 2^31 that hangs on these four alone.
-
-    Recipe: write `[study seed, instance, algorithm, index]` as JSON without blanks, non-ASCII characters as they are
-    (what JavaScript's JSON.stringify writes), as UTF-8; take blake2b (64 bytes, no key); the first 31 bits of the
-    digest, most significant first, are the seed. So the seed of the example is half of the first eight digits of
-    `printf '[2019,"i1","full",0]' | b2sum`.
-
-    >>> run_seed(2019, "i1", "full", 0)
-    1973357352
-    """
-    return int.from_bytes(_blake2b([study_seed, instance, algorithm, index])[:4], "big") >> 1
-
-
-def in_order(seed: int, instances: Iterable[Instance]) -> tuple[Instance, ...]:
-    """Return instances in the order in which they are used: that of blake2b over the JSON of [seed, name].
-
-    The order is as good as random, the same everywhere, and a further instance does not disturb it.
-    """
-    return tuple(sorted(instances, key=lambda instance: (_blake2b([seed, instance.name]), instance.name)))
-
-
 def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
     """Return the plan with the instances already begun moved to the front, so that a larger study only adds.
 
@@ -139,15 +116,6 @@ def part_of(plan: Plan, part: int, parts: int) -> Plan:
         )
     ordered = in_order(plan.seed, plan.instances)
     return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", all_instances=ordered)
-
-
-def pairs(plan: Plan) -> tuple[Pair, ...]:
-    """Return the comparisons of interest: (reference, other), or (earlier, later) without a reference."""
-    names = [algorithm.name for algorithm in plan.algorithms]
-    reference = plan.question.reference
-    if reference is not None:
-        return tuple((reference, name) for name in names if name != reference)
-    return tuple((first, second) for place, first in enumerate(names) for second in names[place + 1 :])
 
 
 def as_algorithms(algorithms: Mapping[str, Callable[..., Any] | Algorithm] | Iterable[Algorithm]) -> list[Algorithm]:
@@ -194,10 +162,6 @@ def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> lis
 
 def _name(instance: Instance) -> str:
     return instance.name
-
-
-def _blake2b(data: list[Any]) -> bytes:
-    return hashlib.blake2b(canonical(data).encode()).digest()
 
 
 def _is_data(value: Any) -> bool:

@@ -15,7 +15,7 @@ from contextlib import closing
 
 import pytest
 
-from ampler.study.plan import run_seed
+from ampler.study.seeds import run_seed
 from ampler.study.store import read_store
 
 PYTHON = """

@@ -21,8 +21,9 @@ from ampler.running import run_plan
 from ampler.running.engines.dask import client_of, dask_cluster
 from ampler.running.work import Work, folders_of
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan, run_seed
+from ampler.study.plan import make_plan
 from ampler.study.record import record
+from ampler.study.seeds import run_seed
 from ampler.study.store import read_store
 from ampler.testing import MemoryStore, SerialExecutor
 

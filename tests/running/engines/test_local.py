@@ -16,7 +16,7 @@ from ampler.running.engines import local as pool_module
 from ampler.running.engines.engine import Done, Lost, Returned
 from ampler.running.engines.local import LocalPool
 from ampler.running.work import Task, Work
-from ampler.study.plan import run_seed
+from ampler.study.seeds import run_seed
 
 
 def work_of(**functions):

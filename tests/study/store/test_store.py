@@ -24,8 +24,8 @@ from ampler.core.errors import AmplerError, PlanMismatch, StoreBusy, StoreError,
 from ampler.core.failures import Par, Penalty
 from ampler.core.values import Command, Finished, Observation, Question, RunKey
 from ampler.study.record import from_json, to_json
-from ampler.study.store import Journal, environment, on_network, open_store, read_store
-from ampler.study.store.filesystem import filesystem_type
+from ampler.study.store import Journal, environment, open_store, read_store
+from ampler.study.store.filesystem import filesystem_type, on_network
 from ampler.study.store.schema import MIGRATIONS, Migration, check_sqlite, migrate
 from ampler.testing import STORE_CONTRACT, MemoryStore, contract_plan
 

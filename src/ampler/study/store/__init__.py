@@ -1,7 +1,6 @@
 """The study file: every run, plan and session of a study in one SQLite file. Only this package speaks SQL."""
 
 from ampler.study.store.environment import environment as environment
-from ampler.study.store.filesystem import on_network as on_network
 from ampler.study.store.journal import Journal as Journal
 from ampler.study.store.merge import Merged as Merged
 from ampler.study.store.merge import merge_stores as merge_stores

@@ -1,0 +1,257 @@
+"""The plan after a pilot: how many instances and runs of each algorithm find a difference that matters. Pure.
+
+The user says which difference matters, in its own units. The pilot shows how much the differences vary between
+instances and how noisy the runs are. More runs make each difference more exact, so that fewer instances do; the plan is
+the cheapest such pair, or one nearly as cheap with fewer instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from ampler.core.arrays import Bools, Floats
+from ampler.core.checks import finite, integer, positive, share
+from ampler.core.errors import InvalidDesign
+from ampler.core.values import Alternative
+from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES, smallest
+from ampler.stats.holm import holm_levels
+from ampler.stats.power import tail_levels
+
+FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so far: whole numbers of runs that reach it
+
+MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
+ALMOST_FEWEST = 1.1  # times the fewest instances, where not even these are there
+
+
+@dataclass(frozen=True, slots=True)
+class DetectGoal:
+    """What is asked for, and how the pilot is read. The defaults were chosen by simulation."""
+
+    detect: float  # the difference that matters, in its own units
+    power: float = 0.8  # the mean over the comparisons
+    alpha: float = 0.05
+    alternative: Alternative = "two-sided"
+    pilot: int = 20  # instances
+    start: int = 5  # runs of each algorithm on them
+    least: int = 10  # new instances after the pilot: the variance of the end test needs them
+    share: float = 0.1  # of every level, spent on comparisons that are clear after the pilot
+    slack: float = 0.1  # so much dearer than the cheapest plan may one with fewer instances be
+    floor: float = 0.15  # no run noise below this share of the variance between instances is bought
+    plausible: float = 0.9  # the variance between instances is not larger, with this probability
+    caution: float = 0.6  # the variance that is planned with is not too small, with this probability
+    instance_cost: float = 0.0  # of having an instance at all, in units of one run
+    costs: tuple[float, ...] | None = None  # of one run of each algorithm
+    available: int | None = None  # instances
+
+    def __post_init__(self) -> None:
+        positive("detect", self.detect, "give the smallest difference that matters, such as 0.02 for 2 %")
+        for name in ("power", "alpha", "share", "plausible", "caution"):
+            share(name, getattr(self, name))
+        if self.power <= self.alpha:
+            raise InvalidDesign(f"power must be larger than alpha, got {self.power!r} and {self.alpha!r}")
+        integer("pilot", self.pilot, 3, MOST_INSTANCES, "20 instances are usual")
+        integer("start", self.start, 2, None, "5 runs are usual, and the noise shows from 2 on")
+        integer("least", self.least, 1, MOST_INSTANCES, "10 new instances are usual")
+        for name in ("slack", "floor", "instance_cost"):
+            if finite(name, getattr(self, name)) < 0:
+                raise InvalidDesign(f"{name} must not be negative, got {getattr(self, name)!r}")
+        if self.available is not None:
+            integer("available", self.available, 2, MOST_INSTANCES, "leave it out if there is no limit")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether too few instances are there to choose their number: then all are taken and tested as usual."""
+        return self.available is not None and self.available < self.pilot + self.least
+
+    @property
+    def base(self) -> int:
+        """How many instances say nothing on the variance of the end test."""
+        return 1 if self.is_fixed else self.pilot
+
+    @property
+    def end_alpha(self) -> float:
+        """The family-wise level that is left for the end."""
+        return self.alpha if self.is_fixed else (1 - self.share) * self.alpha
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PilotFigures:
+    """What the pilot showed: comparisons that go on in rows, algorithms in columns."""
+
+    variances: Floats  # of the differences, over the pilot's instances
+    noise: Floats  # of one run of each algorithm in each comparison: se² = Σ noise/runs
+    counts: Floats  # runs so far
+    freedom: Floats  # of the variances: the pilot's instances less one
+    in_play: Bools  # algorithms that any comparison still needs
+
+    @property
+    def squared_errors(self) -> Floats:
+        """The part of the variances that the runs made."""
+        return np.asarray(self.noise @ (1 / self.counts))
+
+    def between(self, confidence: float) -> Floats:
+        """Return variances between instances that are not too small, with this probability."""
+        from scipy.special import chdtri
+
+        largest = self.variances * self.freedom / chdtri(self.freedom, confidence)
+        return np.maximum(0.0, largest - self.squared_errors)
+
+
+@dataclass(frozen=True, slots=True)
+class MainPlan:
+    """What is run after the pilot."""
+
+    runs: tuple[int, ...]  # of each algorithm on every instance, the pilot's included; 0 for those that left
+    instances: int  # in all
+    needed: int  # to reach the power; more than `instances` where these are all there are
+    cost: float  # of reaching the power
+    se: float  # of every comparison that goes on, at most
+    noise_share: tuple[float, ...]  # of the runs, in the variance of each comparison that goes on
+    variances: tuple[float, ...]  # expected of the differences
+
+    @property
+    def enough(self) -> bool:
+        """Whether the instances that are there reach the power."""
+        return self.needed <= self.instances
+
+
+def plan_after_pilot(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns) -> MainPlan:
+    """Return the cheapest plan, or among those nearly as cheap the one with the fewest instances."""
+    candidates = list(_candidates(figures, goal, fewest_runs))
+    most = MOST_INSTANCES if goal.available is None else goal.available
+    reachable = [plan for plan in candidates if plan.needed <= most]
+    if goal.is_fixed or not reachable:
+        return _taking_all(reachable, candidates, figures, goal)
+    cheapest = min(plan.cost for plan in reachable)
+    near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
+    return min(near, key=lambda plan: (plan.instances, plan.cost))
+
+
+def mean_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
+    """Return the mean power of the end test; the comparison that varies least is held against the strictest level."""
+    return float(_powers(goal, variances, instances).mean())
+
+
+def least_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
+    """Return the power of the comparison that has the least."""
+    return float(_powers(goal, variances, instances).min())
+
+
+def needed_instances(goal: DetectGoal, variances: Floats) -> int:
+    """Return the fewest instances whose mean power is the wanted one.
+
+    >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
+    40
+    """
+    fewest = 2 if goal.is_fixed else goal.pilot + goal.least
+    near = smallest(
+        lambda n: float(_nearly(goal, variances, n).mean()), goal.power, guess=fewest, least=fewest, most=MOST_INSTANCES
+    )
+    found = near and smallest(
+        lambda n: mean_power(goal, variances, n), goal.power, guess=near, least=fewest, most=MOST_INSTANCES
+    )
+    if not found:
+        raise InvalidDesign(
+            f"no reachable number of instances finds a difference of {goal.detect:g}: so much do the differences vary;"
+            " ask for a larger one"
+        )
+    return found
+
+
+def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -> float:
+    """Return the difference that so many instances find with the wanted mean power."""
+    from scipy.optimize import brentq
+
+    def missing(difference: float) -> float:
+        return mean_power(replace(goal, detect=difference), variances, instances) - goal.power
+
+    low = high = float(np.sqrt(np.median(variances) / instances)) or goal.detect
+    while missing(low) > 0:
+        low /= 2
+    while missing(high) < 0:
+        high *= 2
+    return float(brentq(missing, low, high, rtol=1e-9))
+
+
+def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns) -> Iterator[MainPlan]:
+    """Plans from the pilot's accuracy on, each more exact, until no instance is saved or it is exact enough."""
+    between = figures.between(goal.caution)
+    fewest = needed_instances(goal, between)
+    coarsest = float(figures.squared_errors.max())
+    finest = goal.floor * float(np.median(figures.between(goal.plausible)))
+    for step in range(MOST_ACCURACIES):
+        squared = coarsest * 2 ** (-step / 2)
+        if step and squared < finest:
+            return
+        counts = fewest_runs(sqrt(squared), figures.counts) if step else figures.counts
+        plan = _plan(figures, goal, between, sqrt(squared), counts)
+        yield plan
+        if plan.needed <= fewest:
+            return
+
+
+def _plan(figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats) -> MainPlan:
+    noise = figures.noise @ (1 / counts)
+    variances = between + noise
+    needed = needed_instances(goal, variances)
+    with np.errstate(invalid="ignore"):
+        noise_share = np.where(variances > 0, noise / variances, 0.0)
+    return MainPlan(
+        runs=tuple(int(count) if playing else 0 for count, playing in zip(counts, figures.in_play, strict=True)),
+        instances=needed,
+        needed=needed,
+        cost=needed * _instance_cost(figures, goal, counts),
+        se=se,
+        noise_share=tuple(noise_share.tolist()),
+        variances=tuple(variances.tolist()),
+    )
+
+
+def _instance_cost(figures: PilotFigures, goal: DetectGoal, counts: Floats) -> float:
+    costs = np.ones(len(counts)) if goal.costs is None else np.asarray(goal.costs)
+    return goal.instance_cost + float((costs * counts)[figures.in_play].sum())
+
+
+def _taking_all(
+    reachable: Sequence[MainPlan], candidates: Sequence[MainPlan], figures: PilotFigures, goal: DetectGoal
+) -> MainPlan:
+    """All instances that are there: with the cheapest runs that suffice, or with runs that nearly do what runs can."""
+    assert goal.available is not None
+    if reachable:
+        best = min(reachable, key=lambda plan: plan.cost / plan.needed)
+    else:
+        fewest = min(plan.needed for plan in candidates)
+        best = min((plan for plan in candidates if plan.needed <= ALMOST_FEWEST * fewest), key=lambda plan: plan.cost)
+    return replace(best, instances=goal.available)
+
+
+def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
+    from scipy.stats import nct
+
+    critical, freedom, noncentrality = _terms(goal, variances, instances)
+    return np.asarray(nct.sf(critical, freedom, noncentrality))
+
+
+def _nearly(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
+    """The powers by a normal approximation: good to 0.01, and many times quicker."""
+    from scipy.special import ndtr
+
+    critical, freedom, noncentrality = _terms(goal, variances, instances)
+    return np.asarray(
+        ndtr((noncentrality - critical * (1 - 1 / (4 * freedom))) / np.sqrt(1 + critical**2 / (2 * freedom)))
+    )
+
+
+def _terms(goal: DetectGoal, variances: Floats, instances: int) -> tuple[Floats, int, Floats]:
+    """Critical values, degrees of freedom and noncentralities, the least varying comparison first."""
+    from scipy.special import stdtrit
+
+    freedom = instances - goal.base
+    tails = tail_levels(holm_levels(len(variances), goal.end_alpha), goal.alternative)
+    with np.errstate(divide="ignore"):
+        effects = np.minimum(goal.detect / np.sqrt(np.sort(variances)), LARGEST_EFFECT)
+    return -stdtrit(freedom, tails), freedom, effects * sqrt(instances)

@@ -15,8 +15,8 @@ import numpy as np
 
 from ampler.core.arrays import Bools, Floats
 from ampler.core.checks import finite, integer, positive, share
+from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidDesign
-from ampler.core.values import Alternative
 from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES, smallest
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import tail_levels

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ampler.core.arrays import Bools, Floats
+from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidData
-from ampler.core.values import Alternative
 from ampler.stats.holm import step_down
 from ampler.stats.location import ROUNDING
 

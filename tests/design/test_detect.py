@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, nct, t
 
 from ampler.core.errors import InvalidDesign
+from ampler.design import detect
 from ampler.design.detect import (
     DetectGoal,
     PilotFigures,
@@ -89,7 +90,7 @@ def by_steps_of_one(goal, variances):
 variances = st.lists(st.floats(0.3, 4.0), min_size=1, max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(variances, st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["two-sided", "less"]))
 def test_needed_instances_are_those_found_by_steps_of_one(variances, power, alternative):
     goal = DetectGoal(0.6, power=power, pilot=12, alternative=alternative)
@@ -122,6 +123,14 @@ def test_the_detectable_difference_has_the_wanted_power(variances, instances):
 def test_the_least_power_is_that_of_the_comparison_that_varies_most_or_is_tested_hardest():
     goal, own = DetectGoal(0.5), np.array([1.0, 2.0, 9.0])
     assert least_power(goal, own, 60) < mean_power(goal, own, 60)
+
+
+@pytest.mark.parametrize("freedom", [1, 9, 10, 11, 30, 500, 100_000])
+def test_quick_powers_are_those_of_the_noncentral_t(freedom):
+    critical, noncentrality = np.linspace(1.5, 5, 40), np.linspace(0, 9, 40)
+    np.testing.assert_allclose(
+        detect._beyond(critical, freedom, noncentrality), nct.sf(critical, freedom, noncentrality), atol=5e-9
+    )
 
 
 def test_the_variance_between_instances_is_planned_with_caution():

@@ -7,7 +7,7 @@ import pytest
 
 from ampler.core.failures import Drop, StopStudy
 from ampler.core.values import Function, Observation, Question, Reading, RunKey
-from ampler.running.check import CHEAP, Finding, inspect_plan
+from ampler.running.check import CHEAP, FirstRun, inspect_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import begun_first, make_plan
 from ampler.study.record import record
@@ -75,7 +75,7 @@ def test_a_failure_on_record_is_mended_only_where_the_study_would_try_again(poli
 
 def finding(*values, deterministic=False, reading=Reading(), seconds=1.0):  # noqa: B008
     made = [None if value is None else Observation(RunKey("i", "a", 0), value, seconds) for value in values]
-    return Finding(Function("a", noisy, "m:a", reading=reading, deterministic=deterministic), *made)
+    return FirstRun(Function("a", noisy, "m:a", reading=reading, deterministic=deterministic), *made)
 
 
 def test_what_is_said_of_values_covers_every_case():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ampler.core.errors import InvalidRule, InvalidSamples, RunFailed
 from ampler.core.failures import Drop, Penalty, StopStudy
 from ampler.core.values import Function, Observation, Question, RunKey, Sample, Stop
-from ampler.running.instance import Course
+from ampler.running.instance import InstanceRun
 from ampler.running.work import Task
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
@@ -54,7 +54,7 @@ def carry_out(course, rng=None, most=10**9, run=observe):
 
 
 def test_the_first_round_is_asked_for_and_later_rounds_follow_from_complete_ones():
-    course = Course(make(), "i1", "d")
+    course = InstanceRun(make(), "i1", "d")
 
     first = course.begin()
     between = [course.take(observe(task)) for task in first[:-1]]
@@ -70,7 +70,7 @@ def test_the_first_round_is_asked_for_and_later_rounds_follow_from_complete_ones
 
 
 def test_at_the_end_it_says_why_and_how_many_runs_were_asked_for():
-    course = Course(make(), "i1", "digest")
+    course = InstanceRun(make(), "i1", "digest")
 
     seen = carry_out(course)
 
@@ -87,12 +87,12 @@ def test_at_the_end_it_says_why_and_how_many_runs_were_asked_for():
 def test_order_of_arrival_and_interruptions_change_nothing(seed, most, rule):
     rng = random.Random(seed)
     plan = make(rule)
-    whole = Course(plan, "i1", "d")
+    whole = InstanceRun(plan, "i1", "d")
     straight = {(each.key, each.value, each.round) for each in carry_out(whole)}
 
-    before = carry_out(Course(plan, "i1", "d"), rng, most)
+    before = carry_out(InstanceRun(plan, "i1", "d"), rng, most)
     rng.shuffle(before)
-    resumed = Course(plan, "i1", "d", before)
+    resumed = InstanceRun(plan, "i1", "d", before)
     after = carry_out(resumed, rng)
 
     assert {(each.key, each.value, each.round) for each in before + after} == straight
@@ -104,14 +104,14 @@ def test_recorded_runs_nobody_asks_for_are_left_alone():
     plan = make(Fixed(runs=2))
     recorded = [observe(Task(RunKey("i1", name, index))) for name in "abc" for index in range(9)]
 
-    course = Course(plan, "i1", "d", recorded)
+    course = InstanceRun(plan, "i1", "d", recorded)
 
     assert course.begin() == []
     assert course.done.counts == {"a": 2, "b": 2, "c": 2}
 
 
 def test_under_the_policy_to_stop_a_failure_raises_and_names_the_run():
-    course = Course(make(), "i1", "d")
+    course = InstanceRun(make(), "i1", "d")
     task = course.begin()[4]
 
     with pytest.raises(RunFailed, match=r"run 1 of 'b' on 'i1' \(seed \d+\) failed: no; mend it and run again"):
@@ -119,7 +119,7 @@ def test_under_the_policy_to_stop_a_failure_raises_and_names_the_run():
 
 
 def test_a_failed_run_is_tried_again_as_often_as_asked_with_the_next_attempt():
-    course = Course(make(retries=2), "i1", "d")
+    course = InstanceRun(make(retries=2), "i1", "d")
     task = course.begin()[0]
 
     (second,) = course.take(failing(task))
@@ -132,7 +132,7 @@ def test_a_failed_run_is_tried_again_as_often_as_asked_with_the_next_attempt():
 
 
 def test_a_dropped_run_keeps_its_index_counts_towards_the_budget_and_is_asked_for_again():
-    course = Course(make(policy=Drop()), "i1", "d")
+    course = InstanceRun(make(policy=Drop()), "i1", "d")
     first = course.begin()
 
     more = [task for place, task in enumerate(first) for task in course.take((failing if place < 2 else observe)(task))]
@@ -143,7 +143,7 @@ def test_a_dropped_run_keeps_its_index_counts_towards_the_budget_and_is_asked_fo
 
 
 def test_a_penalty_is_a_value():
-    course = Course(make(Fixed(runs=2), policy=Penalty(1e6)), "i1", "d")
+    course = InstanceRun(make(Fixed(runs=2), policy=Penalty(1e6)), "i1", "d")
     first = course.begin()
 
     for place, task in enumerate(first):
@@ -157,7 +157,7 @@ def test_an_algorithm_that_always_fails_spends_the_budget_and_ends():
     def run(task):
         return (failing if task.key.algorithm == "a" else observe)(task)
 
-    course = Course(make(policy=Drop()), "i1", "d")
+    course = InstanceRun(make(policy=Drop()), "i1", "d")
     seen = carry_out(course, run=run)
 
     assert course.done.reason == "budget spent"
@@ -174,7 +174,7 @@ def test_failures_of_earlier_sessions_are_final_unless_the_policy_or_the_user_sa
     tasks = [Task(RunKey("i1", name, index)) for name in "abc" for index in range(2)]
     recorded = [failing(tasks[0]), *map(observe, tasks[1:])]
 
-    course = Course(plan, "i1", "d", recorded, again=again)
+    course = InstanceRun(plan, "i1", "d", recorded, again=again)
 
     assert course.begin() == ([Task(tasks[0].key, attempt=1)] if tried else [])
     assert (course.done is None) == tried
@@ -184,13 +184,13 @@ def test_retries_that_were_broken_off_are_taken_up_again():
     plan = make(Fixed(runs=1), policy=Drop(), retries=2)
     task = Task(RunKey("i1", "a", 0))
 
-    course = Course(plan, "i1", "d", [failing(task), failing(replace(task, attempt=1))])
+    course = InstanceRun(plan, "i1", "d", [failing(task), failing(replace(task, attempt=1))])
 
     assert course.begin()[0] == replace(task, attempt=2)
 
 
 def test_a_lost_run_is_tried_three_times_alone_and_then_failed():
-    course = Course(make(policy=Drop()), "i1", "d")
+    course = InstanceRun(make(policy=Drop()), "i1", "d")
     task, statuses = course.begin()[0], []
 
     while task is not None:
@@ -207,7 +207,7 @@ def test_a_lost_run_is_tried_three_times_alone_and_then_failed():
 def test_lost_runs_of_earlier_sessions_are_always_tried_again():
     task = Task(RunKey("i1", "a", 0))
     for policy in (StopStudy(), Drop()):
-        course = Course(make(policy=policy), "i1", "d", [failing(task, "lost")])
+        course = InstanceRun(make(policy=policy), "i1", "d", [failing(task, "lost")])
         assert course.begin()[0].attempt == 1
 
 
@@ -215,14 +215,14 @@ def test_a_value_after_failures_counts():
     task = Task(RunKey("i1", "a", 0))
     recorded = [failing(task), observe(replace(task, attempt=1))]
 
-    course = Course(make(Fixed(runs=1), policy=Drop()), "i1", "d", recorded)
+    course = InstanceRun(make(Fixed(runs=1), policy=Drop()), "i1", "d", recorded)
     carry_out(course)
 
     assert course.samples.values("a").tolist() == [recorded[1].value]
 
 
 def test_a_deterministic_algorithm_runs_once():
-    course = Course(make(deterministic="a"), "i1", "d")
+    course = InstanceRun(make(deterministic="a"), "i1", "d")
 
     carry_out(course)
 
@@ -231,7 +231,7 @@ def test_a_deterministic_algorithm_runs_once():
 
 def test_problems_with_values_name_the_instance():
     plan = make(replace(RULE, difference="percent", reference="a"))
-    course = Course(plan, "i1", "d")
+    course = InstanceRun(plan, "i1", "d")
 
     with pytest.raises(InvalidSamples, match="on instance 'i1': "):
         carry_out(course, run=lambda task: observe(task, value=-1.0))
@@ -240,11 +240,11 @@ def test_problems_with_values_name_the_instance():
 @pytest.mark.parametrize("wish", [Sample({}), Sample({"a": 0}), Sample({"z": 1})])
 def test_a_rule_that_asks_for_nothing_or_for_a_stranger_is_refused(wish):
     with pytest.raises(InvalidRule, match="a rule must ask for runs of a, b, c, or stop, got Sample"):
-        Course(make(lambda samples: wish), "i1", "d").begin()
+        InstanceRun(make(lambda samples: wish), "i1", "d").begin()
 
 
 def test_what_is_still_expected_is_asked_of_the_rule():
-    course = Course(make(), "i1", "d")
+    course = InstanceRun(make(), "i1", "d")
     tasks = course.begin()
     assert course.expected() == {"a": 3, "b": 3, "c": 3}
     assert course.error() is None
@@ -257,7 +257,7 @@ def test_what_is_still_expected_is_asked_of_the_rule():
 
 
 def test_a_rule_may_be_a_mere_function():
-    course = Course(
+    course = InstanceRun(
         make(lambda samples: Stop("runs done") if samples.counts.all() else Sample({"a": 1, "b": 1, "c": 1})), "i1", "d"
     )
 

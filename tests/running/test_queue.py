@@ -3,13 +3,12 @@
 import pytest
 
 from ampler.core.values import Observation, RunKey, Tally
-from ampler.running.pace import CHUNK, MOST, UNKNOWN, Pace
-from ampler.running.queue import Agenda
+from ampler.running.queue import CHUNK, MOST, UNKNOWN, RunTimes, TaskQueue
 from ampler.running.work import Task
 
 
 def pace_of(**seconds):
-    return Pace([Tally("i", name, runs=10, ok=10, seconds=10 * each) for name, each in seconds.items()])
+    return RunTimes([Tally("i", name, runs=10, ok=10, seconds=10 * each) for name, each in seconds.items()])
 
 
 def tasks(instance, algorithm, count, **fields):
@@ -17,25 +16,25 @@ def tasks(instance, algorithm, count, **fields):
 
 
 def agenda_of(*wanted, workers=2, instances=("i1", "i2", "i3")):
-    agenda = Agenda(instances, workers)
+    queue = TaskQueue(instances, workers)
     for each in wanted:
-        agenda.add(each)
-    return agenda
+        queue.add(each)
+    return queue
 
 
-def emptied(agenda, pace):
+def emptied(queue, times):
     chunks = []
-    while chunk := agenda.chunk(pace):
+    while chunk := queue.chunk(times):
         chunks.append(chunk)
     return chunks
 
 
 @pytest.mark.parametrize("seconds", [0.0001, 0.001, 0.003, 0.02, 0.15])
 def test_a_chunk_takes_between_a_fifth_of_a_second_and_a_second_when_there_is_work_enough(seconds):
-    pace = pace_of(a=seconds)
-    agenda = agenda_of(tasks("i1", "a", 60_000))
+    times = pace_of(a=seconds)
+    queue = agenda_of(tasks("i1", "a", 60_000))
 
-    size = len(agenda.chunk(pace))
+    size = len(queue.chunk(times))
 
     assert size == MOST or 0.2 <= size * seconds <= 1.0
 
@@ -51,18 +50,18 @@ def test_little_work_is_shared_out_among_the_workers():
 
 
 def test_runs_of_several_instances_share_a_chunk_and_earlier_instances_come_first():
-    agenda = agenda_of(tasks("i3", "a", 4), tasks("i1", "a", 4), tasks("i2", "b", 4), workers=1)
+    queue = agenda_of(tasks("i3", "a", 4), tasks("i1", "a", 4), tasks("i2", "b", 4), workers=1)
 
-    chunk = agenda.chunk(pace_of(a=0.001, b=0.001))
+    chunk = queue.chunk(pace_of(a=0.001, b=0.001))
 
     assert [task.key.instance for task in chunk] == ["i1"] * 4 + ["i2"] * 2
 
 
 def test_an_algorithm_nobody_has_seen_is_tried_by_itself():
-    agenda = agenda_of(tasks("i1", "a", 5), tasks("i1", "new", 5), workers=1)
-    pace = pace_of(a=0.001)
+    queue = agenda_of(tasks("i1", "a", 5), tasks("i1", "new", 5), workers=1)
+    times = pace_of(a=0.001)
 
-    chunks = [agenda.chunk(pace) for _ in range(4)]
+    chunks = [queue.chunk(times) for _ in range(4)]
 
     assert [{task.key.algorithm for task in chunk} for chunk in chunks] == [{"a"}, {"new"}, {"new"}, {"new"}]
     assert [len(chunk) for chunk in chunks] == [5, 1, 1, 1]
@@ -70,9 +69,9 @@ def test_an_algorithm_nobody_has_seen_is_tried_by_itself():
 
 def test_a_run_that_was_lost_is_sent_alone_and_first():
     alone = tasks("i2", "b", 2, alone=True, attempt=1)
-    agenda = agenda_of(tasks("i1", "a", 5), alone)
+    queue = agenda_of(tasks("i1", "a", 5), alone)
 
-    assert [agenda.chunk(pace_of(a=0.001, b=0.001)) for _ in range(2)] == [[alone[0]], [alone[1]]]
+    assert [queue.chunk(pace_of(a=0.001, b=0.001)) for _ in range(2)] == [[alone[0]], [alone[1]]]
 
 
 def test_every_run_is_sent_exactly_once():
@@ -86,22 +85,22 @@ def test_every_run_is_sent_exactly_once():
 
 
 def test_more_is_wanted_until_every_worker_has_two_chunks():
-    pace = pace_of(a=0.1)
+    times = pace_of(a=0.1)
     enough = round(2 * 2 * CHUNK / 0.1)
 
-    assert agenda_of(tasks("i1", "a", enough - 2)).is_short(pace)
-    assert not agenda_of(tasks("i1", "a", enough + 2)).is_short(pace)
+    assert agenda_of(tasks("i1", "a", enough - 2)).is_short(times)
+    assert not agenda_of(tasks("i1", "a", enough + 2)).is_short(times)
     assert not agenda_of(tasks("i1", "a", 4 * MOST)).is_short(pace_of(a=0.0))
 
 
 def test_the_pace_is_learnt_from_runs_and_from_what_surrounds_them():
-    pace = Pace()
-    assert pace.seconds("a") == UNKNOWN
-    assert not pace.knows("a")
+    times = RunTimes()
+    assert times.seconds("a") == UNKNOWN
+    assert not times.knows("a")
 
     for _ in range(200):
-        pace.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.01)] * 2, 0.03)
+        times.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.01)] * 2, 0.03)
 
-    assert pace.seconds("a") == pytest.approx(0.015, rel=0.01)
-    assert pace.total({"a": 4}) == pytest.approx(0.06, rel=0.01)
-    assert pace.seconds("b") == pace.seconds("a")
+    assert times.seconds("a") == pytest.approx(0.015, rel=0.01)
+    assert times.total({"a": 4}) == pytest.approx(0.06, rel=0.01)
+    assert times.seconds("b") == times.seconds("a")

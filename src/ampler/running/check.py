@@ -1,4 +1,4 @@
-"""A look at a study before it is carried out: each algorithm is run on one instance, and what it gives is judged.
+"""A study tried before it is carried out: each algorithm is run on one instance, and what it gives is judged.
 
 The runs are the first of the study, and recorded as such: nothing is wasted, and nothing changes for the study.
 """
@@ -14,7 +14,7 @@ from ampler.core.errors import PlanMismatch, RunFailed
 from ampler.core.failures import StopStudy
 from ampler.core.values import Algorithm, Observation, Plan, RunKey
 from ampler.running.driver import sigterm_as_interrupt
-from ampler.running.engines.engine import Done, Engine, Lost
+from ampler.running.engines import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool
 from ampler.running.one_run import check_limits
 from ampler.running.work import Task, Work
@@ -31,7 +31,7 @@ Kind = Literal["no value", "time", "deterministic", "not deterministic", "reprod
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FirstRun:
     """What an algorithm gave: its first run, the same again, and the second run, where they were made.
 
     `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the study file.
@@ -90,7 +90,7 @@ class Inspection:
     """What was found on one instance, algorithm by algorithm."""
 
     instance: str
-    findings: tuple[Finding, ...]
+    findings: tuple[FirstRun, ...]
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -107,19 +107,19 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
     check_limits(plan.limits)
     plan = begun_first(plan, store.begun())
     _begin(plan, store)
-    look = Look(plan, store)
+    trials = TrialRuns(plan, store)
     with sigterm_as_interrupt():
         pool = LocalPool(Work.of(plan), 1)
         try:
             findings = []
             for algorithm in plan.algorithms:
                 report(algorithm.name)
-                findings.append(look.at(algorithm, pool))
+                findings.append(trials.of(algorithm, pool))
         except BaseException:
             pool.close(at_once=True)
             raise
         pool.close(at_once=False)
-    return Inspection(look.instance, tuple(findings))
+    return Inspection(trials.instance, tuple(findings))
 
 
 def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
@@ -149,7 +149,7 @@ def _begin(plan: Plan, store: Store) -> None:
         raise
 
 
-class Look:
+class TrialRuns:
     """Makes the runs on the first instance of a plan, and records those that the rule will ask for."""
 
     def __init__(self, plan: Plan, store: Store) -> None:
@@ -158,7 +158,7 @@ class Look:
         self._wanted = first_runs(plan)
         self._known = {each.key: each for each in store.observations(self.instance)}
 
-    def at(self, algorithm: Algorithm, pool: Engine) -> Finding:
+    def of(self, algorithm: Algorithm, pool: Engine) -> FirstRun:
         """Return what an algorithm gives."""
         first = self._run(algorithm, 0, pool)
         again = second = None
@@ -166,7 +166,7 @@ class Look:
             second = self._run(algorithm, 1, pool)
             if not algorithm.deterministic:
                 again = self._made(Task(first.key), pool)
-        return Finding(algorithm, first, again, second, recorded=self._known.get(first.key) is first)
+        return FirstRun(algorithm, first, again, second, recorded=self._known.get(first.key) is first)
 
     def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
         """A run from the record, or made now and recorded if it has a value and the rule will ask for it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -24,14 +23,12 @@ from ampler.core.values import (
     RunKey,
     StudyDecision,
 )
-from ampler.running.engines.dask import DaskEngine, client_of, threads_of
-from ampler.running.engines.engine import Done, Engine, ExecutorEngine, Fate, Lost, Returned
-from ampler.running.engines.local import LocalPool
-from ampler.running.instance import Course
+from ampler.running.engines import Done, Engine, Fate, Lost, Returned
+from ampler.running.engines.choose import capacity_of, engine_for
+from ampler.running.instance import InstanceRun
 from ampler.running.one_run import check_limits
-from ampler.running.pace import Pace
-from ampler.running.progress import Meter
-from ampler.running.queue import AHEAD, Agenda
+from ampler.running.progress import ProgressMeter
+from ampler.running.queue import AHEAD, RunTimes, TaskQueue
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
 from ampler.study.plan import begun_first
@@ -73,12 +70,12 @@ def run_plan(
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:
         announce(change)
-    number = workers or _workers_of(executor)
-    drive = Drive(plan, store, kept, number, again=retry_failed, report=report, decided=decided)
-    if drive.go_on():
+    number = workers or capacity_of(executor)
+    driver = Driver(plan, store, kept, number, again=retry_failed, report=report, decided=decided)
+    if driver.go_on():
         with sigterm_as_interrupt():
-            drive.through(_engine(executor, Work.of(plan), workers))
-    return drive.reading(number)
+            driver.run(engine_for(executor, Work.of(plan), workers))
+    return driver.reading(number)
 
 
 @contextmanager
@@ -98,7 +95,7 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class Drive:
+class Driver:
     """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
 
     def __init__(
@@ -117,11 +114,11 @@ class Drive:
         self._next_report = self._next_mark = 0.0
         self._workers = workers
         tally, failed = store.tally(), [observation.key for observation in store.failures()]
-        self.meter = Meter(plan, tally, failed)
-        self._pace = Pace(tally)
-        self._agenda = Agenda([instance.name for instance in plan.instances], workers)
+        self.meter = ProgressMeter(plan, tally, failed)
+        self._times = RunTimes(tally)
+        self._queue = TaskQueue([instance.name for instance in plan.instances], workers)
         self._journal = Journal(store)
-        self._courses: dict[str, Course] = {}
+        self._under_way: dict[str, InstanceRun] = {}
         self._arrived: deque[Fate] = deque()  # what workers gave and nobody has looked at yet
         self._to_retry = {key.instance for key in failed} if again else set()
         self._failed_now: set[RunKey] = set()
@@ -132,8 +129,8 @@ class Drive:
         self._ended = False
         self.waiting: deque[str] = deque()
 
-    def through(self, engine: Engine) -> None:
-        """Drive until the study ends. Whatever happens, all that was made is recorded."""
+    def run(self, engine: Engine) -> None:
+        """Carry on until the study ends. Whatever happens, all that was made is recorded."""
         try:
             while self._keep_busy(engine):
                 self._arrived.extend(engine.collect(self._patience()))
@@ -154,7 +151,7 @@ class Drive:
 
         Groups that are finished on record need no runs: the study rule is asked again until one does.
         """
-        while not (self._ended or self.waiting or self._courses):
+        while not (self._ended or self.waiting or self._under_way):
             self._flush()
             if self._asked is not None:
                 self._groups.append(self._finished_group(self._asked))
@@ -208,55 +205,55 @@ class Drive:
 
     def _fill(self, engine: Engine) -> bool:
         """Keep the workers in work; False when there is nothing more to wait for."""
-        self._agenda.workers = engine.workers  # those of a cluster come and go
+        self._queue.workers = engine.workers  # those of a cluster come and go
         while engine.busy < AHEAD * engine.workers:
-            while self.waiting and self._agenda.is_short(self._pace):
+            while self.waiting and self._queue.is_short(self._times):
                 self._open(self.waiting.popleft())
-            chunk = self._agenda.chunk(self._pace)
+            chunk = self._queue.chunk(self._times)
             if not chunk:
                 break
             engine.submit(chunk)
         return engine.busy > 0
 
-    def _open(self, instance: str) -> None:
+    def _open(self, name: str) -> None:
         """Begin an instance, or replay it as far as its recorded runs go."""
         assert self._asked is not None, "a group was asked for"
-        course = Course(
+        instance = InstanceRun(
             self._plan,
-            instance,
+            name,
             instance_digest(self._kept, self._asked),
-            self._store.observations(instance, superseded=True),
+            self._store.observations(name, superseded=True),
             asked=self._asked,
             again=self._again,
             made=self._failed_now,
         )
-        self._courses[instance] = course
-        self._go_on(course, course.begin())
+        self._under_way[name] = instance
+        self._go_on(instance, instance.begin())
 
-    def _go_on(self, course: Course, tasks: Iterable[Task]) -> None:
-        self._agenda.add(tasks)
-        if course.done is not None:
-            self.meter.add(self._journal.add(finished=course.done))
-            self._finish(course.done)
-            del self._courses[course.instance]
+    def _go_on(self, instance: InstanceRun, tasks: Iterable[Task]) -> None:
+        self._queue.add(tasks)
+        if instance.done is not None:
+            self.meter.add(self._journal.add(finished=instance.done))
+            self._finish(instance.done)
+            del self._under_way[instance.name]
 
     def _note(self, fate: Fate) -> None:
         """Record what became of a chunk, and go on with its instances."""
         match fate:
             case Done(observations, seconds):
-                self._pace.note(observations, seconds)
+                self._times.note(observations, seconds)
                 self._take(observations)
             case Lost(tasks, how):
-                self._take([self._courses[task.key.instance].lost(task, how) for task in tasks])
+                self._take([self._under_way[task.key.instance].lost(task, how) for task in tasks])
             case Returned(tasks):
-                self._agenda.add(tasks)
+                self._queue.add(tasks)
 
     def _take(self, observations: Sequence[Observation]) -> None:
         self.meter.add(self._journal.add(*observations))
         self._failed_now.update(observation.key for observation in observations if observation.status != "ok")
         for observation in observations:
-            course = self._courses[observation.key.instance]
-            self._go_on(course, course.take(observation))
+            instance = self._under_way[observation.key.instance]
+            self._go_on(instance, instance.take(observation))
 
     def _patience(self) -> float:
         """How long to wait for workers: until a group of runs must be written, or somebody wants to know."""
@@ -289,7 +286,7 @@ class Drive:
     def reading(self, workers: int) -> Progress:
         """Return where the study stands."""
         later = 0 if self._ended else len({each.name for each in self._plan.instances} - self._asked_so_far())
-        return self.meter.reading(self._courses.values(), len(self.waiting) + later, self._pace, workers)
+        return self.meter.reading(self._under_way.values(), len(self.waiting) + later, self._times, workers)
 
     def _asked_so_far(self) -> set[str]:
         asked = [group.asked for group in self._groups] + ([] if self._asked is None else [self._asked])
@@ -304,22 +301,3 @@ class Drive:
             self._flush()
             self._mark(engine.workers)
             self._store.add([])  # whoever watches sees what was recorded at the end
-
-
-def _engine(executor: Executor | None, work: Work, workers: int | None) -> Engine:
-    """What makes the runs: processes of ours, the workers of a Dask cluster, or whatever else is an executor."""
-    client = client_of(executor)
-    if client is not None:
-        return DaskEngine(client, work, workers)
-    number = workers or _workers_of(executor)
-    return LocalPool(work, number) if executor is None else ExecutorEngine(executor, work, number)
-
-
-def _workers_of(executor: Executor | None) -> int:
-    """As many as the executor has, if it says so, or else the cores we may use."""
-    client = client_of(executor)
-    if client is not None:
-        return threads_of(client)
-    known = getattr(executor, "_max_workers", None)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return known or cores or 1

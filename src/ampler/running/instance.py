@@ -24,7 +24,7 @@ from ampler.study.stopping import instance_rule
 TRIES = 3  # so often a run may kill its worker before it counts as failed
 
 
-class Course:
+class InstanceRun:
     """An instance on its way: `begin` and `take` return the runs that are wanted, `done` says when there are no more.
 
     `recorded` are all attempts at runs of the instance. With `again`, runs that failed in earlier sessions are tried
@@ -45,7 +45,7 @@ class Course:
     ) -> None:
         names = [algorithm.name for algorithm in plan.algorithms if asked is None or algorithm.name in asked.algorithms]
         deterministic = [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]
-        self.instance = instance
+        self.name = instance
         self.samples = Samples(names, deterministic=[name for name in deterministic if name in names])
         self._rule = plan.rule if asked is None else instance_rule(plan, asked)
         self.done: Finished | None = None
@@ -107,7 +107,7 @@ class Course:
 
     def _add_round(self) -> None:
         """Add what a complete round gave, in the order in which it was asked for."""
-        with _named(self.instance):
+        with _named(self.name):
             for key, settled in self._round.items():
                 assert isinstance(settled, Settled)
                 if settled.value is None:
@@ -117,13 +117,11 @@ class Course:
         self._round = {}
 
     def _decide(self) -> None:
-        with _named(self.instance):
+        with _named(self.name):
             decision: Decision = self._rule(self.samples)
         if isinstance(decision, Stop):
             counts = dict(self.asked)
-            self.done = Finished(
-                self.instance, self._decisions, decision.reason, counts, self.rounds, error=self.error()
-            )
+            self.done = Finished(self.name, self._decisions, decision.reason, counts, self.rounds, error=self.error())
         else:
             self._ask(decision)
             self.rounds += 1
@@ -136,7 +134,7 @@ class Course:
             first = self.asked[algorithm]
             self.asked[algorithm] += count
             for index in range(first, first + count):
-                key = RunKey(self.instance, algorithm, index)
+                key = RunKey(self.name, algorithm, index)
                 self._round[key] = self._known.pop(key, _FRESH)
         self._open = sum(isinstance(each, Trial) for each in self._round.values())
 

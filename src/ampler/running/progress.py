@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ampler.core.contracts import error_wanted_by
 from ampler.core.values import Finished, Observation, Plan, Progress, RunKey, Tally
-from ampler.running.instance import Course
-from ampler.running.pace import Pace
+from ampler.running.instance import InstanceRun
+from ampler.running.queue import RunTimes
 
 WINDOW = 20.0  # seconds over which the rate is measured
 WARM = 5.0  # seconds after which it is worth something
@@ -17,7 +17,7 @@ WARM = 5.0  # seconds after which it is worth something
 Coming = tuple[tuple[Counter[str], float], ...]  # runs by algorithm, and how many times over they are expected
 
 
-class Meter:
+class ProgressMeter:
     """Counts what is recorded and finished, and tells how far the study is."""
 
     def __init__(self, plan: Plan, tally: Iterable[Tally], failed: Iterable[RunKey]) -> None:
@@ -29,7 +29,7 @@ class Meter:
         self._counts: dict[str, Mapping[str, int]] = {}  # runs of each algorithm on each finished instance
         self._spent: Counter[str] = Counter()  # … and on all of them together
         self._expected: dict[str, tuple[int, Counter[str], float | None]] = {}
-        self._rate = Rate()
+        self._rate = RunRate()
         self._began = time.monotonic()
 
     def add(self, durable: Iterable[Observation]) -> None:
@@ -58,12 +58,12 @@ class Meter:
         """Note that the study has ended, with these instances."""
         self._instances = len(instances)
 
-    def reading(self, courses: Collection[Course], waiting: int, pace: Pace, workers: int) -> Progress:
+    def reading(self, under_way: Collection[InstanceRun], waiting: int, times: RunTimes, workers: int) -> Progress:
         """Return where the study stands; what the rule says of an instance is asked once for each of its rounds."""
         seconds = time.monotonic() - self._began
-        looks = [self._look(course) for course in courses]
+        looks = [self._look(instance) for instance in under_way]
         errors = [error for _, _, error in looks if error is not None]
-        coming = self._coming([expected for _, expected, _ in looks], courses, waiting)
+        coming = self._coming([expected for _, expected, _ in looks], under_way, waiting)
         return Progress(
             instances=self._instances,
             finished=len(self._counts),
@@ -74,36 +74,36 @@ class Meter:
             rate=self._rate.at(seconds, self._new),
             error=max(errors, default=None),
             target=self._target,
-            left=None if coming is None else self._left(coming, pace, workers),
-            planned=None if coming is None else self._runs + round(sum(each.total() * n for each, n in coming)),
+            left=None if coming is None else self._left(coming, times, workers),
+            planned=None if coming is None else self._runs + round(sum(runs.total() * often for runs, often in coming)),
         )
 
-    def _look(self, course: Course) -> tuple[int, Counter[str], float | None]:
-        look = self._expected.get(course.instance)
-        if look is None or look[0] != course.rounds:
-            look = self._expected[course.instance] = (course.rounds, Counter(course.expected()), course.error())
+    def _look(self, instance: InstanceRun) -> tuple[int, Counter[str], float | None]:
+        look = self._expected.get(instance.name)
+        if look is None or look[0] != instance.rounds:
+            look = self._expected[instance.name] = (instance.rounds, Counter(instance.expected()), instance.error())
         return look
 
-    def _coming(self, expected: list[Counter[str]], courses: Collection[Course], waiting: int) -> Coming | None:
+    def _coming(self, expected: list[Counter[str]], under_way: Collection[InstanceRun], waiting: int) -> Coming | None:
         """The runs to come: the rest of the instances under way, and so many times over what an instance takes.
 
         The latter is for those that wait; None when none has been seen yet.
         """
-        seen = len(self._counts) + len(courses)
+        seen = len(self._counts) + len(under_way)
         if waiting and not seen:
             return None
         rest: Counter[str] = sum(expected, Counter())
-        whole = self._spent + rest + sum((Counter(course.asked) for course in courses), Counter())
+        whole = self._spent + rest + sum((Counter(instance.asked) for instance in under_way), Counter())
         return (rest, 1.0), (whole, waiting / seen if waiting else 0.0)
 
-    def _left(self, coming: Coming, pace: Pace, workers: int) -> float:
+    def _left(self, coming: Coming, times: RunTimes, workers: int) -> float:
         """The seconds to go. Runs so short that the driver is the slower part are told by their rate of arrival."""
-        by_pace = sum(pace.total(runs) * times for runs, times in coming) / workers
-        by_rate = sum(runs.total() * times for runs, times in coming) / self._rate.last if self._rate.last else 0.0
+        by_pace = sum(times.total(runs) * often for runs, often in coming) / workers
+        by_rate = sum(runs.total() * often for runs, often in coming) / self._rate.last if self._rate.last else 0.0
         return max(by_pace, by_rate)
 
 
-class Rate:
+class RunRate:
     """Runs per second over the last seconds; `last` is 0 until it means something."""
 
     def __init__(self) -> None:

@@ -1,19 +1,24 @@
-"""The runs that are wanted and not yet made, in the order in which they are made. Pure."""
+"""The runs that are wanted and not yet made: in which order they are made, and how many make a chunk. Pure."""
 
 from __future__ import annotations
 
 import heapq
-from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from ampler.running.pace import CHUNK, MOST, Pace
+from ampler.core.values import Observation, Tally
 from ampler.running.work import Task
 
 AHEAD = 2  # chunks for each worker: one under way, one waiting behind it
+CHUNK = 0.5  # seconds of work in a chunk: long against the way to a worker, short against patience
+MOST = 500  # runs in a chunk, however short they are
+LEAST = 1e-4  # seconds a run costs at least, with all that is done for it
+UNKNOWN = 0.1  # seconds, before any run of any algorithm has ended
+MEMORY = 0.05  # weight of the newest run against all before
 
 
-class Agenda:
+class TaskQueue:
     """Wanted runs; those of earlier instances come first, so that instances are finished one after the other.
 
     Runs of several instances share a chunk: an instance alone seldom has enough of them.
@@ -36,22 +41,22 @@ class Agenda:
                 heapq.heappush(self._heap, (self._places[task.key.instance], next(self._serial), task))
                 self._runs[task.key.algorithm] += 1
 
-    def is_short(self, pace: Pace) -> bool:
+    def is_short(self, times: RunTimes) -> bool:
         """Say whether the workers could run out of work before more is decided."""
         wanted = AHEAD * self.workers
-        return len(self._heap) < wanted * MOST and pace.total(self._runs) < wanted * CHUNK
+        return len(self._heap) < wanted * MOST and times.total(self._runs) < wanted * CHUNK
 
-    def chunk(self, pace: Pace) -> list[Task]:
+    def chunk(self, times: RunTimes) -> list[Task]:
         """Take out what is to be sent next: a chunk of runs, or one alone; nothing when nothing is wanted."""
         if self._alone:
             return [self._alone.popleft()]
-        share = min(CHUNK, pace.total(self._runs) / (AHEAD * self.workers))
+        share = min(CHUNK, times.total(self._runs) / (AHEAD * self.workers))
         tasks: list[Task] = []
         seconds = 0.0
         while self._heap and len(tasks) < MOST:
             algorithm = self._heap[0][2].key.algorithm
-            seconds += pace.seconds(algorithm)
-            known = pace.knows(algorithm)
+            seconds += times.seconds(algorithm)
+            known = times.knows(algorithm)
             if tasks and (seconds > share or not known):
                 break
             tasks.append(heapq.heappop(self._heap)[2])
@@ -59,3 +64,44 @@ class Agenda:
             if not known:
                 break  # nobody knows how long it takes: one is tried by itself
         return tasks
+
+
+class RunTimes:
+    """The seconds a run of each algorithm takes, learnt from those made so far."""
+
+    def __init__(self, recorded: Iterable[Tally] = ()) -> None:
+        runs: defaultdict[str, int] = defaultdict(int)
+        seconds: defaultdict[str, float] = defaultdict(float)
+        for each in recorded:
+            runs[each.algorithm] += each.runs
+            seconds[each.algorithm] += each.seconds
+        self._seconds: dict[str, float] = {name: seconds[name] / runs[name] for name in runs if runs[name]}
+        self._overhead = 0.0
+
+    def note(self, observations: Sequence[Observation], seconds: float) -> None:
+        """Learn from a chunk: the runs, and what was spent around them of the `seconds` it took."""
+        inside = 0.0
+        for observation in observations:
+            inside += observation.seconds
+            self._learn(observation.key.algorithm, observation.seconds)
+        around = max(0.0, seconds - inside) / len(observations)
+        self._overhead += 0.2 * (around - self._overhead)
+
+    def knows(self, algorithm: str) -> bool:
+        """Say whether a run of the algorithm has ended."""
+        return algorithm in self._seconds
+
+    def seconds(self, algorithm: str) -> float:
+        """Return how long a run is expected to take."""
+        known = self._seconds.get(algorithm)
+        if known is None:
+            known = sum(self._seconds.values()) / len(self._seconds) if self._seconds else UNKNOWN
+        return max(LEAST, known + self._overhead)
+
+    def total(self, runs: Mapping[str, int]) -> float:
+        """Return how long runs of several algorithms are expected to take."""
+        return sum(count * self.seconds(algorithm) for algorithm, count in runs.items())
+
+    def _learn(self, algorithm: str, seconds: float) -> None:
+        before = self._seconds.get(algorithm)
+        self._seconds[algorithm] = seconds if before is None else before + MEMORY * (seconds - before)

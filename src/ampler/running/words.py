@@ -9,7 +9,7 @@ from ampler.core.wording import short_duration
 
 if TYPE_CHECKING:
     from ampler.core.values import Progress
-    from ampler.running.check import Finding, Inspection
+    from ampler.running.check import FirstRun, Inspection
 
 
 def under_way(progress: Progress) -> str:
@@ -47,7 +47,7 @@ def carried_out(name: str, progress: Progress, reasons: Collection[str], where: 
     )
 
 
-def measures(finding: Finding) -> str:
+def measures(finding: FirstRun) -> str:
     """Say which measures an algorithm reports besides its value."""
     names = ", ".join(finding.first.measures or ())
     return f"{finding.algorithm.name} reports {names}: all are kept, the value decides."

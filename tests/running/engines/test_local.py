@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ampler.core.values import Command, Function, Instance, Limits, RunKey
+from ampler.running.engines import Done, Lost, Returned
 from ampler.running.engines import local as pool_module
-from ampler.running.engines.engine import Done, Lost, Returned
 from ampler.running.engines.local import LocalPool
 from ampler.running.work import Task, Work
 from ampler.study.seeds import run_seed
@@ -202,7 +202,7 @@ def test_closing_ends_workers_in_the_middle_of_c_code(pool_of, tmp_path):
 
 def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
     started = []
-    take = pool_module._Seat.taken
+    take = pool_module._Worker.start
 
     def taken(context, work):
         if len(started) == 2:
@@ -210,7 +210,7 @@ def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
         started.append(take(context, work))
         return started[-1]
 
-    monkeypatch.setattr(pool_module._Seat, "taken", taken)
+    monkeypatch.setattr(pool_module._Worker, "start", taken)
     with pytest.raises(KeyboardInterrupt):
         LocalPool(work_of(a=lambda instance, seed: 1), 3)
 

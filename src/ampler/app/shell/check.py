@@ -14,7 +14,7 @@ from ampler.app.shell.output import INTERRUPTED, note, say, say_points, say_tabl
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
-    from ampler.running.check import Finding, Inspection
+    from ampler.running.check import FirstRun, Inspection
     from ampler.study.forecast import Forecast
     from ampler.study.toml import StudyFile
 
@@ -106,7 +106,7 @@ def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
     }
 
 
-def _entry(finding: Finding) -> dict[str, Any]:
+def _entry(finding: FirstRun) -> dict[str, Any]:
     first = finding.first
     return {
         "name": finding.algorithm.name,

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ampler.core.errors import AmplerError, EngineFailed, InvalidInput, MissingDependency
-from ampler.running.engines.engine import Fate, Lost, Returned, done
+from ampler.running.engines import Fate, Lost, Returned, done
 from ampler.running.work import Parcel, Task, Work, names_of, run_parcel
 
 CONNECT = 15.0  # seconds a scheduler has to answer
@@ -51,7 +51,7 @@ def client_of(executor: Any) -> Any | None:
     """Return the Dask client behind an executor, or None when it is of another kind; Dask is not imported for this."""
     kind = type(executor)
     if kind.__module__ == "distributed.cfexecutor":
-        return executor._client
+        return executor._client  # what get_executor was called on; it has no public name
     return executor if kind.__module__ == "distributed.client" and hasattr(executor, "scatter") else None
 
 
@@ -70,6 +70,21 @@ class DaskEngine:
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._under_way: dict[str, tuple[Any, Sequence[Task]]] = {}  # Dask forgets what no future speaks of
         self._shared = _shared(client, work)
+
+    @classmethod
+    def takes(cls, executor: Any) -> bool:
+        """Take Dask's clients, and the executors made from them."""
+        return client_of(executor) is not None
+
+    @classmethod
+    def capacity(cls, executor: Any) -> int:
+        """Return how many runs the cluster can make at the same time now."""
+        return threads_of(client_of(executor))
+
+    @classmethod
+    def over(cls, executor: Any, work: Work, workers: int | None) -> DaskEngine:
+        """Return the engine over a cluster."""
+        return cls(client_of(executor), work, workers)
 
     @property
     def workers(self) -> int:

@@ -3,6 +3,10 @@
 Every worker has a pipe of its own, so there is no lock that a killed one could take along, and the kernel tells the
 driver of its death, whatever its exit code. There are no threads: workers are forked from the thread that uses the
 pool, which is also the one whose end ends them.
+
+Why a pool of our own: a solver may end its process in any way, and must cost its own run only. Pebble (5.2.3) waits
+for ever for a worker that leaves with exit code 0; with loky and the pools of the standard library a worker that dies
+breaks the pool, and the tasks of all its neighbours are lost with it.
 """
 
 from __future__ import annotations
@@ -18,9 +22,10 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from ampler.core.errors import AmplerError
-from ampler.running.engines.engine import Fate, Lost, Returned, done
+from ampler.running.engines import Fate, Lost, Returned, cores, done
 from ampler.running.one_run import guardian
 from ampler.running.work import Batch, Name, Task, Work, names_of
 
@@ -36,49 +41,64 @@ class LocalPool:
         guardian.ensure()  # before any fork, so that all workers share it
         self._work = work
         self._context = multiprocessing.get_context(START)
-        self._seats: list[_Seat] = []
+        self._workers: list[_Worker] = []
         try:
             for _ in range(workers):
-                self._seats.append(_Seat.taken(self._context, work))
+                self._workers.append(_Worker.start(self._context, work))
         except BaseException:  # Ctrl-C, or no more processes: those that live would be waited for at the end
             self.close(at_once=True)
             raise
 
+    @classmethod
+    def takes(cls, executor: Any) -> bool:
+        """Make the runs when no executor is given."""
+        return executor is None
+
+    @classmethod
+    def capacity(cls, executor: Any) -> int:
+        """Return the number of cores."""
+        return cores()
+
+    @classmethod
+    def over(cls, executor: Any, work: Work, workers: int | None) -> LocalPool:
+        """Return a pool of so many workers, or one for each core."""
+        return cls(work, workers or cores())
+
     @property
     def busy(self) -> int:
         """The number of chunks under way."""
-        return sum(len(seat.waiting) for seat in self._seats)
+        return sum(len(worker.waiting) for worker in self._workers)
 
     def submit(self, tasks: Sequence[Task]) -> None:
         """Have a chunk of runs made by the least busy worker."""
-        min(self._seats, key=lambda seat: len(seat.waiting)).send(tasks)
+        min(self._workers, key=lambda worker: len(worker.waiting)).send(tasks)
 
     def collect(self, timeout: float | None) -> list[Fate]:
         """Return what became of chunks, waiting up to `timeout` seconds for the first."""
-        by_sign = {sign: seat for seat in self._seats for sign in (seat.connection, seat.death)}
+        by_sign = {sign: worker for worker in self._workers for sign in (worker.connection, worker.death)}
         ready = {id(by_sign[sign]): by_sign[sign] for sign in wait(list(by_sign), timeout)}  # type: ignore[index]
-        return [fate for seat in ready.values() for fate in self._heard(seat)]
+        return [fate for worker in ready.values() for fate in self._heard(worker)]
 
     def close(self, *, at_once: bool) -> None:
         """Let the workers go; `at_once` whatever they are doing."""
-        for seat in self._seats:
-            seat.dismiss(at_once=at_once)
-        for seat in self._seats:
-            seat.clear()
-        self._seats = []
+        for worker in self._workers:
+            worker.dismiss(at_once=at_once)
+        for worker in self._workers:
+            worker.clear()
+        self._workers = []
 
-    def _heard(self, seat: _Seat) -> list[Fate]:
-        """What a worker has sent, and, if it died, what went down with it; its seat is then taken by a new one."""
-        fates = seat.received()
-        if seat.has_died():
-            fates += seat.wreckage()
-            seat.clear()
-            self._seats[self._seats.index(seat)] = _Seat.taken(self._context, self._work)
+    def _heard(self, worker: _Worker) -> list[Fate]:
+        """What a worker has sent, and, if it died, what went down with it; a new one takes its place."""
+        fates = worker.received()
+        if worker.has_died():
+            fates += worker.lost_and_returned()
+            worker.clear()
+            self._workers[self._workers.index(worker)] = _Worker.start(self._context, self._work)
         return fates
 
 
 @dataclass(eq=False)
-class _Seat:
+class _Worker:
     """A worker, what it was asked for in that order, and at which run of the first it is."""
 
     process: BaseProcess
@@ -88,11 +108,11 @@ class _Seat:
     waiting: list[Sequence[Task]] = field(default_factory=list)
 
     @classmethod
-    def taken(cls, context: BaseContext, work: Work) -> _Seat:
+    def start(cls, context: BaseContext, work: Work) -> _Worker:
         """Start a worker."""
         ours, theirs = context.Pipe()
         at: c_long = context.RawValue(c_long, 0)
-        process = context.Process(target=_live, args=(theirs, at, work, os.getpid()))  # type: ignore[attr-defined]
+        process = context.Process(target=_work_loop, args=(theirs, at, work, os.getpid()))  # type: ignore[attr-defined]
         process.start()
         theirs.close()  # at once: a worker that is forked later must not hold it open
         return cls(process, ours, at, _death_of(process))
@@ -115,7 +135,7 @@ class _Seat:
     def has_died(self) -> bool:
         return bool(wait([self.death], 0))
 
-    def wreckage(self) -> list[Fate]:
+    def lost_and_returned(self) -> list[Fate]:
         """The run the worker was making is lost; all others were not begun, or are made again."""
         if not self.waiting:
             return []
@@ -162,7 +182,7 @@ def _how(code: int | None) -> str:
 # In the worker
 
 
-def _live(connection: Connection, at: c_long, work: Work, driver: int) -> None:
+def _work_loop(connection: Connection, at: c_long, work: Work, driver: int) -> None:
     """A worker's life: bound to the driver, it makes the runs of one chunk after the other."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # it ends at once, even in the middle of C code
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the driver only; commands inherit what is set here

@@ -1,79 +1,42 @@
-"""Where runs are made: chunks go in, and what became of them comes back. Any executor can be an engine."""
+"""Any executor as an engine: whatever has the `submit` of concurrent.futures, be it threads, processes or MPI."""
 
 from __future__ import annotations
 
 import concurrent.futures
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from ampler.core.contracts import Executor
 from ampler.core.errors import AmplerError, EngineFailed
-from ampler.core.values import Observation
-from ampler.running.work import Batch, Parcel, Task, Work, names_of, observed, run_parcel
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A chunk whose runs were made, and the seconds it took with everything around the runs."""
-
-    observations: Sequence[Observation]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Runs that were being made when their worker died; `how` it died."""
-
-    tasks: Sequence[Task]
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """Runs that were not begun, or whose results went down with another one's worker: they are simply made again."""
-
-    tasks: Sequence[Task]
-
-
-Fate = Done | Lost | Returned
-
-
-def done(tasks: Sequence[Task], batch: Batch) -> Done:
-    """Return the fate of a chunk whose results have come."""
-    return Done(observed(tasks, batch), batch.seconds)
-
-
-class Engine(Protocol):
-    """What the driver needs of an engine. It is used from one thread."""
-
-    @property
-    def workers(self) -> int:
-        """The number of runs that can be made at the same time."""
-
-    @property
-    def busy(self) -> int:
-        """The number of chunks under way."""
-
-    def submit(self, tasks: Sequence[Task]) -> None:
-        """Have a chunk of runs made."""
-
-    def collect(self, timeout: float | None) -> list[Fate]:
-        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
-
-    def close(self, *, at_once: bool) -> None:
-        """Let the workers go; `at_once` whatever they are doing."""
+from ampler.running.engines import Fate, Lost, Returned, cores, done
+from ampler.running.work import Batch, Parcel, Task, Work, names_of, run_parcel
 
 
 class ExecutorEngine:
-    """Runs are made by an executor of the kind of concurrent.futures: threads, processes, Dask, MPI."""
+    """Runs are made by an executor of the kind of concurrent.futures."""
 
     def __init__(self, executor: Executor, work: Work, workers: int) -> None:
         self.workers = workers
         self._executor = executor
         self._parcel = Parcel(work)
         self._futures: dict[Future[Batch], Sequence[Task]] = {}
+
+    @classmethod
+    def takes(cls, executor: Any) -> bool:
+        """Take any executor."""
+        return executor is not None
+
+    @classmethod
+    def capacity(cls, executor: Any) -> int:
+        """Return as many workers as the executor has, if it says so, or else one for each core."""
+        # The executors of the standard library, mpi4py and loky keep their number here; nowhere is it public.
+        return getattr(executor, "_max_workers", None) or cores()
+
+    @classmethod
+    def over(cls, executor: Any, work: Work, workers: int | None) -> ExecutorEngine:
+        """Return the engine over an executor."""
+        return cls(executor, work, workers or cls.capacity(executor))
 
     @property
     def busy(self) -> int:

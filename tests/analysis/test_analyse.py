@@ -262,6 +262,25 @@ def test_claiming_equivalence_as_well_halves_the_level_of_both_families():
     assert "Equivalence within ±1 at family-wise level 0.025: 1 of 2 established." in str(both)
 
 
+def test_beside_a_margin_everything_said_of_differences_is_at_half_of_alpha():
+    """A p-value between the two levels: found at 0.05, not at 0.025."""
+    values = np.linspace(90.0, 110.0, 12)[:, None] + np.zeros(2)
+    values[:, 1] += 0.55 + np.tile([-1.0, 1.0, -0.4, 0.4], 3)
+    cells = [(f"i{i}", "ab"[k], value) for (i, k), value in np.ndenumerate(values)]
+    rows = [(*names, value + noise, "ok") for *names, value in cells for noise in (-0.1, 0.1)]
+    runs = Runs.from_columns(*zip(*rows, ("i0", "a", math.nan, "failed"), strict=True))
+    asked = {"difference": "simple", "failures": Penalty(90.0), "effect": 0.8}
+
+    whole, half = analysed(runs, **asked), analysed(runs, **asked, alpha=0.025)
+    both = analysed(runs, **asked, margin=0.01)
+
+    assert [each.decisions for each in whole.other_policies] != [each.decisions for each in half.other_policies]
+    assert whole.stability != half.stability
+    assert (both.other_policies, both.stability) == (half.other_policies, half.stability)
+    assert both.detectable_effect == half.detectable_effect > whole.detectable_effect
+    assert [each for each in both.warnings if each.kind == "power"] == [e for e in half.warnings if e.kind == "power"]
+
+
 def test_the_detectable_effect_is_that_of_the_design():
     analysis = analysed(runs_from(shifted(n=57, shift=(0.0,) * 22)), difference="simple", reference="a1")
     assert analysis.detectable_effect == pytest.approx(0.498, abs=2e-3)  # 57 instances are what d = 0.5 needs

@@ -204,6 +204,37 @@ def test_a_lost_run_is_tried_three_times_alone_and_then_failed():
     assert seen.seed == run_seed(5, "i1", "a", 0)
 
 
+def test_only_losses_in_a_row_make_a_run_fail():
+    course = InstanceRun(make(retries=1, policy=Drop()), "i1", "d")
+    task, statuses = course.begin()[0], []
+
+    for ending in ("lost", "lost", "failed", "lost", "lost", "lost"):
+        seen = course.lost(task, "it died") if ending == "lost" else failing(task)
+        statuses.append(seen.status)
+        task = next(iter(course.take(seen)), None)
+
+    assert statuses == ["lost", "lost", "failed", "lost", "lost", "failed"]
+    assert task is None
+
+
+def test_a_loss_does_not_give_a_failing_run_its_retries_back():
+    course = InstanceRun(make(retries=1, policy=Drop()), "i1", "d")
+    (task,) = course.take(failing(course.begin()[0]))
+
+    (task,) = course.take(course.lost(task, "it died"))
+
+    assert course.take(failing(task)) == []
+
+
+def test_a_lost_run_remembers_the_round_that_asked_for_it():
+    course = InstanceRun(make(), "i1", "d")
+    second = [task for first in course.begin() for task in course.take(observe(first))]
+
+    seen = course.lost(second[0], "it died")
+
+    assert (second[0].round, seen.round) == (1, 1)
+
+
 def test_lost_runs_of_earlier_sessions_are_always_tried_again():
     task = Task(RunKey("i1", "a", 0))
     for policy in (StopStudy(), Drop()):
@@ -254,6 +285,20 @@ def test_what_is_still_expected_is_asked_of_the_rule():
 
     assert course.expected() == RULE.predict(course.samples)
     assert course.error() > 0.4
+
+
+def test_runs_under_way_are_expected_even_if_the_rule_no_longer_foresees_them():
+    class Forgetful:
+        def __call__(self, samples):
+            return Stop("runs done") if samples.counts.all() else Sample({"a": 2, "b": 1, "c": 1})
+
+        def predict(self, samples):
+            return {"a": 0, "b": 5, "c": 0}
+
+    course = InstanceRun(make(Forgetful()), "i1", "d")
+    course.begin()
+
+    assert course.expected() == {"a": 2, "b": 5, "c": 1}
 
 
 def test_a_rule_may_be_a_mere_function():

@@ -67,6 +67,25 @@ def test_an_algorithm_nobody_has_seen_is_tried_by_itself():
     assert [len(chunk) for chunk in chunks] == [5, 1, 1, 1]
 
 
+def test_an_algorithm_nobody_has_seen_has_no_company_even_when_a_chunk_has_room():
+    queue = agenda_of(tasks("i1", "a", 5), tasks("i1", "new", 5), tasks("i2", "a", 2000), workers=1)
+    times = pace_of(a=0.001)
+
+    chunks = [queue.chunk(times) for _ in range(3)]
+
+    assert [[task.key.algorithm for task in chunk] for chunk in chunks] == [["a"] * 5, ["new"], ["new"]]
+
+
+def test_what_was_sent_is_no_longer_waiting():
+    times = pace_of(a=0.1)
+    queue = agenda_of(tasks("i1", "a", round(2 * 2 * CHUNK / 0.1) + 2))
+    assert not queue.is_short(times)
+
+    queue.chunk(times)
+
+    assert queue.is_short(times)
+
+
 def test_a_run_that_was_lost_is_sent_alone_and_first():
     alone = tasks("i2", "b", 2, alone=True, attempt=1)
     queue = agenda_of(tasks("i1", "a", 5), alone)
@@ -104,3 +123,26 @@ def test_the_pace_is_learnt_from_runs_and_from_what_surrounds_them():
     assert times.seconds("a") == pytest.approx(0.015, rel=0.01)
     assert times.total({"a": 4}) == pytest.approx(0.06, rel=0.01)
     assert times.seconds("b") == times.seconds("a")
+
+
+def test_run_times_follow_an_algorithm_that_becomes_slower():
+    times = pace_of(a=0.01)
+
+    for _ in range(200):
+        times.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.03)], 0.03)
+
+    assert times.seconds("a") == pytest.approx(0.03, rel=0.01)
+
+
+def test_run_times_of_a_resumed_study_are_those_of_all_its_instances():
+    recorded = [Tally("i1", "a", runs=10, ok=10, seconds=1.0), Tally("i2", "a", runs=30, ok=30, seconds=5.0)]
+
+    assert RunTimes(recorded).seconds("a") == pytest.approx(0.15)
+
+
+def test_a_chunk_that_took_less_than_its_runs_makes_them_no_shorter():
+    times = RunTimes()
+
+    times.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.2)] * 2, 0.1)
+
+    assert times.seconds("a") == 0.2

@@ -123,6 +123,14 @@ def test_one_noisy_algorithm_among_equals_gets_more_than_half_of_the_error():
     np.testing.assert_allclose(noise / counts, [1 / (1 + ratio), *[ratio / (1 + ratio)] * 3])
 
 
+@pytest.mark.parametrize("already", [70.0, 100.0])
+def test_what_a_noisy_algorithm_has_been_run_too_often_spares_the_others(already):
+    """Sixty runs of the first and thirty of the second would be the cheapest way to an error of √0.1."""
+    pairs = pairs_of(contrasts_among(2, difference="simple"), np.array([4.0, 1.0]), np.zeros(2))
+    counts = optimal_counts(pairs, np.sqrt(0.1), np.array([already, 10.0]))
+    np.testing.assert_allclose(counts, [already, 1 / (0.1 - 4 / already)])
+
+
 @SOLVERS
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_enough_already_needs_no_more_runs(case, solver):

@@ -18,6 +18,8 @@ from ampler.core.values import Sample, Stop
 from ampler.sampling.rules import Accuracy, Fixed, sample
 from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
+from ampler.stats.guard import guarded_variances
+from ampler.stats.summaries import summary_of
 
 HERE = Path(__file__).parents[1]
 TRACES = {case["name"]: case for case in json.loads((HERE / "gold" / "trace.json").read_text(encoding="utf-8"))}
@@ -172,6 +174,31 @@ def test_a_deterministic_algorithm_is_run_once(allocation, guard):
     assert outcome.stop == Stop("accuracy reached")
     assert outcome.samples.counts[0] == 1
     assert rule.errors(outcome.samples).guarded.max() <= 0.9 * (1 + 1e-12)
+
+
+def test_a_deterministic_algorithm_is_certain_however_often_it_was_run():
+    values = stream(9, ["b", "c"])
+    drawn = {name: [values(name, index) for index in range(10)] for name in "bc"}
+    once, often = (Samples.of({"a": [4.0] * runs, **drawn}, deterministic=["a"]) for runs in (1, 3))
+    rule = Accuracy(se=0.9, difference="simple")
+    np.testing.assert_array_equal(rule.errors(once).guarded, rule.errors(often).guarded)
+
+
+def test_a_reference_which_is_in_every_pair_is_guarded_more_safely():
+    values = stream(10, ["a", "b"])
+    drawn = {name: [values(name, index) for index in range(10)] for name in "ab"}
+    alike, special = (Accuracy(se=0.9, difference="simple", reference=name).errors(drawn) for name in (None, "a"))
+    assert special.plain[0] == alike.plain[0]
+    assert special.guarded[0] > 1.01 * alike.guarded[0]
+
+
+def test_the_tails_of_the_runs_are_held_against_the_mean_alone():
+    """For other statistics the bootstrap has seen them already."""
+    heavy = np.random.default_rng(11).standard_t(2, (3, 20))
+    errors = Accuracy(se=0.9, difference="simple", statistic="median").errors(dict(zip("abc", heavy, strict=True)))
+    spread = np.array([summary_of("median").spread(row) for row in heavy])
+    bounds = guarded_variances(np.full(3, 20.0), spread)
+    np.testing.assert_allclose(errors.guarded[0], np.sqrt((bounds[0] + bounds[1]) / 20))
 
 
 def test_costs_move_runs_to_the_cheap_algorithm():

@@ -143,6 +143,11 @@ def test_a_deterministic_algorithm_needs_one_value_only():
         assert found.error > 0.0
 
 
+def test_an_algorithm_of_zeros_does_not_swallow_the_errors_of_tiny_values():
+    (found,) = estimate({"a": [0.0] * 3, "b": [1e-200, 2e-200, 4e-200]}, difference="simple")
+    assert found.error == pytest.approx(1e-200 * np.std([1, 2, 4], ddof=1) / np.sqrt(3), rel=1e-12)
+
+
 # --- laws -------------------------------------------------------------------------------------------------------------
 
 values = st.lists(st.floats(0.5, 100.0), min_size=2, max_size=6)

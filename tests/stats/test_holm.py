@@ -41,6 +41,10 @@ def test_equal_p_values_keep_the_order_in_which_they_came(p):
                 assert ranks[i] < ranks[j]
 
 
+def test_adjusted_p_values_never_fall_from_one_rank_to_the_next():
+    assert step_down([0.01, 0.012, 0.9, 0.8], alpha=0.05).adjusted.tolist() == [0.04, 0.04, 1.0, 1.0]
+
+
 @given(p_values, alphas)
 def test_an_adjusted_p_value_tells_the_level_at_which_its_test_is_rejected(p, alpha):
     verdict = step_down(p, alpha)
@@ -53,6 +57,10 @@ def test_many_families_at_once_are_rejected_as_one_by_one(p, alpha):
     rejected = reject_families(-np.array(p), -holm_levels(5, alpha))
 
     assert rejected.tolist() == [by_definition(family, alpha) for family in p]
+
+
+def test_in_many_families_too_what_just_reaches_its_threshold_is_rejected():
+    assert reject_families(np.array([[3.0, 2.0, 1.0]]), np.array([3.0, 2.0, 1.5])).tolist() == [[True, True, False]]
 
 
 def test_bonferroni_has_one_level_and_holm_as_many_as_tests():

@@ -94,6 +94,22 @@ def test_better_only_turns_the_ranks_round(values):
     assert friedman(-values).corrected.statistic == pytest.approx(friedman(values).corrected.statistic)
 
 
+def test_the_best_algorithm_has_rank_one():
+    values = np.array([[10.0, 30.0, 20.0], [5.0, 5.0, 9.0]])
+    assert ranks(values).tolist() == [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
+    assert omnibus(values, better="higher").mean_ranks == (2.75, 1.75, 1.5)
+
+
+def test_all_results_together_are_those_of_the_level_that_was_asked_for():
+    values = np.random.default_rng(5).normal(size=(6, 4))
+    assert omnibus(values, alpha=0.2).critical_difference == critical_difference(4, 6, alpha=0.2)
+
+
+def test_differences_without_any_residual_are_certain():
+    result = block_anova(np.array([[1.0, 2.0, 4.0], [11.0, 12.0, 14.0], [21.0, 22.0, 24.0]]))
+    assert (result.statistic, result.p_value, result.mean_square_residual) == (np.inf, 0.0, 0.0)
+
+
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-160, 1e160, 1e300])
 def test_extreme_magnitudes_change_no_f(magnitude):
     values = np.random.default_rng(4).normal(size=(6, 3)) + 10

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from ampler.core.errors import InvalidRule
 from ampler.stats.summaries import (
@@ -98,6 +99,12 @@ def test_a_statistic_works_along_the_last_axis(statistic):
     rows = np.random.default_rng(1).normal(size=(4, 9))
     summary = summary_of(statistic)
     np.testing.assert_array_equal(summary(rows), [summary(row) for row in rows])
+
+
+@pytest.mark.parametrize("n", [4, 5, 7, 9, 10])
+def test_the_trimmed_mean_is_scipys(n):
+    values = np.random.default_rng(n).normal(size=n) ** 3
+    assert summary_of("trimmed-mean")(values) == pytest.approx(stats.trim_mean(values, 0.2), rel=1e-14)
 
 
 def test_resampling_the_mean_agrees_with_its_closed_form():

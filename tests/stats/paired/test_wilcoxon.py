@@ -20,6 +20,18 @@ def test_a_level_that_cannot_be_reached_is_reported_as_the_lower_one_it_is():
     assert paired_test("wilcoxon").interval(five, "two-sided", 0.025) == (1.0, 5.5, 0.9375)  # 1 − 2·2⁻⁵
 
 
+@pytest.mark.parametrize(("alpha", "bounds"), [(0.001, (1.0, 3.5, 0.872)), (0.01, (1.5, 3.0, 0.84))])
+def test_with_ties_too_the_level_that_was_reached_is_told(alpha, bounds):
+    """R 4.2: wilcox.test(c(1, 1, 2, 3, 3, 4), conf.int = TRUE, conf.level = 1 - alpha), whose search stops at 1e-4."""
+    tied = np.array([1.0, 1.0, 2.0, 3.0, 3.0, 4.0])
+    assert paired_test("wilcoxon").interval(tied, "two-sided", alpha) == pytest.approx(bounds)
+
+
+def test_a_level_that_a_sum_of_ranks_has_exactly_leaves_the_interval_that_r_gives():
+    """R 4.2: wilcox.test(c(1, 2, 4, 8, 16), conf.int = TRUE, conf.level = 0.875); P(W <= 1) is 0.125/2 exactly."""
+    assert paired_test("wilcoxon").interval(np.array([1.0, 2, 4, 8, 16]), "two-sided", 0.125) == (1.0, 16.0, 0.875)
+
+
 @pytest.mark.parametrize("n", range(1, 11))
 def test_the_signed_rank_distribution_is_what_counting_all_signs_gives(n):
     sums = [sum(subset) for size in range(n + 1) for subset in itertools.combinations(range(1, n + 1), size)]
@@ -45,9 +57,9 @@ def test_wilcoxons_interval_holds_exactly_the_shifts_its_test_does_not_reject(x,
     assert inside == (paired_test("wilcoxon").p_value(x - shift, "two-sided") > alpha)
 
 
-@pytest.mark.parametrize("n", [1501, 2000])
-def test_counting_pairwise_means_gives_what_forming_them_gives(n, monkeypatch):
-    x = np.round(np.random.default_rng(n).normal(0.1, 1, n), 2)  # with ties
+@pytest.mark.parametrize(("n", "places"), [(1501, 2), (2000, 2), (501, 15)])  # with ties, and without
+def test_counting_pairwise_means_gives_what_forming_them_gives(n, places, monkeypatch):
+    x = np.round(np.random.default_rng(n).normal(0.1, 1, n), places)
     counted = paired_test("wilcoxon").interval(x, "two-sided", 0.01), paired_test("wilcoxon").estimate(x)
     monkeypatch.setattr(wilcoxon, "EXPLICIT_WALSH", n)
     formed = paired_test("wilcoxon").interval(x, "two-sided", 0.01), paired_test("wilcoxon").estimate(x)

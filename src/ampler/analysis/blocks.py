@@ -21,6 +21,7 @@ from ampler.core.runs import Runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import guarded_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of
+from ampler.stats.ties import ROUNDING, settled
 
 ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
 ROOM = 400  # others are brought to 2^400: squares fit, and so do those of values 10^280 times smaller
@@ -69,16 +70,25 @@ class Blocks:
         return self._unscaled(self.theta)
 
     def differences(self, contrasts: Contrasts) -> Floats:
-        """Return φ of each pair on each instance."""
+        """Return φ of each pair on each instance; differences within rounding of each other are the same."""
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # what leaves the doubles is refused below
             phi = contrasts.differences(self.theta)
-        phi = self._unscaled(phi) if contrasts.difference == "simple" else phi
+            noise = self._rounding(contrasts, phi)
+        if contrasts.difference == "simple":
+            phi, noise = self._unscaled(phi), self._unscaled(noise)
         if not np.isfinite(phi).all():
             raise InvalidData(
                 "the differences must be finite, but some exceed the largest number; scale the values down"
             )
-        return phi
+        return settled(phi, noise)
+
+    def _rounding(self, contrasts: Contrasts, phi: Floats) -> Floats:
+        """How much of each difference may be rounding: a share of what was subtracted, which is 1 for a ratio."""
+        size = np.abs(self.theta)
+        if contrasts.difference == "simple":
+            return ROUNDING * np.maximum(size[:, contrasts.first], size[:, contrasts.second])
+        return ROUNDING * (1.0 + np.abs(phi))
 
     def errors(self, contrasts: Contrasts, *, guard: Guard = "none") -> Floats:
         """Return the standard error of each pair's difference on each instance; NaN where it is not known."""

@@ -15,6 +15,7 @@ Over the instances: what the differences show.
 * `holm`: levels and step-down decisions of a family
 * `effect_size`, `shape`: d with its interval; skewness and what it does to a t-test
 * `location`: mean and standard deviation at any magnitude
+* `ties`: numbers that differ by rounding alone are the same number
 * `omnibus`: tests of all algorithms together, and ranks
 * `power`: the power of one paired test
 * `sequential`: the same differences judged at several looks while instances still come in

@@ -12,6 +12,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Better
+from ampler.stats.ties import settled_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,14 @@ def omnibus(statistics: Floats, *, better: Better = "lower", alpha: float = 0.05
 def ranks(statistics: Floats, *, better: Better = "lower") -> Floats:
     """Return the rank of each algorithm (column) on each instance (row); 1 is best, ties share the mean rank.
 
+    Values within rounding of each other are tied.
+
     >>> ranks(np.array([[10.0, 30.0, 20.0], [5.0, 5.0, 9.0]])).tolist()
     [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
     """
     from scipy.stats import rankdata
 
-    result: Floats = rankdata(statistics if better == "lower" else -statistics, axis=1)
+    result: Floats = rankdata(settled_rows(statistics if better == "lower" else -statistics), axis=1)
     return result
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -91,3 +92,16 @@ def test_constant_differences_are_drawn_as_one_line():
 def test_fewer_than_two_resamples_are_refused():
     with pytest.raises(InvalidInput, match="resamples must be two or more, got 1"):
         bootstrap_data(analysis_of([1.0, 2.0]), "a", "b", resamples=1)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-16, 1e-13, 1e-9])
+@pytest.mark.parametrize("difference", ["simple", "percent", "log-ratio"])
+def test_differences_that_are_nearly_constant_can_be_drawn(noise, difference):
+    rng = np.random.default_rng(3)
+    old = rng.normal(10, 1, 12)
+    new = (old + 0.7 if difference == "simple" else old * 1.1) * (1 + noise * rng.normal(size=12))
+    frame = pd.DataFrame({"instance": list("abcdefghijkl"), "old": old, "new": new})
+    analysis = analyse(frame, difference=difference, better="lower")
+
+    assert draw_bootstrap(bootstrap_data(analysis, "old", "new")).get_title(loc="left")
+    assert draw_quantiles(quantiles_data(analysis, "old", "new")).get_title(loc="left")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BAND = 0.95  # pointwise level of the band in which normal differences lie
 RESAMPLES = 4000
+FLAT = 1e-11  # a range below this share of the means is rounding: there are no bins to tell apart
 BINS = 40
 SEED = 2019  # so that the same analysis gives the same figure
 
@@ -127,7 +128,7 @@ def bootstrap_data(
 def draw_bootstrap(data: BootstrapData, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the resampled means with the normal curve that the t-test relies on."""
     with canvas(ax) as ax:
-        if data.error > 0:
+        if np.ptp(data.means) > FLAT * np.abs(data.means).max():
             _draw_distribution(ax, data)
         else:
             ax.axvline(data.mean, color=BLUE, label="All resampled means")

@@ -242,7 +242,8 @@ def test_functions_that_raise_return_text_or_hang_in_c_are_told_in_one_sentence(
         "endless": "it ran longer than 0.3 s and was ended",
     }
     for name, sentence in sentences.items():
-        text = two("x {instance}", more='timeout = "300ms"').replace(
+        limit = "300ms" if name == "endless" else "60s"  # on a busy machine even `raising` takes its time
+        text = two("x {instance}", more=f'timeout = "{limit}"').replace(
             'command = "x {instance}"', f'python = "bad_solvers:{name}"'
         )
         study(text.replace('command = "echo {seed} {instance} 5"', 'python = "bad_solvers:good"'))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
 # what every step looks at -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """What every step looks at: the settings, and the differences they are about."""
 
@@ -109,10 +110,33 @@ class Prepared:
     cells: Cells
     blocks: Blocks
     excluded: Mapping[str, str]
-    pairs: tuple[Pair, ...]
-    differences: Floats
-    errors: Floats
-    guarded: Floats
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The compared algorithms, by name."""
+        names = self.runs.algorithms
+        return tuple((names[i], names[j]) for i, j in zip(self.contrasts.first, self.contrasts.second, strict=True))
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The difference of each pair (column) on each instance (row)."""
+        return self.blocks.differences(self.contrasts)
+
+    @cached_property
+    def errors(self) -> Floats:
+        """Their standard errors."""
+        return self.blocks.errors(self.contrasts)
+
+    @cached_property
+    def guarded(self) -> Floats:
+        """Their standard errors as a cautious reader takes them."""
+        return self.blocks.errors(self.contrasts, guard=self.settings.guard)
+
+    @property
+    def design(self) -> dict[str, Any]:
+        """The terms of the design that this analysis is, as the questions of `design` take them."""
+        asked = {"alpha": self.settings.family_alpha, "alternative": self.settings.alternative}
+        return {"instances": len(self.differences), "comparisons": len(self.pairs), "test": self.settings.test} | asked
 
     def differences_under(self, policy: FailurePolicy | WorstSeen | None) -> Floats:
         """Return the differences that another way of counting failed runs gives."""
@@ -129,25 +153,12 @@ def _prepared(runs: Runs, settings: AnalysisSettings, deterministic: Collection[
     """Everything the steps need; InvalidInput says what does not fit."""
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
-    names = runs.algorithms
     contrasts = contrasts_of(
-        names, difference=settings.difference, reference=settings.reference, formula=settings.formula
+        runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
     cells, excluded = _usable(runs, settings.failures, deterministic)
     blocks = summarise(cells, settings.statistic, deterministic=deterministic)
-    return Prepared(
-        settings=settings,
-        deterministic=deterministic,
-        runs=runs,
-        contrasts=contrasts,
-        cells=cells,
-        blocks=blocks,
-        excluded=excluded,
-        pairs=tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)),
-        differences=blocks.differences(contrasts),
-        errors=blocks.errors(contrasts),
-        guarded=blocks.errors(contrasts, guard=settings.guard),
-    )
+    return Prepared(settings, deterministic, runs, contrasts, cells, blocks, excluded)
 
 
 def _usable(
@@ -210,38 +221,20 @@ def _noise_share(differences: Floats, errors: Floats) -> float:
 
 
 def _detectable(prepared: Prepared) -> float:
-    settings = prepared.settings
     try:
-        design = detectable_effect(
-            instances=len(prepared.differences),
-            comparisons=len(prepared.pairs),
-            power=settings.power,
-            alpha=settings.family_alpha,
-            alternative=settings.alternative,
-            test=settings.test,
-        )
+        return detectable_effect(power=prepared.settings.power, **prepared.design).effect
     except InvalidDesign:  # too few instances for this test to find anything
         return float("nan")
-    return design.effect
 
 
 def _reached_power(prepared: Prepared) -> float:
     """The mean power for the effect that was planned for."""
-    settings = prepared.settings
-    if settings.effect is None:
+    if prepared.settings.effect is None:
         return float("nan")
     try:
-        design = achieved_power(
-            instances=len(prepared.differences),
-            comparisons=len(prepared.pairs),
-            effect=settings.effect,
-            alpha=settings.family_alpha,
-            alternative=settings.alternative,
-            test=settings.test,
-        )
+        return achieved_power(effect=prepared.settings.effect, **prepared.design).power
     except InvalidDesign:
         return 0.0
-    return design.power
 
 
 # beside the comparisons -------------------------------------------------------------------------------------------

@@ -61,14 +61,16 @@ def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Caution | None:
 
 
 def _if_counted(other: OtherPolicy) -> str:
+    return f"With failed runs {other.failed_runs} {_consequence(other)}."
+
+
+def _consequence(other: OtherPolicy) -> str:
     if other.note:
-        return f"With failed runs {other.failed_runs} nothing can be said: {other.note}."
+        return f"nothing can be said: {other.note}"
     if not other.changed:
-        return f"With failed runs {other.failed_runs} every decision stays the same ({other.instances} instances)."
-    return (
-        f"With failed runs {other.failed_runs} {count(len(other.changed), 'decision')} would change"
-        f" ({listed([_pair(pair) for pair in other.changed], SHOWN)}; {other.instances} instances)."
-    )
+        return f"every decision stays the same ({other.instances} instances)"
+    changed = listed([_pair(pair) for pair in other.changed], SHOWN)
+    return f"{count(len(other.changed), 'decision')} would change ({changed}; {other.instances} instances)"
 
 
 def incomplete_blocks(excluded: Mapping[str, str], total: int) -> Caution | None:

@@ -224,24 +224,10 @@ def _design(
     terms: Terms, instances: int, effect: float, power: float, simulated: SimulatedPower | None = None
 ) -> Design:
     """Fill in the powers that go with the numbers."""
-    family = terms.family
-    profile = power_profile(family, t_instances(instances, terms.test), effect)
-    return Design(
-        instances=instances,
-        comparisons=family.comparisons,
-        effect=effect,
-        power=power,
-        alpha=family.alpha,
-        target=terms.target,
-        alternative=family.alternative,
-        test=terms.test,
-        correction=family.correction,
-        mean_power=profile.mean,
-        median_power=profile.median,
-        worst_power=profile.worst,
-        best_power=profile.best,
-        simulated=simulated,
-    )
+    profile = power_profile(terms.family, t_instances(instances, terms.test), effect)
+    powers = {f"{name}_power": value for name, value in asdict(profile).items()}
+    asked = asdict(terms.family) | {"target": terms.target, "test": terms.test}
+    return Design(instances=instances, effect=effect, power=power, simulated=simulated, **asked, **powers)
 
 
 def _achieved(terms: Terms, instances: int, effect: float) -> Design:

@@ -107,6 +107,18 @@ def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: floa
     )
 
 
+def accuracy_unknown(blocks: Blocks) -> Caution | None:
+    """With one value per cell nothing says how accurate it is."""
+    unknown = int(np.isnan(blocks.variances).any(axis=1).sum())
+    if not unknown:
+        return None
+    where = "every instance" if unknown == len(blocks.instances) else f"{unknown} of {len(blocks.instances)} instances"
+    return Caution(
+        "accuracy-unknown",
+        f"On {where} some algorithm has a single value, so how accurately the differences are known cannot be said.",
+    )
+
+
 def heavy_tails(blocks: Blocks) -> Caution | None:
     """Runs with such heavy tails that even guarded standard errors may be too small."""
     if blocks.kurtosis is None:
@@ -118,18 +130,6 @@ def heavy_tails(blocks: Blocks) -> Caution | None:
         "heavy-tails",
         f"The runs have heavy tails (kurtosis {typical:.1f}; normal values have 3): standard errors, even guarded ones,"
         " are likely to be too small on some instances.",
-    )
-
-
-def accuracy_unknown(blocks: Blocks) -> Caution | None:
-    """With one value per cell nothing says how accurate it is."""
-    unknown = int(np.isnan(blocks.variances).any(axis=1).sum())
-    if not unknown:
-        return None
-    where = "every instance" if unknown == len(blocks.instances) else f"{unknown} of {len(blocks.instances)} instances"
-    return Caution(
-        "accuracy-unknown",
-        f"On {where} some algorithm has a single value, so how accurately the differences are known cannot be said.",
     )
 
 

@@ -8,7 +8,7 @@ with the same seed use the same random numbers whatever N is, so that a search o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from math import sqrt
@@ -119,8 +119,8 @@ def simulate_design(
         design.effect,
         null=integer("null", null, 0, design.comparisons, "count the differences that are not real"),
         dependence=choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one"),
-        distribution=distribution,
     )
+    scenario = replace(scenario, distribution=distribution)
     families = _replications(replications, scenario)
     seed = _seed(rng)
     if distribution is not None:
@@ -245,28 +245,11 @@ class Scenario:
 
 
 def scenario_of(
-    terms: Terms,
-    instances: int,
-    effect: float,
-    *,
-    null: int = 0,
-    dependence: Dependence = "independent",
-    distribution: Distribution | None = None,
+    terms: Terms, instances: int, effect: float, *, null: int = 0, dependence: Dependence = "independent"
 ) -> Scenario:
     """Return what is simulated for a design with these terms; `null` of its comparisons have no difference."""
-    family = terms.family
-    return Scenario(
-        instances=instances,
-        comparisons=family.comparisons,
-        real=family.comparisons - null,
-        effect=effect,
-        alpha=family.alpha,
-        alternative=family.alternative,
-        test=terms.test,
-        correction=family.correction,
-        dependence=dependence,
-        distribution=distribution,
-    )
+    real, asked = terms.family.comparisons - null, asdict(terms.family)
+    return Scenario(instances=instances, real=real, effect=effect, test=terms.test, dependence=dependence, **asked)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from ampler.core.contracts import Store
 from ampler.core.errors import StoreUnusable
@@ -37,15 +38,12 @@ def status_of(store: Store) -> StudyStatus:
 
 @dataclass(frozen=True, slots=True)
 class InstanceStatus:
-    """Where an instance stands: "finished", "under way" or "waiting", and the runs of each algorithm.
-
-    `reason` says why it is finished, `error` is the largest standard error of interest then.
-    """
+    """Where an instance stands, with the runs of each algorithm."""
 
     name: str
-    state: str
-    reason: str | None
-    error: float | None
+    state: Literal["finished", "under way", "waiting"]
+    reason: str | None  # why it is finished
+    error: float | None  # the largest standard error of interest then
     runs: Mapping[str, int]
     failures: int
 

@@ -118,10 +118,10 @@ def needless(pairs: Sequence[tuple[int, int]], verdicts: Sequence[Verdict]) -> t
 class _Timing:
     """The looks at which one comparison is tested: all of them, unless failures left it too few new instances."""
 
+    looks: int
+    used: tuple[int, ...]
     schedule: Schedule
     equivalence: Schedule | None
-    used: tuple[int, ...]
-    looks: int
 
     def spread(self, nominal: Sequence[float]) -> Floats:
         """Put values of the used looks in their places; NaN is met by no p-value."""
@@ -151,7 +151,7 @@ def _timing(counts: tuple[int, ...], declared: Declared) -> _Timing:
         declared.spending, fractions, instances if declared.theory == "student" else None, sides=declared.sides
     )
     stop = None if declared.equivalence is None else Schedule(declared.equivalence.spending, fractions)
-    return _Timing(schedule, stop, tuple(used), len(expected))
+    return _Timing(len(expected), tuple(used), schedule, stop)
 
 
 @lru_cache(maxsize=4096)

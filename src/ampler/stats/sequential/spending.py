@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import e, isfinite
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -32,10 +32,7 @@ class Spending(Protocol):
 class OBrienFleming:
     """Next to nothing early, nearly everything at the end (Lan & DeMets 1983, of O'Brien & Fleming's type)."""
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "OF"
+    name: ClassVar[str] = "OF"
 
     def spent(self, level: float, fractions: Floats) -> Floats:
         """Return 4·(1 − Φ(z_{1−level/4}/√t)): both sides of a Brownian path that meets a constant."""
@@ -48,10 +45,7 @@ class OBrienFleming:
 class Pocock:
     """Much at every look, dear at the end (Lan & DeMets 1983, of Pocock's type)."""
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "P"
+    name: ClassVar[str] = "P"
 
     def spent(self, level: float, fractions: Floats) -> Floats:
         """Return level·ln(1 + (e − 1)·t)."""

@@ -30,27 +30,11 @@ SHARED = {
 
 # Not defended, only not mended yet: names with two meanings, pages and tests that are missing.
 TO_RENAME = {
-    "Columns",
-    "Evidence",
-    "Family",
-    "Setting",
     "Table",
-    "headline",
-    "sentences",
-    "step_down",
-    "t_statistic",
 }
 TO_WRITE = {
-    "ampler",
-    "analysis",
-    "app",
-    "app/shell",
-    "core",
     "running",
-    "running/engines",
     "running/one_run",
-    "stats/resampling",
-    "stats/sequential",
     "study",
     "study/starters",
     "study/store",
@@ -60,12 +44,7 @@ TO_TEST = {
     "analysis/advice/curve.py",
     "analysis/advice/goal.py",
     "analysis/advice/pilot.py",
-    "analysis/advice/words.py",
     "analysis/results.py",
-    "app/shell/options.py",
-    "core/checks.py",
-    "core/errors.py",
-    "core/values.py",
     "running/one_run/answers.py",
     "running/one_run/functions.py",
     "running/one_run/guardian.py",
@@ -140,7 +119,11 @@ def test_the_page_of_a_room_names_all_that_is_in_it(page):
     inside = [path for path in page.parent.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
     written = ast.get_docstring(tree(page)) or ""
 
-    assert [path.stem for path in inside if path.name not in DOORS and f"`{path.stem}`" not in written] == []
+    named = set(
+        re.findall(r"\w+" if room(page) == "ampler" else r"`(\w+)`", written)
+    )  # ampler's own page has a picture
+
+    assert {path.stem for path in inside if path.name not in DOORS} <= named
 
 
 def test_tests_lie_where_the_code_lies():

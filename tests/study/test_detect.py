@@ -11,7 +11,7 @@ import pytest
 from ampler.core.errors import InvalidData
 from ampler.design.detect import DetectGoal
 from ampler.stats.contrasts import contrasts_among
-from ampler.study.detect import Finished, RunUntil, conclude, decide_after_pilot, next_step
+from ampler.study.detect import DetectOutcome, RunUntil, conclude, decide_after_pilot, next_step
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "detect.json").read_text())
 
@@ -26,7 +26,7 @@ def test_replays_are_the_reference_ones(row):
     assert next_step(row["values"][:12], contrasts, goal) == main
     finished = next_step(row["values"], contrasts, goal)
 
-    assert isinstance(finished, Finished)
+    assert isinstance(finished, DetectOutcome)
     np.testing.assert_allclose(finished.conclusions.adjusted, row["adjusted"], rtol=1e-7)
 
 

@@ -6,6 +6,7 @@ In reading order:
 * `designs`: Design, and the questions it answers, checked at this door
 * `solve`: the fewest instances or the smallest effect, by search
 * `simulate`: families of tests run for real on simulated differences; a design put to the proof
+* `detect`: after a pilot, the instances and runs that find a difference that matters
 * `words`: a question, its answer in a sentence, the table by rank, and hints; the same for shell and browser
 * `cost`: what so many instances and runs cost
 

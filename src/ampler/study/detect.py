@@ -43,14 +43,14 @@ class PilotDecision:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Finished:
+class DetectOutcome:
     """Everything is there: what the pilot decided, and what may be claimed."""
 
     decision: PilotDecision
     conclusions: Conclusions
 
 
-def next_step(values: Values, contrasts: Contrasts, goal: DetectGoal) -> RunUntil | Finished:
+def next_step(values: Values, contrasts: Contrasts, goal: DetectGoal) -> RunUntil | DetectOutcome:
     """Return what to run next, or what the values say when everything is there."""
     pilot = RunUntil(min(goal.pilot, goal.available or goal.pilot), (goal.start,) * contrasts.size)
     if not _is_done(values, pilot):
@@ -60,7 +60,7 @@ def next_step(values: Values, contrasts: Contrasts, goal: DetectGoal) -> RunUnti
     rest = pilot if plan is None else RunUntil(plan.instances, plan.runs)
     if not _is_done(values, rest):
         return rest
-    return Finished(decision, conclude(_cells(values, rest)[0], decision, contrasts, goal))
+    return DetectOutcome(decision, conclude(_cells(values, rest)[0], decision, contrasts, goal))
 
 
 def decide_after_pilot(theta: Floats, variances: Floats, contrasts: Contrasts, goal: DetectGoal) -> PilotDecision:

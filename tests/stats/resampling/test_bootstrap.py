@@ -13,7 +13,7 @@ from ampler.stats.paired import paired_test
 from ampler.stats.resampling import bootstrap_t, bootstrap_t_equivalence
 from ampler.stats.resampling.bootstrap import resampled_t, resampling_counts, side_of
 from ampler.stats.resampling.family import columns_of
-from ampler.stats.resampling.steps import either_side, step_down
+from ampler.stats.resampling.steps import either_side, resampled_step_down
 
 SEED = 2005
 ALPHA = 0.05
@@ -157,7 +157,7 @@ def test_another_comparison_never_lowers_an_adjusted_p_value(differences):
         chosen = [side_of(columns_of(differences[:, :size]), t[:size], many[:, :size]) for t, many in sides]
         if not all(side.usable.all() for side in chosen):
             return None  # left out for want of spread: another family, not a larger one
-        return step_down(chosen, either_side, alpha=ALPHA, tail=ALPHA / 2).adjusted
+        return resampled_step_down(chosen, either_side, alpha=ALPHA, tail=ALPHA / 2).adjusted
 
     for size in range(1, differences.shape[1]):
         fewer, more = adjusted(size), adjusted(size + 1)

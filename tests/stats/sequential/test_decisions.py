@@ -15,7 +15,7 @@ from ampler.stats.holm import step_down
 from ampler.stats.sequential import (
     Declared,
     EquivalenceStop,
-    Evidence,
+    LookEvidence,
     decide,
     equivalence_levels,
     equivalence_p_values,
@@ -100,7 +100,7 @@ def drawn_evidence(seed, comparisons=6, looks=3):
     rng = np.random.default_rng(seed)
     p = 10 ** -rng.uniform(0, 5, (looks, comparisons))
     counts = np.array([[n] * comparisons for n in SMALL.looks[:looks]])
-    return Evidence(counts, p, 10 ** -rng.uniform(0, 3, (looks, comparisons)))
+    return LookEvidence(counts, p, 10 ** -rng.uniform(0, 3, (looks, comparisons)))
 
 
 @settings(max_examples=100, deadline=None)
@@ -129,7 +129,7 @@ def test_a_decision_is_never_taken_back(seed):
     evidence = drawn_evidence(seed)
     before = decide(evidence, SMALL)
     for looks in (1, 2):
-        cut = Evidence(evidence.counts[:looks], evidence.p_values[:looks], evidence.equivalence[:looks])
+        cut = LookEvidence(evidence.counts[:looks], evidence.p_values[:looks], evidence.equivalence[:looks])
         for then, now in zip(decide(cut, SMALL), before, strict=True):
             assert then == now or then[0] == "continue"
 
@@ -139,7 +139,7 @@ def test_a_decision_is_never_taken_back(seed):
 def test_the_order_of_the_comparisons_does_not_matter(seed):
     evidence = drawn_evidence(seed)
     order = np.random.default_rng(seed).permutation(6)
-    moved = Evidence(evidence.counts, evidence.p_values[:, order], evidence.equivalence[:, order])
+    moved = LookEvidence(evidence.counts, evidence.p_values[:, order], evidence.equivalence[:, order])
     assert decide(moved, SMALL) == tuple(decide(evidence, SMALL)[k] for k in order)
 
 
@@ -147,7 +147,7 @@ def test_the_order_of_the_comparisons_does_not_matter(seed):
 @given(seed=st.integers(0, 10_000))
 def test_stopping_for_equivalence_frees_no_level_for_the_others(seed):
     evidence = drawn_evidence(seed)
-    alone = decide(Evidence(evidence.counts, evidence.p_values), SMALL)
+    alone = decide(LookEvidence(evidence.counts, evidence.p_values), SMALL)
     both = decide(evidence, SMALL)
     assert all(plain[0] == "different" for plain, found in zip(alone, both, strict=True) if found[0] == "different")
 
@@ -155,7 +155,7 @@ def test_stopping_for_equivalence_frees_no_level_for_the_others(seed):
 @settings(max_examples=60, deadline=None)
 @given(p=st.lists(st.floats(1e-8, 1), min_size=1, max_size=12), alpha=st.sampled_from([0.05, 0.1]))
 def test_one_look_is_holms_procedure(p, alpha):
-    found = decide(Evidence(np.full((1, len(p)), 30), np.array([p])), Declared((30,), alpha, equivalence=None))
+    found = decide(LookEvidence(np.full((1, len(p)), 30), np.array([p])), Declared((30,), alpha, equivalence=None))
     expected = ["different" if rejected else "undecided" for rejected in step_down(p, alpha).rejected]
     assert [verdict for verdict, _ in found] == expected
 
@@ -164,7 +164,7 @@ def test_other_tests_are_held_against_normal_theory():
     levels = normal_levels(named_spending("OF"), 0.05, [10 / 26, 18 / 26, 1.0])
     declared = Declared(SMALL.looks, theory="normal", equivalence=None)
     for factor, verdict in ((0.999, "different"), (1.001, "continue")):
-        evidence = Evidence(np.array([[10], [18]]), np.array([[1.0], [factor * levels[1]]]))
+        evidence = LookEvidence(np.array([[10], [18]]), np.array([[1.0], [factor * levels[1]]]))
         assert decide(evidence, declared) == ((verdict, 2),)
 
 
@@ -182,7 +182,7 @@ def test_a_look_with_too_few_new_instances_is_skipped_for_that_comparison_alone(
     x[10:16, 1] = np.nan  # two of eight new ones are left
     evidence = t_evidence(x, SMALL.looks[:2])
     assert decide(evidence, SMALL)[0][0] == "different"
-    late = Evidence(evidence.counts, np.array([[1.0, 1.0], [0.0, 0.0]]))
+    late = LookEvidence(evidence.counts, np.array([[1.0, 1.0], [0.0, 0.0]]))
     assert [verdict for verdict, _ in decide(late, SMALL)] == ["different", "continue"]
 
 
@@ -204,7 +204,7 @@ def test_a_decision_on_21_comparisons_takes_under_five_milliseconds():
 
 
 def test_more_results_than_declared_looks_are_refused():
-    evidence = Evidence(np.full((4, 1), 10), np.ones((4, 1)))
+    evidence = LookEvidence(np.full((4, 1), 10), np.ones((4, 1)))
     with pytest.raises(InvalidDesign, match="3 looks were declared, got the results of 4"):
         decide(evidence, SMALL)
 
@@ -237,7 +237,7 @@ def simulated(declared, effects, studies, seed):
         n = looks[:, None]
         t = total / np.sqrt(n) / np.sqrt((squares - total**2 / n) / (n - 1))
         counts = np.broadcast_to(n, t.shape)
-        evidence = Evidence(counts, 2 * stdtr(counts - 1, -np.abs(t)), equivalence_p_values(t, counts, 0.5))
+        evidence = LookEvidence(counts, 2 * stdtr(counts - 1, -np.abs(t)), equivalence_p_values(t, counts, 0.5))
         result.append([verdict for verdict, _ in decide(evidence, declared)])
     return np.array(result)
 

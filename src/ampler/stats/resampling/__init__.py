@@ -3,6 +3,13 @@
 Differences come as an array with instances in rows and comparisons in columns; NaN where a pair lacks an instance, and
 each comparison then uses the instances it has. All comparisons see the same resampled instances, so whatever ties them
 together, a shared reference above all, is in the joint distribution and need not be paid for as in Holm's correction.
+
+In reading order:
+
+* `family`: the differences in standard units, and a family's verdict with its intervals
+* `steps`: stepping down through a family by the largest of its statistics
+* `bootstrap`: instances drawn anew, every comparison studentised in every resample
+* `flips`: signs of the differences turned, exact where they are symmetric
 """
 
 from ampler.stats.resampling.bootstrap import bootstrap_t, bootstrap_t_equivalence

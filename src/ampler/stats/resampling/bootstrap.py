@@ -11,7 +11,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative
-from ampler.stats.resampling.family import Columns, Family, columns_of, opened
+from ampler.stats.resampling.family import Family, StandardColumns, columns_of, opened
 from ampler.stats.resampling.steps import (
     RESAMPLES,
     SEED,
@@ -21,8 +21,8 @@ from ampler.stats.resampling.steps import (
     both_sides,
     either_side,
     one_side,
+    resampled_step_down,
     single_step_bars,
-    step_down,
     usable,
 )
 
@@ -71,22 +71,22 @@ def bootstrap_t_equivalence(
         side_of(columns, -towards * columns.t_about(towards * margin), -towards * resampled)
         for towards in (leaning, -leaning)
     )
-    return step_down([near, far], both_sides, alpha=alpha, tail=alpha)
+    return resampled_step_down([near, far], both_sides, alpha=alpha, tail=alpha)
 
 
-def _family(columns: Columns, sides: list[Side], combine: Combination, alpha: float, tail: float) -> Family:
+def _family(columns: StandardColumns, sides: list[Side], combine: Combination, alpha: float, tail: float) -> Family:
     """The steps, and the intervals at their bars and at those that hold for all at once."""
-    steps = step_down(sides, combine, alpha=alpha, tail=tail)
+    steps = resampled_step_down(sides, combine, alpha=alpha, tail=tail)
     return Family(steps, columns.interval(*steps.bars), columns.interval(*single_step_bars(sides, tail)))
 
 
-def side_of(columns: Columns, t: Floats, resampled: Floats) -> Side:
+def side_of(columns: StandardColumns, t: Floats, resampled: Floats) -> Side:
     """Return the side to which t points; a resample without a value, like one without spread, is lost."""
     lost = np.isnan(resampled)
     return Side(t, np.where(lost, np.inf, resampled), (columns.counts > 1) & usable(lost | np.isinf(resampled)))
 
 
-def resampled_t(columns: Columns, resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_t(columns: StandardColumns, resamples: int, rng: np.random.Generator) -> Floats:
     """Return the t statistic of each comparison about its own mean in each resample of the instances.
 
     It is infinite where a resample has no spread, NaN where it has no value, and 0 in a constant column.

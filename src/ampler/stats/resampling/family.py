@@ -15,7 +15,7 @@ DIGITS = 9  # by which instances are put in order; beyond them rounding decides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class StandardColumns:
     """Each comparison's differences in units of their own standard deviation, sound at any offset and magnitude.
 
     Instances are in an order of their own, so that the order in which they came does not matter. Standard units are
@@ -76,7 +76,7 @@ class Family:
     joint_intervals: Floats  # all together cover the true means with probability 1 − alpha
 
 
-def columns_of(differences: Floats) -> Columns:
+def columns_of(differences: Floats) -> StandardColumns:
     """Return the columns in standard units.
 
     >>> columns_of(np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 7.0]])).counts.tolist()
@@ -89,7 +89,9 @@ def columns_of(differences: Floats) -> Columns:
     varies = deviations > 0
     standard = np.where(present & varies, (scaled - means) / np.where(varies, deviations, 1.0), 0.0)
     order = _own_order(standard)
-    return Columns(present.sum(axis=0).astype(float), means, deviations, exponents, standard[order], present[order])
+    return StandardColumns(
+        present.sum(axis=0).astype(float), means, deviations, exponents, standard[order], present[order]
+    )
 
 
 def opened(intervals: Floats, alternative: Alternative) -> Floats:

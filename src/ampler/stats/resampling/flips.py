@@ -11,7 +11,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative
-from ampler.stats.resampling.family import Columns, Family, columns_of, opened
+from ampler.stats.resampling.family import Family, StandardColumns, columns_of, opened
 from ampler.stats.resampling.steps import (
     RESAMPLES,
     SEED,
@@ -19,8 +19,8 @@ from ampler.stats.resampling.steps import (
     Steps,
     both_sides,
     one_side,
+    resampled_step_down,
     single_step_bars,
-    step_down,
 )
 
 MOST_INSTANCES = 40  # whose flips could be counted in whole numbers; nobody takes them all
@@ -48,7 +48,7 @@ def sign_flip(
     about_zero, about_means = (
         _side(columns, columns.about(centres), flips, alternative) for centres in (0.0 * columns.means, None)
     )
-    steps = step_down([about_zero], one_side, alpha=alpha, tail=alpha)
+    steps = resampled_step_down([about_zero], one_side, alpha=alpha, tail=alpha)
     joint = single_step_bars([about_means], alpha)
     intervals, joints = (_interval(columns, bars[0], alternative) for bars in (steps.bars, joint))
     return Family(steps, intervals, joints)
@@ -70,7 +70,7 @@ def sign_flip_equivalence(
     near, far = (
         _side(columns, -towards * columns.about(towards * margin), flips, "greater") for towards in (leaning, -leaning)
     )
-    return step_down([near, far], both_sides, alpha=alpha, tail=alpha)
+    return resampled_step_down([near, far], both_sides, alpha=alpha, tail=alpha)
 
 
 def sign_flips(instances: int, resamples: int, rng: np.random.Generator) -> Floats:
@@ -85,7 +85,7 @@ def sign_flips(instances: int, resamples: int, rng: np.random.Generator) -> Floa
     return np.asarray(1.0 - 2.0 * rng.integers(0, 2, (resamples, instances)), dtype=float)
 
 
-def _side(columns: Columns, values: Floats, flips: Floats, alternative: Alternative) -> Side:
+def _side(columns: StandardColumns, values: Floats, flips: Floats, alternative: Alternative) -> Side:
     """The sums of the values over the root of the sum of squares, as they are and with signs flipped.
 
     They are monotone in the t statistics, and finite where those are not.
@@ -100,7 +100,7 @@ def _side(columns: Columns, values: Floats, flips: Floats, alternative: Alternat
     return Side(observed, flipped, columns.counts > 1)
 
 
-def _interval(columns: Columns, bar: Floats, alternative: Alternative) -> Floats:
+def _interval(columns: StandardColumns, bar: Floats, alternative: Alternative) -> Floats:
     """Mean plus and minus so many standard errors; `bar` is a critical value of the sums, turned into one of t."""
     room = columns.counts - bar * bar
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -61,7 +61,7 @@ def both_sides(p_values: Floats) -> Floats:
     return np.asarray(p_values.max(axis=0), dtype=float)
 
 
-def step_down(sides: Sequence[Side], combine: Combination, *, alpha: float, tail: float) -> Steps:
+def resampled_step_down(sides: Sequence[Side], combine: Combination, *, alpha: float, tail: float) -> Steps:
     """Reject the comparison with the smallest p-value among those left, until none is below alpha.
 
     p-values are (1 + count)/(1 + resamples), so that the data count as one of their resamples. `tail` is the level of
@@ -70,7 +70,7 @@ def step_down(sides: Sequence[Side], combine: Combination, *, alpha: float, tail
 
     >>> wild = np.array([[0.5, 1.0], [-1.0, 0.2], [1.5, -0.3]])
     >>> upper = Side(np.array([3.0, 0.4]), wild, np.ones(2, dtype=bool))
-    >>> step_down([upper], one_side, alpha=0.25, tail=0.25).adjusted.tolist()
+    >>> resampled_step_down([upper], one_side, alpha=0.25, tail=0.25).adjusted.tolist()
     [0.25, 0.5]
     """
     left = np.ones(len(sides[0].observed), dtype=bool)

@@ -18,7 +18,7 @@ from ampler.core.arrays import Bools, Counts, Floats
 from ampler.core.errors import InvalidDesign
 from ampler.stats.holm import step_down
 from ampler.stats.sequential.boundaries import Sides, equivalence_levels
-from ampler.stats.sequential.evidence import Evidence
+from ampler.stats.sequential.evidence import LookEvidence
 from ampler.stats.sequential.p_values import repeated_p_values
 from ampler.stats.sequential.schedule import Schedule
 from ampler.stats.sequential.spending import KimDeMets, OBrienFleming, Spending
@@ -68,7 +68,7 @@ class Standing:
     nominal: float  # an ordinary interval at this level is the repeated one; NaN: too few instances for any
 
 
-def decide(evidence: Evidence, declared: Declared) -> tuple[tuple[Verdict, int], ...]:
+def decide(evidence: LookEvidence, declared: Declared) -> tuple[tuple[Verdict, int], ...]:
     """Return the verdict of each comparison and the look (from 1) at which it was reached, or the last one so far.
 
     Every look is replayed, so that the answer depends on the evidence alone. A comparison that passed an earlier look
@@ -81,7 +81,7 @@ def decide(evidence: Evidence, declared: Declared) -> tuple[tuple[Verdict, int],
     return tuple(verdicts)
 
 
-def standings(evidence: Evidence, declared: Declared) -> tuple[Standing, ...]:
+def standings(evidence: LookEvidence, declared: Declared) -> tuple[Standing, ...]:
     """Return the verdicts with their p-values, levels and instances."""
     decided = decide(evidence, declared)
     timings = _timings(evidence, declared)
@@ -131,7 +131,7 @@ class _Timing:
         return result
 
 
-def _timings(evidence: Evidence, declared: Declared) -> list[_Timing]:
+def _timings(evidence: LookEvidence, declared: Declared) -> list[_Timing]:
     if not 0 < len(evidence.counts) <= len(declared.looks):
         raise InvalidDesign(f"{len(declared.looks)} looks were declared, got the results of {len(evidence.counts)}")
     return [_timing(tuple(column), declared) for column in evidence.counts.T.tolist()]
@@ -160,7 +160,7 @@ def _thresholds(timing: _Timing, alpha: float, comparisons: int) -> Floats:
     return np.array([timing.spread(timing.schedule.nominal_levels(alpha / m)) for m in range(1, comparisons + 1)]).T
 
 
-def _reach(evidence: Evidence, declared: Declared, timings: Sequence[_Timing]) -> Counts:
+def _reach(evidence: LookEvidence, declared: Declared, timings: Sequence[_Timing]) -> Counts:
     """The largest m at whose level alpha/m each comparison has passed some look so far; 0 for none."""
     passed = [
         p[:, None] <= _thresholds(timing, declared.alpha, len(timings))[: len(p)]
@@ -169,7 +169,7 @@ def _reach(evidence: Evidence, declared: Declared, timings: Sequence[_Timing]) -
     return np.maximum.accumulate(np.sum(passed, axis=2, dtype=np.int64).T, axis=0)
 
 
-def _equivalent(evidence: Evidence, declared: Declared, timings: Sequence[_Timing]) -> Bools:
+def _equivalent(evidence: LookEvidence, declared: Declared, timings: Sequence[_Timing]) -> Bools:
     """Where the difference is shown to be smaller than the relevant effect."""
     found = evidence.equivalence
     if found is None or declared.equivalence is None:

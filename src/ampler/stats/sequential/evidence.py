@@ -11,11 +11,11 @@ import numpy as np
 from ampler.core.arrays import Counts, Floats
 from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidData
-from ampler.stats.location import ROUNDING, location
+from ampler.stats.paired.student import t_statistic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class LookEvidence:
     """Looks in rows, comparisons in columns; a p-value is NaN where a comparison has too little to be tested."""
 
     counts: Counts  # instances that both algorithms of the comparison have
@@ -29,7 +29,7 @@ def t_evidence(
     *,
     alternative: Alternative = "two-sided",
     effect: float | None = None,
-) -> Evidence:
+) -> LookEvidence:
     """Return what t-tests say at each look; instances in rows, in their declared order, and comparisons in columns.
 
     >>> steps = np.array([[0.5], [1.5], [1.0], [0.2], [0.9], [1.1]])
@@ -40,11 +40,11 @@ def t_evidence(
 
     table = _checked(differences, looks)
     counts = np.array([(~np.isnan(table[:n])).sum(axis=0) for n in looks], dtype=np.int64)
-    t = np.array([[t_statistic(column[:n]) for column in table.T] for n in looks])
+    t = np.array([[_t_of_those_there(column[:n]) for column in table.T] for n in looks])
     freedom = np.maximum(counts - 1, 1)
     tail = {"two-sided": -np.abs(t), "less": t, "greater": -t}[alternative]
     p_values = np.minimum(1.0, (2 if alternative == "two-sided" else 1) * stdtr(freedom, tail))
-    return Evidence(counts, p_values, None if effect is None else equivalence_p_values(t, counts, effect))
+    return LookEvidence(counts, p_values, None if effect is None else equivalence_p_values(t, counts, effect))
 
 
 def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
@@ -57,15 +57,13 @@ def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
     return np.asarray(nct.sf(-np.abs(t), np.maximum(counts - 1, 1), -effect * np.sqrt(counts)))
 
 
-def t_statistic(differences: Floats) -> float:
-    """Return √n·mean/sd of the differences that are there: 0 if all are 0, infinite if all are alike, NaN for one."""
+def _t_of_those_there(differences: Floats) -> float:
+    """The t statistic of the differences that are there: 0 if all are 0, NaN for a single one."""
     values = differences[~np.isnan(differences)]
     if len(values) < 2:
         return math.nan
-    mean, sd, _ = location(values)
-    if sd <= ROUNDING * abs(mean):
-        return math.copysign(math.inf, mean) if mean else 0.0
-    return mean / sd * math.sqrt(len(values))
+    t = t_statistic(values)
+    return 0.0 if math.isnan(t) else t
 
 
 def repeated_interval(

@@ -1,5 +1,6 @@
 """From runs to an Analysis: against R, against the paper's first table, on public data, and the laws of the whole."""
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -14,8 +15,9 @@ from scipy.stats import wilcoxon
 from ampler.analysis import analyse_runs
 from ampler.core.errors import InvalidInput
 from ampler.core.failures import Drop, Par, Penalty
-from ampler.core.runs import Runs
+from ampler.core.runs import STATUSES, Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.stats.omnibus import block_anova
 
 GOLD = Path(__file__).parents[1] / "gold"
 DATA = json.loads((GOLD / "analysis.json").read_text())
@@ -249,6 +251,39 @@ def test_arrays_and_rows_belong_together():
         assert row.accurate == (row.error <= 0.5)
 
 
+def test_an_accuracy_that_is_just_reached_is_reached():
+    runs = Runs.from_columns(["i"] * 4 + ["j"] * 4, ["a", "a", "b", "b"] * 2, [1, 1, 4, 6, 1, 1, 3, 5])
+    analysis = analysed(runs, difference="simple", se=1.0, guard="none")
+    assert [row.error for row in analysis.accuracy] == [1.0, 1.0]
+    assert all(row.accurate for row in analysis.accuracy)
+    assert "accuracy" not in {caution.kind for caution in analysis.warnings}
+
+
+def test_without_a_guard_errors_are_what_they_seem():
+    analysis = analysed(runs_from(shifted(), repeats=4), difference="simple", guard="none")
+    np.testing.assert_array_equal(analysis.guarded_errors, analysis.errors)
+
+
+def test_the_share_of_the_noise_is_that_of_its_variance():
+    analysis = analysed(runs_from(shifted(), repeats=4), difference="simple")
+    shares = (analysis.errors**2).mean(axis=0) / analysis.differences.var(axis=0, ddof=1)
+    np.testing.assert_allclose([diagnosis.noise_share for diagnosis in analysis.diagnoses], shares)
+
+
+def test_where_ratios_are_compared_the_analysis_of_variance_is_on_logarithms():
+    values = np.exp(shifted() / 20)
+    analysis = analysed(runs_from(values), difference="log-ratio")
+    assert analysis.omnibus.anova == block_anova(np.log(values))
+    assert analysed(runs_from(values), difference="percent").omnibus.anova == block_anova(values)
+
+
+def test_failed_runs_count_towards_the_budget():
+    rows = [("i", "a", 1.0, "ok"), ("i", "b", 2.0, "ok"), ("j", "a", 3.0, "ok"), ("j", "b", 5.0, "ok")] * 2
+    runs = Runs.from_columns(*zip(*rows, ("j", "b", math.nan, "failed"), strict=True))
+    analysis = analysed(runs, difference="simple", failures=Drop(), budget=5)
+    assert analysis.at_budget == ("j",)
+
+
 def test_runs_are_counted_for_each_algorithm_with_their_failures():
     runs = Runs.from_columns(
         ["i", "i", "i", "j", "j", "j", "i", "j"],
@@ -298,6 +333,65 @@ def test_beside_a_margin_everything_said_of_differences_is_at_half_of_alpha():
     assert (both.other_policies, both.stability) == (half.other_policies, half.stability)
     assert both.detectable_effect == half.detectable_effect > whole.detectable_effect
     assert [each for each in both.warnings if each.kind == "power"] == [e for e in half.warnings if e.kind == "power"]
+
+
+def test_subgroups_are_no_family_and_keep_all_of_alpha_beside_a_margin():
+    features = {"size": {f"i{i + 1}": str(i % 2) for i in range(20)}}
+    alone, both = (
+        analysed(runs_from(shifted()), difference="simple", features=features, margin=margin) for margin in (None, 1.0)
+    )
+    assert len(both.subgroups) == 6
+    assert both.subgroups == alone.subgroups
+
+
+# what other ways of counting failed runs would give ---------------------------------------------------------------
+
+
+def with_failures(values, failed):
+    """Runs of the algorithms a and b on instances in rows; the runs at the places of `failed` failed."""
+    n, algorithms, repeats = values.shape
+    rows = [
+        (f"i{i}", "ab"[k], math.nan if failed[i, k, r] else values[i, k, r], "failed" if failed[i, k, r] else "ok")
+        for i, k, r in np.ndindex(n, algorithms, repeats)
+    ]
+    return Runs.from_columns(*zip(*rows, strict=True))
+
+
+def test_a_failed_run_may_count_as_the_worst_value_whichever_side_is_better():
+    """Half of the runs of a fail: it is the larger one without them, and the smaller one if they are punished."""
+    rng = np.random.default_rng(3)
+    values = rng.normal([[[12.0], [10.0]]], 0.3, (12, 2, 6))
+    values[:, 1, 0] = -50.0 + rng.normal(size=12)
+    failed = np.zeros(values.shape, bool)
+    failed[:, 0, :3] = True
+    runs = with_failures(values, failed)
+    (punished,) = analysed(runs, difference="simple", failures=Drop(), better="higher").other_policies
+    (spared,) = analysed(runs, difference="simple", failures=Drop(), better="lower").other_policies
+    assert (punished.decisions, punished.changed) == ((-1,), (("a", "b"),))
+    assert (spared.decisions, spared.changed) == ((1,), ())
+
+
+def test_other_policies_use_the_statistic_and_the_instances_of_the_analysis():
+    rng = np.random.default_rng(4)
+    values = rng.normal([[[12.0], [10.0]]], 0.3, (12, 2, 7))
+    values[:6, 0, 0] = -500.0  # a median does not mind
+    failed = np.zeros(values.shape, bool)
+    failed[0, 1, 6] = True
+    single = Runs.from_columns(["x", "x"], ["a", "b"], [1.0, 2.0])
+    runs = joined(with_failures(values, failed), single)
+    analysis = analysed(runs, difference="simple", statistic="median", failures=Penalty(10.0), deterministic=[])
+    assert analysis.excluded == {"x": "only one run of a, and 1 more algorithm short"}
+    assert [(other.instances, other.decisions) for other in analysis.other_policies] == [(12, (1,)), (12, (1,))]
+
+
+def joined(*several):
+    """Runs of several tables as one."""
+    columns = [
+        ([runs.instances[i] for i in runs.instance], [runs.algorithms[k] for k in runs.algorithm], runs.value)
+        for runs in several
+    ]
+    status = [STATUSES[code] for runs in several for code in runs.status]
+    return Runs.from_columns(*(list(itertools.chain(*column)) for column in zip(*columns, strict=True)), status)
 
 
 def test_the_detectable_effect_is_that_of_the_design():

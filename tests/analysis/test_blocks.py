@@ -11,6 +11,7 @@ from ampler.analysis.blocks import complete, gather, summarise
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, Par, Penalty, StopStudy, WorstSeen
 from ampler.core.runs import Runs
+from ampler.sampling.rules import Accuracy
 from ampler.stats.contrasts import contrasts_among
 from ampler.stats.estimate import estimate
 
@@ -190,6 +191,27 @@ def test_guarded_errors_are_never_below_the_plain_ones():
     plain, pairs, everything = (blocks.errors(contrasts, guard=guard) for guard in ("none", "pairs", "all"))
     assert (pairs > plain).all()
     assert (everything > pairs).all()
+
+
+@pytest.mark.parametrize("reference", [None, "b"])
+@pytest.mark.parametrize("guard", ["pairs", "all"])
+def test_guarded_errors_are_those_on_which_the_rule_decided(guard, reference):
+    cells = random_runs(7)
+    rule = Accuracy(se=1.0, difference="simple", guard=guard, reference=reference)
+    place = None if reference is None else ALGORITHMS.index(reference)
+    blocks = summarise(gather(runs_of(cells)))
+    found = blocks.errors(contrasts_among(3, difference="simple", reference=place), guard=guard)
+    np.testing.assert_allclose(found, [rule.errors(row).guarded for row in cells.values()])
+
+
+def test_a_deterministic_algorithm_is_certain_however_often_it_was_run():
+    rest = {"b": [1.0, 3.0, 2.0], "c": [5.0, 5.5, 7.0]}
+    once, often = (
+        summarise(gather(runs_of({"i": {"a": [4.0] * runs, **rest}})), deterministic=["a"]) for runs in (1, 3)
+    )
+    contrasts = contrasts_among(3, difference="simple")
+    assert once.variances[0, 0] == often.variances[0, 0] == 0.0
+    np.testing.assert_array_equal(once.errors(contrasts, guard="pairs"), often.errors(contrasts, guard="pairs"))
 
 
 def test_a_single_value_has_an_unknown_error_and_a_deterministic_one_none():

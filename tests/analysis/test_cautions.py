@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ampler.analysis import analyse_runs
+from ampler.analysis import analyse_runs, cautions
 from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
@@ -48,6 +48,12 @@ def test_noise_of_the_runs_above_a_quarter_of_the_variance():
     assert "2 of 2 comparisons" in sentence
 
 
+def test_noise_up_to_a_quarter_of_the_variance_is_no_trouble():
+    pairs = [("a", "b"), ("a", "c"), ("a", "d")]
+    assert cautions.run_noise(np.array([0.2, 0.25, np.nan]), pairs) is None
+    assert "In 1 of 3 comparisons" in cautions.run_noise(np.array([0.2, 0.25, 0.26]), pairs).sentence
+
+
 def test_runs_given_as_instances():
     names = [f"problem{i // 6}_run{i % 6}" for i in range(30)]
     sentence = warnings_of(runs_of(healthy(), names))["pseudoreplication"]
@@ -87,6 +93,12 @@ def test_rows_copied_within_a_cell():
     assert "a1 on i4" in sentence
 
 
+def test_rows_copied_within_a_cell_are_seen_beside_a_run_of_its_own():
+    values = healthy(runs=11)
+    values[4, 1, 5:10] = values[4, 1, :5]
+    assert "In 1 cells" in warnings_of(runs_of(values))["repeated-runs"]
+
+
 def test_missing_cells():
     values = healthy()
     keep = np.ones(values.shape, bool)
@@ -122,6 +134,27 @@ def test_strong_skewness_and_what_it_does():
     assert "skewness" not in warnings_of(runs, difference="simple", test="sign")
 
 
+def single(columns):
+    """One run per cell: a reference at 100, and the others below it by these differences."""
+    return runs_of(np.column_stack([np.full(len(columns), 100.0), 100.0 - columns])[:, :, None])
+
+
+def test_skewness_that_may_be_chance_is_not_told():
+    """Skewness 1.4 with a standard error of 0.75: the t-test would err 1.7 times too often if it were there."""
+    few = np.array([0.0, 1, 2, 3, 4, 5, 6, 12])
+    assert "skewness" not in warnings_of(single(few[:, None]), difference="simple")
+    assert "skewness" in warnings_of(single(np.tile(few, 3)[:, None]), difference="simple", alpha=0.001)
+
+
+def test_skewness_is_judged_at_the_level_at_which_its_test_was_made():
+    """Exponential differences on 57 instances: 1.3 times too often at 0.05, 2.6 times at a seventh of it."""
+    exponential = 3.0 - np.log1p(-(np.arange(57) + 0.5) / 57)
+    others = RNG(12).normal(0, 1, (57, 6))
+    assert "skewness" not in warnings_of(single(exponential[:, None]), difference="simple")
+    sentence = warnings_of(single(np.column_stack([exponential, others])), difference="simple")["skewness"]
+    assert "at its Holm level of 0.0071" in sentence
+
+
 def test_log_ratio_is_not_advised_to_those_who_use_it():
     values = healthy(a=2)
     values[:, 1] = values[:, 0] * np.exp(0.1 * RNG(5).lognormal(0, 1.2, (30, 1)))
@@ -134,6 +167,19 @@ def test_denominators_near_zero():
     sentence = warnings_of(runs_of(values))["denominator"]
     assert "On 1 instance (i11)" in sentence
     assert "denominator" not in warnings_of(runs_of(values), difference="simple")
+
+
+def test_what_is_not_divided_by_may_be_near_zero():
+    values = healthy()
+    values[11, 2] = [1.0, *[1e-4] * 19]  # hardly known
+    assert "denominator" not in warnings_of(runs_of(values))
+    assert "On 1 instance (i11)" in warnings_of(runs_of(values), difference="log-ratio")["denominator"]
+
+
+def test_power_that_is_just_reached_is_reached():
+    asked = {"detectable": 0.5, "effect": 0.5, "power": 0.8}
+    assert cautions.underpowered(57, 21, reached=0.8, **asked) is None
+    assert "mean power 0.79" in cautions.underpowered(57, 21, reached=0.79, **asked).sentence
 
 
 def test_too_few_instances_for_the_planned_effect_or_for_any_but_large_ones():
@@ -171,6 +217,12 @@ def test_heavy_tails_are_told_to_those_who_asked_for_accuracy():
     assert "heavy-tails" in warnings_of(runs_of(values), se=0.1)
     assert "heavy-tails" not in warnings_of(runs_of(values))
     assert "heavy-tails" not in warnings_of(runs_of(healthy()), se=0.1)
+
+
+def test_heavy_tails_on_one_instance_are_not_typical():
+    values = healthy()
+    values[3] += RNG(9).lognormal(0, 2.5, (3, 20))
+    assert "heavy-tails" not in warnings_of(runs_of(values), se=1.0)
 
 
 def test_single_values():

@@ -34,6 +34,12 @@ def test_a_number_with_few_values_groups_by_each_and_with_many_at_its_median():
     assert [group.value for group in groups([str(n) for n in range(12)])] == ["≤ 5.5", "> 5.5"]
 
 
+def test_the_median_itself_belongs_to_the_lower_group_and_six_values_are_few():
+    cut = groups([1, 2, 3, 4, 5, 6, 7, 4, 4, 4, 4, 4])
+    assert [(group.value, group.instances) for group in cut] == [("≤ 4", 9), ("> 4", 3)]
+    assert [group.value for group in groups([1, 2, 3, 4, 5, 6] * 2)] == ["1", "2", "3", "4", "5", "6"]
+
+
 def test_unknown_values_belong_to_no_group():
     assert [(group.value, group.instances) for group in groups([None] * 4 + ["x"] * 8)] == [("x", 8)]
 
@@ -52,6 +58,13 @@ def test_decisions_carry_the_direction(test):
     assert decisions(x, test=test, alternative="two-sided", alpha=0.05).tolist() == [1, -1, 0]
 
 
+def test_decisions_are_those_of_the_whole_family():
+    x = np.tile(np.linspace(-1, 1, 12) + 0.45, (2, 1)).T
+    alone = decisions(x[:, :1], test="t", alternative="two-sided", alpha=0.05)
+    assert 0.025 < paired_test("t").p_value(x[:, 0], "two-sided") < 0.05
+    assert (alone.tolist(), decisions(x, test="t", alternative="two-sided", alpha=0.05).tolist()) == ([1], [0, 0])
+
+
 def cells_of(values):
     n, a = values.shape
     rows = [(f"i{i}", f"a{k}", x) for i in range(n) for k in range(a) for x in values[i, k] + np.array([0.0, 0.1, 0.5])]
@@ -64,6 +77,13 @@ def test_a_clear_difference_is_found_whichever_way_one_looks():
     table = stability(cells_of(values), contrasts, np.array([-1], np.int8), alternative="two-sided", alpha=0.05)
     assert len(table) == len({(row.test, row.difference, row.statistic) for row in table}) == 18
     assert all(row.decisions == (-1,) and row.same == 1 for row in table)
+
+
+def test_whichever_way_one_looks_the_same_pairs_are_compared():
+    values = 100 + np.random.default_rng(5).normal(0, 1, (20, 3)) + np.array([0.0, 10.0, -10.0])
+    contrasts = contrasts_among(3, difference="simple", reference=1)
+    table = stability(cells_of(values), contrasts, np.array([1, 1], np.int8), alternative="two-sided", alpha=0.05)
+    assert all(row.decisions == (1, 1) and row.same == 2 for row in table)
 
 
 def test_an_outlier_is_seen_by_the_mean_alone():

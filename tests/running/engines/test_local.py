@@ -82,6 +82,39 @@ def test_chunks_are_run_with_the_seeds_of_their_keys_and_lambdas_need_no_picklin
     assert fate.seconds > 0
 
 
+def test_each_of_several_waiting_chunks_gets_its_own_answer(pool_of):
+    pool = pool_of(workers=1, seeds=lambda instance, seed: seed)
+    chunks = [[Task(RunKey("i1", "seeds", index))] for index in range(4)]
+
+    for chunk in chunks:
+        pool.submit(chunk)
+    fates = collected(pool, 4)
+
+    seen = [observation for fate in fates for observation in fate.observations]
+    assert [each.key.index for each in seen] == [0, 1, 2, 3]
+    assert [each.value for each in seen] == [run_seed(5, "i1", "seeds", index) for index in range(4)]
+
+
+def test_what_a_worker_gave_before_it_died_is_not_lost(pool_of, tmp_path):
+    def deadly(instance, seed):
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    pool = pool_of(workers=1, good=lambda instance, seed: seed, deadly=deadly)
+    good, bad = tasks_of("good"), tasks_of("deadly")
+
+    pool.submit(good)
+    pool.submit(bad)
+    while not (tmp_path / "pid").exists():
+        time.sleep(0.01)
+    time.sleep(0.3)
+    fates = collected(pool, 2)
+
+    assert isinstance(fates[0], Done)
+    assert [seen.key for seen in fates[0].observations] == [good[0].key]
+    assert [fate.tasks for fate in fates if isinstance(fate, Lost)] == [bad]
+
+
 def test_chunks_are_shared_out_among_the_workers(pool_of):
     pool = pool_of(workers=3, pid=lambda instance, seed: (time.sleep(0.2), os.getpid())[1])
     for _ in range(6):

@@ -41,18 +41,11 @@ TO_WRITE = {
     "study/toml",
 }
 TO_TEST = {
-    "analysis/advice/curve.py",
-    "analysis/advice/goal.py",
-    "analysis/advice/pilot.py",
-    "analysis/results.py",
     "running/one_run/answers.py",
     "running/one_run/functions.py",
     "running/one_run/guardian.py",
     "running/one_run/processes.py",
     "running/one_run/threaded.py",
-    "stats/resampling/family.py",
-    "stats/resampling/steps.py",
-    "stats/sequential/schedule.py",
     "study/store/checks.py",
     "study/store/connections.py",
     "study/store/environment.py",

@@ -52,20 +52,17 @@ class ForeseeingRule(Protocol):
 class MeasuringRule(Protocol):
     """A rule that can say how exactly the differences of interest are known."""
 
-    def errors(self, samples: Samples, /) -> Errors:
+    def errors(self, samples: Samples, /) -> PairErrors:
         """Return the standard error of every pair of interest; NaN where it is not known yet."""
 
 
-class Errors(Protocol):
-    """Standard errors, one for each pair of interest: plain, and as a cautious reader takes them."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PairErrors:
+    """The standard error of each pair's difference: plain, and as a cautious reader takes it."""
 
-    @property
-    def plain(self) -> Floats:
-        """As estimated."""
-
-    @property
-    def guarded(self) -> Floats:
-        """With variances that may have been estimated too small made larger."""
+    pairs: tuple[tuple[str, str], ...]
+    plain: Floats
+    guarded: Floats  # with variances that may have been estimated too small made larger
 
 
 @runtime_checkable

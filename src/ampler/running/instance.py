@@ -8,8 +8,7 @@ in which runs happened to end, so the decisions are the same with any number of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from ampler.core.contracts import error_seen_by, predicted_by
@@ -60,8 +59,7 @@ class InstanceRun:
     def begin(self) -> list[Task]:
         """Take decisions until runs are missing, and return those."""
         while not self._open and self.done is None:
-            self._add_round()
-            self._decide()
+            self._follow(self._decision())
         return [self._task(key, trial) for key, trial in self._round.items() if isinstance(trial, Trial)]
 
     def take(self, observation: Observation) -> list[Task]:
@@ -105,20 +103,24 @@ class InstanceRun:
         """Return the largest standard error of interest, as the rule's guard sees it; None when it is not known."""
         return error_seen_by(self._rule, self.samples)
 
+    def _decision(self) -> Decision:
+        """Add what a complete round gave, in the order in which it was asked for, and ask the rule again."""
+        try:
+            self._add_round()
+            return self._rule(self.samples)
+        except InvalidInput as problem:
+            raise type(problem)(f"on instance {self.name!r}: {problem}") from problem
+
     def _add_round(self) -> None:
-        """Add what a complete round gave, in the order in which it was asked for."""
-        with _named(self.name):
-            for key, settled in self._round.items():
-                assert isinstance(settled, Settled)
-                if settled.value is None:
-                    self.samples.drop(key.algorithm)
-                else:
-                    self.samples.add(key.algorithm, settled.value)
+        for key, settled in self._round.items():
+            assert isinstance(settled, Settled)
+            if settled.value is None:
+                self.samples.drop(key.algorithm)
+            else:
+                self.samples.add(key.algorithm, settled.value)
         self._round = {}
 
-    def _decide(self) -> None:
-        with _named(self.name):
-            decision: Decision = self._rule(self.samples)
+    def _follow(self, decision: Decision) -> None:
         if isinstance(decision, Stop):
             counts = dict(self.asked)
             self.done = Finished(self.name, self._decisions, decision.reason, counts, self.rounds, error=self.error())
@@ -188,15 +190,6 @@ def _known_from(
         if observation.status != "ok" and again(observation.key):
             known[observation.key] = Trial(observation.attempt + 1)
     return known
-
-
-@contextmanager
-def _named(instance: str) -> Iterator[None]:
-    """Problems of a rule with its samples name the instance."""
-    try:
-        yield
-    except InvalidInput as problem:
-        raise type(problem)(f"on instance {instance!r}: {problem}") from problem
 
 
 def _failure(observation: Observation) -> str:

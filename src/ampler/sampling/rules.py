@@ -11,7 +11,7 @@ import numpy as np
 from ampler.core.arrays import Counts, Floats
 from ampler.core.checks import choice, integer, positive
 from ampler.core.choices import Difference, Formula, Guard
-from ampler.core.contracts import Rule, Statistic
+from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.samples import Samples
 from ampler.core.values import Decision, Sample, Stop
@@ -266,15 +266,6 @@ class Fixed:
         wanted = np.full(len(samples.algorithms), self.runs)
         wanted[_certain(samples)] = 1
         return np.maximum(wanted - samples.spent, 0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairErrors:
-    """The standard error of each pair's difference: plain, and with the guard's variances."""
-
-    pairs: tuple[tuple[str, str], ...]
-    plain: Floats
-    guarded: Floats
 
 
 class Sampled(NamedTuple):

@@ -6,27 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ampler.core.errors import StoreError
 from ampler.core.failures import StopStudy
 from ampler.core.runs import STATUSES, Runs
-from ampler.core.values import (
-    DecisionRecord,
-    Fingerprint,
-    Finished,
-    Observation,
-    PlanRecord,
-    Progress,
-    RunKey,
-    Session,
-    StudyDecision,
-    Tally,
-)
+from ampler.core.values import Fingerprint, Session, Tally
 from ampler.study.record import changed
 from ampler.study.stopping import holding, joined, recorded
 from ampler.study.store.checks import refuse_mismatch, storable
+
+if TYPE_CHECKING:
+    from ampler.core.values import DecisionRecord, Finished, Observation, PlanRecord, Progress, RunKey, StudyDecision
 
 
 class MemoryStore:

@@ -43,7 +43,6 @@ TO_WRITE = {
 TO_TEST = {
     "running/one_run/answers.py",
     "running/one_run/functions.py",
-    "running/one_run/guardian.py",
     "running/one_run/processes.py",
     "running/one_run/threaded.py",
     "study/store/checks.py",

@@ -69,7 +69,7 @@ def check_command(command: Command) -> None:
     if not command.argv or not command.argv[0].strip():
         raise InvalidPlan(f"the command of algorithm {command.name!r} must name a program, got nothing")
     if command.protocol == "worker":
-        _check_worker(command)
+        _check_resident(command)
         return
     for name, value in command.parameters.items():
         if not isinstance(value, str | int | float):
@@ -103,8 +103,8 @@ def _id(name: str) -> str:
     return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
 
 
-def _check_worker(command: Command) -> None:
-    """A worker is told of instances and seeds by requests, and answers in JSON."""
+def _check_resident(command: Command) -> None:
+    """A resident program is told of instances and seeds by requests, and answers in JSON."""
     found = {"instance", "seed", *command.parameters} & places(command.argv)
     if found:
         raise InvalidPlan(

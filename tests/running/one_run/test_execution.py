@@ -370,34 +370,3 @@ def test_what_a_limited_function_has_started_ends_with_it(tmp_path, anywhere):
 
     assert anywhere(function, Limits(timeout=1.0)).status == "timeout"
     assert gone_within(int(path.read_text()))
-
-
-# Nothing outlives its owner
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_all_that_a_killed_process_was_running_ends_with_it(tmp_path, threads):
-    code = textwrap.dedent(f"""
-        import threading, time
-        from ampler.running.one_run import run_once
-        from ampler.core.values import Command, Instance, Limits
-        script = "sleep 300 & echo $! > {tmp_path}/grandchild; echo $$ > {tmp_path}/child; wait"
-        def work():
-            run_once(Command("x", ("sh", "-c", script)), Instance("i"), 1, Limits())
-        if {threads} == 2:
-            threading.Thread(target=work).start()
-            time.sleep(300)
-        work()
-    """)
-    owner = subprocess.Popen([sys.executable, "-c", code])
-    files = [tmp_path / "child", tmp_path / "grandchild"]
-    until = time.monotonic() + 20
-    while not all(file.exists() and file.read_text().endswith("\n") for file in files) and time.monotonic() < until:
-        time.sleep(0.01)
-    pids = [int(file.read_text()) for file in files]
-    assert all(map(alive, pids))
-
-    owner.kill()
-    owner.wait()
-
-    assert [gone_within(pid) for pid in pids] == [True, True]

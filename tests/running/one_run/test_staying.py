@@ -273,11 +273,14 @@ def test_a_forked_child_leaves_its_parents_process_alone(worker):
     mine = run(command).measures["pid"]
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        os.write(writing, json.dumps(run(command).measures["pid"]).encode())
-        assert persistent._threads.workers
-        os._exit(0)
-    os.waitpid(child, 0)
+        try:
+            os.write(writing, json.dumps(run(command).measures["pid"]).encode())
+            os._exit(0 if persistent._threads.residents else 2)
+        finally:
+            os._exit(3)  # whatever happens: this is a copy of the process that runs the tests
+    _, status = os.waitpid(child, 0)
     os.close(writing)
+    assert status == 0
     with open(reading) as file:
         theirs = json.load(file)
 

@@ -1,4 +1,4 @@
-"""What is said between ampler and a worker: requests, the greeting, answers. Pure.
+"""What is said between ampler and a resident program: requests, the greeting, answers. Pure.
 
 The protocol is described for users in docs/worker-protocol.md.
 """
@@ -13,17 +13,17 @@ from typing import Any
 from ampler.core.values import Command, Instance, Reading
 from ampler.running.one_run.readings import NoValue, Result, excerpt, measures_of, number_in
 
-VERSION = 1  # of the protocol; a worker greets with it
-LONGEST_REQUEST = 60_000  # bytes: what surely fits into a pipe, so that sending never waits for a worker
-LONGEST_LINE = 1024 * 1024  # bytes of one line of a worker
+VERSION = 1  # of the protocol; a resident program greets with it
+LONGEST_REQUEST = 60_000  # bytes: what surely fits into a pipe, so that sending never waits for a resident program
+LONGEST_LINE = 1024 * 1024  # bytes of one line of a resident program
 
 
 class OutOfStep(Exception):
-    """A worker said what is no answer to its request, so that nothing it says later can be trusted."""
+    """A resident program said what is no answer to its request, so that nothing it says later can be trusted."""
 
 
 def request_of(command: Command, instance: Instance, seed: int) -> bytes:
-    r"""Return the line that asks a worker for a run. The order of the fields is part of the protocol.
+    r"""Return the line that asks a resident program for a run. The order of the fields is part of the protocol.
 
     >>> request_of(Command("full", ("./worker",), {"k": 3}, protocol="worker"), Instance("i1"), 42)
     b'{"seed": 42, "instance": "i1", "parameters": {"k": 3}}\n'
@@ -36,7 +36,7 @@ def request_of(command: Command, instance: Instance, seed: int) -> bytes:
 
 
 class Lines:
-    """What a worker prints, line by line: those that begin with a brace wait here, all others are passed over."""
+    """What a resident program prints, line by line: those that begin with a brace wait here, others are passed over."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -64,7 +64,7 @@ class Lines:
 
 
 def check_greeting(document: Mapping[str, Any]) -> None:
-    """Raise OutOfStep unless this is how a worker says that it is ready."""
+    """Raise OutOfStep unless this is how a resident program says that it is ready."""
     if document.get("ampler") != VERSION:
         raise OutOfStep(f'it must first print {{"ampler": {VERSION}}}, got {_shown(document)}')
 

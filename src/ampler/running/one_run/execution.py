@@ -40,7 +40,7 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     3.5
     """
     if isinstance(algorithm, Command) and algorithm.protocol == "worker":
-        return _run_worker(algorithm, instance, seed, limits)
+        return _run_resident(algorithm, instance, seed, limits)
     if isinstance(algorithm, Command):
         return _run_command(algorithm, instance, seed, limits)
     return _run_function(algorithm, instance, seed, limits)
@@ -72,7 +72,7 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
         return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}")
 
 
-def _run_worker(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
+def _run_resident(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
     errors, began = Tail(), time.perf_counter()
     try:
         answer = ask(command, instance, seed, limits, err=_text_into(errors.feed))

@@ -70,7 +70,7 @@ def started(argv: Sequence[str], folder: str, *, stdin: int = subprocess.DEVNULL
     return subprocess.Popen(
         argv,
         cwd=folder or None,
-        env=None if bound else guardian.marked(os.environ),
+        env=None if bound else guardian.with_mark(os.environ),
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -26,7 +26,7 @@ STARTING = 60.0  # seconds a program has at least to say that it is ready; they 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a worker answered, and how long that took it."""
+    """What a resident program answered, and how long that took it."""
 
     document: Mapping[str, Any]
     seconds: float
@@ -34,7 +34,7 @@ class Answer:
 
 
 def ask(command: Command, instance: Instance, seed: int, limits: Limits, *, err: Sink) -> Answer | Ending:
-    """Have a worker make a run; an Ending when it ended, or was ended by a limit, before it answered.
+    """Have a resident program make a run; an Ending when it ended, or was ended by a limit, before it answered.
 
     It is started when it does not run already: OSError when it cannot be. OutOfStep when what it says is no answer;
     it is then ended too. What it writes to stderr goes to `err`.
@@ -42,24 +42,24 @@ def ask(command: Command, instance: Instance, seed: int, limits: Limits, *, err:
     One that has answered before and leaves in good order has had enough: the run is made by its successor.
     """
     request = request_of(command, instance, seed)
-    worker = _at_hand(command)
+    program = _at_hand(command)
     timed = command.reading.kind == "cpu-seconds"
     try:
-        answer = worker.greet(limits, err) or worker.answer(request, seed, limits, err, timed=timed)
+        answer = program.greet(limits, err) or program.answer(request, seed, limits, err, timed=timed)
     except BaseException:  # out of step, or we are interrupted while it is making a run
         _forget(command)
-        worker.end()
+        program.end()
         raise
     if isinstance(answer, Ending):
         _forget(command)
-        code = worker.end(kindly=answer.cause == "timeout")
-        if worker.answers and answer.cause == "ended" and code == 0:
+        code = program.end(kindly=answer.cause == "timeout")
+        if program.answers and answer.cause == "ended" and code == 0:
             return ask(command, instance, seed, limits, err=err)
         return Ending(answer.cause, answer.seconds, code, memory=answer.memory)
     return answer
 
 
-class Worker:
+class ResidentProgram:
     """A program that answers one request at a time."""
 
     def __init__(self, command: Command) -> None:
@@ -136,32 +136,32 @@ class Worker:
 _threads = threading.local()
 
 
-def _at_hand(command: Command) -> Worker:
-    """This thread's worker for a command, started when there is none or it has ended meanwhile.
+def _at_hand(command: Command) -> ResidentProgram:
+    """This thread's resident program for a command, started when there is none or it has ended meanwhile.
 
     One that was inherited by fork belongs to the parent, and is left alone.
     """
-    workers: dict[tuple[tuple[str, ...], str], Worker] = _threads.__dict__.setdefault("workers", {})
+    residents: dict[tuple[tuple[str, ...], str], ResidentProgram] = _threads.__dict__.setdefault("residents", {})
     key = command.argv, command.folder
-    known = workers.get(key)
+    known = residents.get(key)
     if known is not None and known.owner != os.getpid():
         known.disown()
         known = None
     if known is None or known.group.has_ended():
-        workers.pop(key, None)
-        known = workers[key] = Worker(command)
+        residents.pop(key, None)
+        known = residents[key] = ResidentProgram(command)
     return known
 
 
 def _forget(command: Command) -> None:
-    _threads.__dict__.get("workers", {}).pop((command.argv, command.folder), None)
+    _threads.__dict__.get("residents", {}).pop((command.argv, command.folder), None)
 
 
 def _nowhere(data: bytes) -> None:
-    """Where the last words of a worker go that has used up its time."""
+    """Where the last words of a program go that has used up its time."""
 
 
 @atexit.register
 def _leave() -> None:
     """End what this thread, the last one, has at hand."""
-    _threads.__dict__.get("workers", {}).clear()
+    _threads.__dict__.get("residents", {}).clear()

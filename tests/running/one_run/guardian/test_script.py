@@ -1,0 +1,104 @@
+"""The guardian as a program: it needs Python alone, ends what dead owners have started, and leaves with the last."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ampler.running.one_run.guardian import script
+
+
+def wait_for(holds, seconds=60.0):
+    until = time.monotonic() + seconds
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
+    return holds()
+
+
+def guardians(owner):
+    """The guardians that were started for an owner."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+            if script.__file__.encode() in words and str(owner).encode() in words:
+                found.append(int(entry))
+    return found
+
+
+@pytest.fixture
+def owner():
+    process = subprocess.Popen(["sleep", "300"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def guardian(owner):
+    """The pipe of a guardian for one owner, started as a script from a folder that has nothing to do with us."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-I", "-S", script.__file__, str(owner.pid)]
+    subprocess.run(command, stdin=reading, start_new_session=True, check=True, cwd="/")
+    os.close(reading)
+    yield writing
+    os.close(writing)
+
+
+def group():
+    return subprocess.Popen(["sh", "-c", "sleep 300 & wait"], process_group=0)
+
+
+def test_the_groups_of_an_owner_end_with_it_and_others_do_not(owner, guardian):
+    watched, released, stranger = group(), group(), group()
+    try:
+        os.write(guardian, f"{owner.pid} {watched.pid}\n{owner.pid} {released.pid}\n".encode())
+        os.write(guardian, f"{owner.pid} -{released.pid}\n".encode())
+        owner.kill()
+        owner.wait()
+
+        assert watched.wait(timeout=60) == -9
+        assert wait_for(lambda: not guardians(owner.pid))
+        assert (released.poll(), stranger.poll()) == (None, None)
+    finally:
+        for each in (watched, released, stranger):
+            with suppress(ProcessLookupError):
+                os.killpg(each.pid, 9)
+            each.wait()
+
+
+def test_what_carries_the_mark_of_a_dead_owner_ends_though_nobody_told_of_it(owner, guardian):
+    mark = script.mark_of(owner.pid)
+    stray = subprocess.Popen(["sleep", "300"], env={**os.environ, script.MARK: mark})
+    owner.kill()
+    owner.wait()
+
+    assert stray.wait(timeout=60) == -9
+
+
+def test_it_stays_as_long_as_an_owner_lives_and_leaves_with_the_last(owner, guardian):
+    second = subprocess.Popen(["sleep", "300"])
+    os.write(guardian, f"{second.pid} 0\n".encode())
+    (pid,) = guardians(owner.pid)
+    owner.kill()
+    owner.wait()
+    watched = group()
+    os.write(guardian, f"{second.pid} {watched.pid}\n".encode())
+    second.kill()
+    second.wait()
+
+    assert watched.wait(timeout=60) == -9
+    assert wait_for(lambda: pid not in guardians(owner.pid))
+
+
+def test_a_mark_tells_a_process_from_another_that_had_its_number():
+    mine = script.mark_of(os.getpid())
+
+    assert mine.partition("-")[0] == str(os.getpid())
+    assert mine.partition("-")[2].isdigit()
+    assert mine == script.mark_of(os.getpid())
+    assert script.mark_of(2**22 + 1) == str(2**22 + 1), "there is no such process"

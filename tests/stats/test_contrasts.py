@@ -96,3 +96,18 @@ def test_pairs_are_reference_first_or_earlier_first():
 def test_a_wrong_word_is_named(words, message):
     with pytest.raises(InvalidRule, match=message):
         contrasts_of(("a", "b"), **{"difference": "simple", "reference": None, "formula": "delta"} | words)
+
+
+@pytest.mark.parametrize(
+    ("difference", "reference"),
+    [("simple", 0), ("percent", 0), ("percent", 2), ("percent", None), ("log-ratio", None)],
+)
+def test_the_curvature_is_the_bias_of_differences_of_noisy_statistics(difference, reference):
+    theta, v = np.array([10.0, 14.0, 9.0, 12.0]), np.array([0.04, 0.01, 0.05, 0.02])
+    contrasts = contrasts_among(4, difference=difference, reference=reference)
+    noise = np.random.default_rng(3).standard_normal((200_000, 4)) * np.sqrt(v)
+    both = (contrasts.differences(theta + noise) + contrasts.differences(theta - noise)) / 2  # odd orders cancel
+
+    error = both.std(axis=0) / np.sqrt(len(both))
+    bias = both.mean(axis=0) - contrasts.differences(theta)
+    np.testing.assert_allclose(contrasts.curvature(theta, v), bias, atol=4 * error.max() + 1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ampler.stats.shape import error_inflation, skewness, skewness_error
+from ampler.stats.shape import error_inflation, pooled_skewness, skewness, skewness_error
 
 
 def simulated(skewness, n, alpha, alternative, families):
@@ -64,3 +64,31 @@ def test_skewness_is_scipys_without_bias_and_free_of_the_unit():
     assert skewness(-x * 1e300) == pytest.approx(-skewness(x), rel=1e-12)
     assert math.isnan(skewness(x[:2]))
     assert math.isnan(skewness(np.full(9, 0.1)))
+
+
+def cell_skews(values):
+    """Counts, variances and √n·M3/M2^1.5 of cells given as values × instances × algorithms."""
+    n = len(values)
+    rest = values - values.mean(axis=0)
+    return np.full(values.shape[1:], float(n)), values.var(axis=0, ddof=1), stats.skew(rest, axis=0)
+
+
+def test_skewness_pooled_over_instances_of_any_scale_is_that_of_the_runs():
+    rng = np.random.default_rng(5)
+    scale = np.exp(rng.standard_normal((400, 1)))
+    values = scale * np.stack([rng.standard_normal((12, 400)), rng.standard_exponential((12, 400))], axis=-1)
+
+    symmetric, skewed = pooled_skewness(*cell_skews(values))
+
+    assert symmetric == pytest.approx(0.0, abs=0.15)
+    assert skewed == pytest.approx(2.0, abs=0.3)
+    assert np.mean(cell_skews(values)[2][:, 1]) < 1.4  # what the cells say one by one
+
+
+def test_cells_without_spread_or_with_two_values_say_nothing_of_skewness():
+    counts, variances, skews = np.array([[2.0, 9.0], [9.0, 9.0]]), np.ones((2, 2)), np.array([[0.5, 1.0], [1.0, 1.0]])
+    flat = np.array([[0.0, 1.0], [1.0, 0.0]])
+
+    assert pooled_skewness(counts, variances, skews) == pytest.approx([1.212, 1.212], abs=1e-3)
+    assert pooled_skewness(counts, flat, skews) == pytest.approx([1.212, 1.212], abs=1e-3)
+    assert pooled_skewness(counts, np.zeros((2, 2)), skews).tolist() == [0.0, 0.0]

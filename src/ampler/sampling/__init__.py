@@ -7,6 +7,7 @@ In reading order:
 * `pair_errors`: how exactly each pair is known, given the runs of each algorithm
 * `optimum`: the fewest runs that make every pair exact enough
 * `common_runs`: the same, when every instance is to have as many
+* `bias`: what stopping by the values does to them, so that an analysis can undo it
 
 It may import `core` and `stats`.
 """

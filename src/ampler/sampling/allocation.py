@@ -84,6 +84,32 @@ def predicted_runs(
     return _rounded(pairs, counts, np.minimum(targets, counts + most), se)
 
 
+def aims(
+    contrasts: Contrasts,
+    variances: Floats,
+    statistics: Floats,
+    *,
+    se: float,
+    start: int,
+    allocation: Allocation = "optimal",
+) -> Floats:
+    """Return the real numbers of runs, from the first on, at which every pair would be known to `se`.
+
+    Greedy rounds end near the optimum of each pair, for which that of all pairs stands here.
+
+    >>> from ampler.stats.contrasts import contrasts_among
+    >>> pair = contrasts_among(2, difference="simple")
+    >>> aims(pair, np.array([9.0, 1.0]), np.zeros(2), se=0.5, start=10).tolist()
+    [48.0, 16.0]
+    """
+    pairs = pairs_of(contrasts, variances, statistics)
+    lower = np.full(np.shape(variances), float(start))
+    if allocation == "balanced":
+        needed = np.asarray(pairs.largest_error(np.ones_like(lower)) / se) ** 2
+        return np.asarray(np.maximum(lower, needed[..., None]))
+    return optimal_counts(pairs, se, lower)
+
+
 def _targets(pairs: Pairs, counts: Floats, se: float, allocation: Allocation, costs: Floats | None) -> Floats:
     """Where the counts should go; what has been run is paid for, so the optimum starts from there."""
     if allocation == "balanced":

@@ -57,6 +57,23 @@ class Contrasts:
             return (one * (ratio * ratio) + other) / (reference * reference)
         return self._to_grand_mean(theta, v)
 
+    def curvature(self, theta: Floats, v: Floats) -> Floats:
+        """Return by how much the mean of the estimated differences exceeds the differences, to second order.
+
+        Where statistics are divided by each other, an estimate without bias makes a ratio with one: ½·Σ ∂²φ/∂θ_k²·v_k.
+        """
+        if self.difference == "simple":
+            return np.zeros((*theta.shape[:-1], len(self.first)))
+        one, other = self._pairs(theta)
+        if self.difference == "log-ratio":
+            own, its = self._pairs(v / (theta * theta))
+            return (its - own) / 2
+        own, its = self._pairs(v)
+        if self.reference is not None:
+            return -other * own / one**3
+        total = _total(theta)
+        return ((one - other) * (_total(v) / total) - (own - its)) * (self.size / (total * total))
+
     def best_ratios(self, theta: Floats, spread: Floats) -> Floats:
         """Return the ratio of runs n_i/n_j that serves each pair best; 0/0 is NaN, as nothing is to be gained."""
         weight = np.sqrt(spread)  # Campelo & Wanner (2019), eqs. 20 and 37

@@ -96,12 +96,14 @@ def test_the_parts_are_those_of_the_chosen_difference():
 
 @pytest.mark.parametrize("target", ["mean", "median", "worst", "best", 2])
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
-def test_with_equal_variances_the_instances_are_those_of_the_design(target, test):
+@pytest.mark.parametrize("algorithms", ["abcd", "abcde"])
+def test_with_equal_variances_the_instances_are_those_of_the_design(target, test, algorithms):
     values = {("i0", "a"): 0.0, ("i1", "a"): 1.0, ("i2", "a"): 2.0}
-    rows = [(i, a, v if a == "a" else 0.0) for (i, _), v in values.items() for a in "abcd" for _ in range(2)]
+    rows = [(i, a, v if a == "a" else 0.0) for (i, _), v in values.items() for a in algorithms for _ in range(2)]
     runs = Runs.from_columns(*zip(*rows, strict=True))
     advice = advise(runs, difference="simple", reference="a", detect=0.5, target=target, test=test)
-    expected = required_instances(comparisons=3, effect=0.5, power=0.8, target=target, test=test)
+    comparisons = len(algorithms) - 1
+    expected = required_instances(comparisons=comparisons, effect=0.5, power=0.8, target=target, test=test)
     assert advice.best.instances == expected.instances
     assert advice.best.se == 0
 

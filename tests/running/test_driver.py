@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ampler.core.errors import EngineFailed, PlanMismatch, RunFailed, StoreError
+from ampler.core.errors import EngineFailed, InvalidPlan, PlanMismatch, RunFailed, StoreError
 from ampler.core.failures import Drop, Penalty
 from ampler.core.values import Limits, Question
 from ampler.running import Progress, run_plan
@@ -198,6 +198,27 @@ def test_a_study_grown_in_steps_equals_the_fresh_one_on_every_run_it_asks_for():
     digest = record(final).decisions
     assert grown.finished(digest) == fresh.finished(digest)
     assert kept(fresh) <= kept(grown)
+
+
+def test_instances_that_were_begun_stay_in_the_study_when_more_are_there_to_choose_from():
+    algorithms = {"a": noisy(10, 1), "b": noisy(11, 2)}
+    small, large = (make(algorithms, instances, count=3, rule=Fixed(runs=2)) for instances in (4, 40))
+    assert not {each.name for each in small.instances} & {each.name for each in large.instances}
+    store, _ = ran(small)
+
+    progress = run_plan(large, store, executor=SERIAL)
+
+    assert (progress.new, progress.finished) == (0, 3)
+
+
+def test_limits_that_cannot_be_kept_here_are_refused_before_anything_is_recorded(monkeypatch):
+    monkeypatch.setattr("ampler.running.one_run.execution.can_see_memory", lambda: False)
+    store = MemoryStore()
+
+    with pytest.raises(InvalidPlan, match="a memory limit needs /proc"):
+        run_plan(make(limits=Limits(memory=10**9)), store, executor=SERIAL)
+
+    assert store.sessions() == ()
 
 
 def test_another_plan_under_the_same_names_is_refused():
@@ -416,6 +437,14 @@ def test_progress_comes_as_values_and_ends_with_everything_done():
     assert all(each.target == 0.01 and each.instances == 6 for each in seen)
     assert (last.finished, last.left, last.error, last.runs) == (6, 0.0, None, len(kept(store)))
     assert last.rate > 0
+
+
+def test_the_last_word_is_that_of_a_study_that_is_done():
+    seen = []
+
+    _, last = ran(make(), executor=SERIAL, report=seen.append)
+
+    assert (seen[-1].finished, seen[-1].runs, seen[-1].left) == (4, last.runs, 0.0)
 
 
 def test_progress_tells_the_worst_error_and_the_time_left_while_instances_are_under_way():

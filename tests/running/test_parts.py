@@ -107,6 +107,14 @@ def test_a_study_cut_into_parts_and_merged_in_any_order_is_the_study_that_was_no
     assert merged.missing == ()
 
 
+def test_a_session_says_which_part_it_made(tmp_path):
+    files = in_parts(make(), tmp_path, 2)
+
+    for number, file in enumerate(files, 1):
+        with read_store(file) as store:
+            assert [session.environment["part"] for session in store.sessions()] == [f"{number}/2"]
+
+
 def test_merging_twice_changes_nothing(tmp_path):
     files = in_parts(make(), tmp_path, 3)
     merge_stores(files, tmp_path / "study.db")

@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 import pytest
 
 from ampler.core.errors import StoreUnusable
-from ampler.core.values import Question
+from ampler.core.values import Finished, Question, Tally
 from ampler.running import run_plan
+from ampler.running.progress import ProgressMeter, RunRate
+from ampler.running.queue import RunTimes
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
 from ampler.study.store import open_store, read_store
@@ -117,3 +119,54 @@ def test_a_study_that_needs_nothing_more_says_that_it_is_done():
 
     progress = store.progress()
     assert (progress.finished, progress.runs, progress.new, progress.left) == (3, 30, 0, 0.0)
+
+
+# the meter and its rate -------------------------------------------------------------------------------------------
+
+
+class Pretended:
+    """An instance under way that says what it is told to."""
+
+    def __init__(self, name, asked, expected, error=None):
+        self.name, self.rounds, self.asked, self._expected, self._error = name, 1, asked, expected, error
+
+    def expected(self):
+        return self._expected
+
+    def error(self):
+        return self._error
+
+
+TIMES = RunTimes([Tally("i", "a", runs=10, ok=10, seconds=1.0), Tally("i", "b", runs=10, ok=10, seconds=3.0)])
+
+
+def test_the_time_left_is_shared_by_the_workers_and_counts_instances_that_wait():
+    """One instance is finished (4 and 4 runs), one under way (4 and 4 runs, 2 and 0 to come), two wait."""
+    meter = ProgressMeter(make(lambda instance, seed: seed), (), ())
+    meter.finish(Finished("i1", "d", "runs done", {"a": 4, "b": 4}, 1))
+    under_way = [Pretended("i2", {"a": 4, "b": 4}, {"a": 2, "b": 0})]
+
+    alone, many = (meter.reading(under_way, 2, TIMES, workers) for workers in (1, 4))
+
+    assert alone.left == pytest.approx(2 * 0.1 + (10 * 0.1 + 8 * 0.3))
+    assert many.left == pytest.approx(alone.left / 4)
+    assert alone.planned == 2 + 18
+
+
+def test_the_error_told_is_the_largest_of_those_that_are_known():
+    meter = ProgressMeter(make(lambda instance, seed: seed), (), ())
+    under_way = [Pretended(name, {}, {}, error) for name, error in (("i1", 0.5), ("i2", 2.0), ("i3", None))]
+
+    assert meter.reading(under_way, 0, TIMES, 1).error == 2.0
+
+
+def test_the_rate_is_that_of_the_last_seconds_and_at_first_it_means_nothing():
+    rate = RunRate()
+    assert rate.at(2.0, 20) == 10.0
+    assert rate.last == 0.0
+
+    for second in range(3, 100):
+        found = rate.at(float(second), 20 + (second - 2) // 2)
+
+    assert found == pytest.approx(0.5, rel=0.1)
+    assert rate.last == found

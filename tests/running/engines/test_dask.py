@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency
 from ampler.core.failures import Drop
-from ampler.core.values import Command, Limits, Question
+from ampler.core.values import Command, Limits, Question, RunKey
 from ampler.running import run_plan
-from ampler.running.engines.dask import client_of, dask_cluster
-from ampler.running.work import Work, folders_of
+from ampler.running.engines import Lost, Returned
+from ampler.running.engines import dask as dask_module
+from ampler.running.engines.dask import DaskEngine, client_of, dask_cluster
+from ampler.running.work import Task, Work, folders_of, run_parcel
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
 from ampler.study.record import record
@@ -55,6 +57,79 @@ def kept(store):
 def ran(plan, executor=SERIAL):
     store = MemoryStore()
     return store, run_plan(plan, store, executor=executor)
+
+
+class Pretended:
+    """A client whose futures end as they are told to, and whose workers come and go."""
+
+    status = "running"
+
+    def __init__(self, *endings):
+        self._endings, self.threads, self.cancelled = list(endings), {"w1": 2}, []
+
+    def nthreads(self):
+        return self.threads
+
+    def submit(self, call, *arguments, pure):
+        return self._endings.pop(0) if call is run_parcel else Ending("finished", key="the work")
+
+    def cancel(self, futures, *, force):
+        self.cancelled = [future.key for future in futures]
+
+
+class Ending:
+    """A future that has ended, or never will."""
+
+    def __init__(self, status, problem=None, key="chunk"):
+        self.status, self.key, self._problem = status, key, problem
+
+    def add_done_callback(self, tell):
+        if self.status != "pending":
+            tell(self)
+
+    def result(self):
+        raise self._problem
+
+
+CHUNK = [Task(RunKey("i1", "a", 0))]
+
+
+def fates_of(ending):
+    engine = DaskEngine(Pretended(ending), Work.of(make()), 1)
+    engine.submit(CHUNK)
+    return engine.collect(0)
+
+
+def test_a_chunk_that_the_cluster_cancelled_is_made_again_and_one_that_broke_is_lost():
+    assert fates_of(Ending("cancelled")) == [Returned(CHUNK)]
+    assert fates_of(Ending("error", OSError("the node went down"))) == [Lost(CHUNK, "OSError: the node went down")]
+
+
+def test_a_problem_of_the_study_is_raised_as_it_is():
+    with pytest.raises(InvalidInput, match="as it is"):
+        fates_of(Ending("error", InvalidInput("as it is")))
+
+
+def test_workers_are_counted_again_as_they_come_and_go(monkeypatch):
+    client = Pretended()
+    engine = DaskEngine(client, Work.of(make()))
+    assert engine.workers == 2
+    client.threads = {"w1": 2, "w2": 3}
+    assert engine.workers == 2  # for a while
+
+    monkeypatch.setattr(dask_module, "RECOUNT", 0.0)
+
+    assert engine.workers == 5
+
+
+def test_closing_takes_back_what_is_not_done_and_the_work_itself():
+    client = Pretended(Ending("pending"))
+    engine = DaskEngine(client, Work.of(make()), 1)
+    engine.submit(CHUNK)
+
+    engine.close(at_once=True)
+
+    assert client.cancelled == ["chunk", "the work"]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ampler.core.values import Command, Function, Instance, Limits, RunKey
+from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Lost, Returned
 from ampler.running.engines import local as pool_module
 from ampler.running.engines.local import LocalPool
@@ -113,6 +114,37 @@ def test_what_a_worker_gave_before_it_died_is_not_lost(pool_of, tmp_path):
     assert isinstance(fates[0], Done)
     assert [seen.key for seen in fates[0].observations] == [good[0].key]
     assert [fate.tasks for fate in fates if isinstance(fate, Lost)] == [bad]
+
+
+def test_a_careless_child_of_a_run_does_not_answer_for_it(pool_of):
+    def forking(instance, seed):
+        if os.fork() == 0:
+            return -1.0  # on into the worker's own life
+        time.sleep(0.5)
+        return 1.0
+
+    pool = pool_of(workers=1, forking=forking, good=lambda instance, seed: 2.0)
+    pool.submit(tasks_of("forking"))
+    pool.submit(tasks_of("good"))
+    fates = collected(pool, 2)
+
+    assert [seen.value for fate in fates for seen in fate.observations] == [1.0, 2.0]
+
+
+def test_sigterm_ends_a_worker_whatever_it_means_to_the_driver(pool_of, tmp_path):
+    def sleeping(instance, seed):
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        time.sleep(60)
+
+    with sigterm_as_interrupt():
+        pool = pool_of(workers=1, sleeping=sleeping)
+    pool.submit(tasks_of("sleeping"))
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.01)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+    fates = collected(pool, 1)
+
+    assert [fate.how for fate in fates if isinstance(fate, Lost)] == ["it was ended by SIGTERM"]
 
 
 def test_chunks_are_shared_out_among_the_workers(pool_of):

@@ -293,6 +293,7 @@ class Study:
         workers: int | None = None,
         executor: Executor | None = None,
         retry_failed: bool = False,
+        despite_failures: bool = False,
         report: Callable[[Progress], object] | None = None,
         announce: Callable[[PlanChange], object] | None = None,
     ) -> Analysis:
@@ -300,7 +301,8 @@ class Study:
 
         Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
         executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
-        before anything starts, how the plan differs from the one of the recorded runs.
+        before anything starts, how the plan differs from the one of the recorded runs. When every run of an algorithm
+        fails from the start, the study stops with the reason, unless it shall go on `despite_failures`.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store:
@@ -310,6 +312,7 @@ class Study:
                 workers=workers,
                 executor=executor,
                 retry_failed=retry_failed,
+                despite_failures=despite_failures,
                 report=report,
                 announce=announce,
             )

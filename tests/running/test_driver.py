@@ -283,6 +283,43 @@ def test_penalties_keep_a_study_going():
     assert {(seen.value, seen.status) for seen in store.failures()} == {(None, "failed")}
 
 
+def test_a_study_stops_in_the_beginning_when_every_run_of_an_algorithm_fails_unless_told_otherwise():
+    def broken(instance, seed):
+        raise ValueError(f"no licence for {seed}")
+
+    plan = make({"a": noisy(10, 1), "b": broken}, 9, rule=Fixed(runs=5), policy=Drop())
+    store = MemoryStore()
+
+    with pytest.raises(RunFailed, match=r"all \d+ runs of 'b' so far failed: it raised ValueError: no licence"):
+        ran(plan, store)
+    few = len(store.failures())
+    with pytest.raises(RunFailed, match="so far failed"):
+        ran(plan, store)
+    assert len(store.failures()) == few < 9 * 5
+
+    _, progress = ran(plan, store, executor=SERIAL, despite_failures=True)
+    assert (progress.finished, progress.failures) == (9, 45)
+    assert ran(plan, store)[1].new == 0, "a finished study is not refused"
+
+
+def test_a_mended_algorithm_goes_on_with_retry_failed():
+    broken = [True]
+
+    def mended(instance, seed):
+        if broken:
+            raise ValueError("no licence")
+        return 1.0
+
+    plan, store = make({"a": noisy(10, 1), "b": mended}, 4, rule=Fixed(runs=6), policy=Penalty(9.0)), MemoryStore()
+    with pytest.raises(RunFailed, match="--retry-failed"):
+        ran(plan, store)
+    broken.clear()
+
+    _, progress = ran(plan, store, executor=SERIAL, retry_failed=True)
+
+    assert (progress.finished, progress.failures) == (4, 0)
+
+
 def test_a_run_that_kills_its_worker_is_tried_three_times_and_costs_only_itself():
     def deadly(instance, seed):
         if instance == "i2" and seed % 3 == 0:

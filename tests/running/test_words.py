@@ -2,6 +2,7 @@
 
 from ampler.running import Progress
 from ampler.running.words import carried_out, under_way
+from ampler.study.failing import CommonFailure
 
 SOME = Progress(40, 12, runs=8419, new=300, failures=3, seconds=75, rate=4.25, error=0.0621, target=0.05, left=200)
 
@@ -22,3 +23,11 @@ def test_what_was_done_names_spent_budgets_and_failed_runs_only_where_there_are_
     assert carried_out("mine", badly, ["accuracy reached", "budget spent"], "study.db").endswith(
         "On 1 of them the budget was spent before the accuracy was reached. 3 runs failed and gave no value."
     )
+
+
+def test_what_was_done_names_the_commonest_failure():
+    badly = Progress(2, 2, runs=40, new=12, failures=3)
+
+    said = carried_out("mine", badly, ["runs done"] * 2, "study.db", CommonFailure("it ended with exit code 10", 3, 3))
+
+    assert said.endswith("3 runs failed and gave no value, every time: it ended with exit code 10.")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from ampler.core.failures import Drop
-from ampler.core.values import Command, Function, Instance, Limits, Question, Reading
+from ampler.core.values import Command, Fingerprint, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
-from ampler.study.record import changed, fingerprint, from_json, record, to_json
+from ampler.study.record import changed, fingerprint, from_json, identity, record, to_json
 
 
 def a_plan(**changes):
@@ -115,3 +115,11 @@ def test_a_record_says_what_a_reader_must_know():
     assert kept.features["i3"] == {"size": "3"}
     assert kept.question == question
     assert from_json(to_json(kept)) == kept
+
+
+def test_exit_codes_are_part_of_what_gives_runs_their_values_and_the_usual_ones_are_not_written():
+    usual, unusual = Command("a", ("solve",)), Command("a", ("solve",), success=(20, 0, 10))
+
+    assert identity(usual) == {"command": ["solve"], "parameters": {}, "value": ""}, "as files of earlier days have it"
+    change = changed(Fingerprint(1, {"a": identity(usual)}, {}), Fingerprint(1, {"a": identity(unusual)}, {}))
+    assert str(change) == "success of algorithm 'a' is recorded as nothing, planned as '0 10 20'"

@@ -137,7 +137,8 @@ class Command:
 
     `protocol` says how it is spoken to: "arguments" fills `{instance}`, `{seed}` and the parameters into `argv`;
     "irace" appends what irace gives a target runner; "worker" starts it once and sends it run after run as JSON lines.
-    It runs in `folder` (an absolute path; empty: where we are).
+    It runs in `folder` (an absolute path; empty: where we are). `success` are the exit codes of a run that counts: SAT
+    solvers end with 10 and 20.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Command:
     folder: str = ""
     cost: float = 1.0
     deterministic: bool = False
+    success: tuple[int, ...] = (0,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from ampler.core.contracts import Executor, FinishedGroup, Store
-from ampler.core.errors import StoreError
+from ampler.core.errors import RunFailed, StoreError
+from ampler.core.failures import StopStudy
 from ampler.core.runs import on_instances
 from ampler.core.values import (
     Continue,
@@ -31,6 +32,7 @@ from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
+from ampler.study.failing import Hopeless
 from ampler.study.plan import begun_first
 from ampler.study.record import record
 from ampler.study.stopping import decided as next_decision
@@ -53,6 +55,7 @@ def run_plan(
     workers: int | None = None,
     executor: Executor | None = None,
     retry_failed: bool = False,
+    despite_failures: bool = False,
     report: Report | None = None,
     announce: Announce | None = None,
     decided: Decided | None = None,
@@ -62,6 +65,8 @@ def run_plan(
     Runs are made by `workers` processes (default: one for each core), or by an executor of the kind of
     concurrent.futures. `report` is told of the progress now and then, `announce` before anything starts how the plan
     differs from the one under which the recorded runs were made, and `decided` of each new decision over instances.
+    When every run of an algorithm fails from the start for one kind of reason, RunFailed says so and why, unless the
+    study shall go on `despite_failures`.
     Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
     check_limits(plan.limits)
@@ -71,8 +76,11 @@ def run_plan(
     if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:
         announce(change)
     number = workers or capacity_of(executor)
-    driver = Driver(plan, store, kept, number, again=retry_failed, report=report, decided=decided)
+    driver = Driver(
+        plan, store, kept, number, again=retry_failed, despite=despite_failures, report=report, decided=decided
+    )
     if driver.go_on():
+        driver.check_hope()
         with sigterm_as_interrupt():
             driver.run(engine_for(executor, Work.of(plan), workers))
     return driver.reading(number)
@@ -106,6 +114,7 @@ class Driver:
         workers: int,
         *,
         again: bool = False,
+        despite: bool = False,
         report: Report | None = None,
         decided: Decided | None = None,
     ) -> None:
@@ -113,7 +122,11 @@ class Driver:
         self._again, self._report, self._decided = again, report, decided
         self._next_report = self._next_mark = 0.0
         self._workers = workers
-        tally, failed = store.tally(), [observation.key for observation in store.failures()]
+        tally, failures = store.tally(), store.failures()
+        failed = [observation.key for observation in failures]
+        self._hopeless: Hopeless | None = None  # under the policy to stop the first failure is the last
+        if not despite and not isinstance(plan.policy, StopStudy):
+            self._hopeless = Hopeless(tally, () if again else failures, instances=len(plan.instances))
         self.meter = ProgressMeter(plan, tally, failed)
         self._times = RunTimes(tally)
         self._queue = TaskQueue([instance.name for instance in plan.instances], workers)
@@ -251,9 +264,18 @@ class Driver:
     def _take(self, observations: Sequence[Observation]) -> None:
         self.meter.add(self._journal.add(*observations))
         self._failed_now.update(observation.key for observation in observations if observation.status != "ok")
+        if self._hopeless is not None:
+            self._hopeless.note(observations)
+            self.check_hope()
         for observation in observations:
             instance = self._under_way[observation.key.instance]
             self._go_on(instance, instance.take(observation))
+
+    def check_hope(self) -> None:
+        """Raise RunFailed when an algorithm has done nothing but fail, so that its next runs would too."""
+        reason = None if self._hopeless is None else self._hopeless.found()
+        if reason is not None:
+            raise RunFailed(reason)
 
     def _patience(self) -> float:
         """How long to wait for workers: until a group of runs must be written, or somebody wants to know."""

@@ -10,6 +10,7 @@ from ampler.core.wording import short_duration
 if TYPE_CHECKING:
     from ampler.core.values import Progress
     from ampler.running.check import FirstRun, Inspection
+    from ampler.study.failing import CommonFailure
 
 
 def under_way(progress: Progress) -> str:
@@ -31,18 +32,22 @@ def under_way(progress: Progress) -> str:
     )
 
 
-def carried_out(name: str, progress: Progress, reasons: Collection[str], where: str) -> str:
+def carried_out(
+    name: str, progress: Progress, reasons: Collection[str], where: str, failure: CommonFailure | None = None
+) -> str:
     """Say what was done, and what a reader must know: instances whose budget ran out, runs that failed.
 
-    `reasons` are those for which the instances ended; `where` is the file that keeps the runs.
+    `reasons` are those for which the instances ended; `where` is the file that keeps the runs; `failure` is the
+    commonest reason of failed runs.
     """
+    why = "" if failure is None else f", {failure}"
     short = sum(reason == "budget spent" for reason in reasons)
     return " ".join(
         [
             f"{name}: all {progress.instances} instances are finished; {progress.runs} runs are recorded in {where},"
             f" {progress.new} of them new.",
             *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
-            *([f"{progress.failures} runs failed and gave no value."] if progress.failures else []),
+            *([f"{progress.failures} runs failed and gave no value{why}."] if progress.failures else []),
         ]
     )
 

@@ -210,11 +210,23 @@ def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Insta
     check_dashes(commands, instances)
     for algorithm in algorithms:
         positive(f"the cost of algorithm {algorithm.name!r}", algorithm.cost, error=InvalidPlan)
+        _check_success(algorithm)
         if isinstance(algorithm, Function) and algorithm.reading.kind == "pattern":
             raise InvalidPlan(
                 f"algorithm {algorithm.name!r} is a function, whose value is no text; choose one of its measures with"
                 f" 'json:name', 'seconds' or 'cpu-seconds', got the pattern {algorithm.reading.what!r}"
             )
+
+
+def _check_success(algorithm: Algorithm) -> None:
+    if not isinstance(algorithm, Command):
+        return
+    codes = algorithm.success
+    if not codes or not all(isinstance(code, int) and 0 <= code <= 255 for code in codes):
+        raise InvalidPlan(
+            f"success of algorithm {algorithm.name!r} must be exit codes from 0 to 255, such as (0, 10, 20),"
+            f" got {codes!r}"
+        )
 
 
 def _seed(seed: int) -> int:

@@ -34,7 +34,9 @@ def identity(algorithm: Algorithm) -> dict[str, Any]:
     if isinstance(algorithm, Function):
         return {"python": algorithm.origin, "parameters": parameters, "value": algorithm.reading.text}
     what = {"arguments": "command", "irace": "runner", "worker": "worker"}[algorithm.protocol]
-    return {what: list(algorithm.argv), "parameters": parameters, "value": algorithm.reading.text}
+    given = {what: list(algorithm.argv), "parameters": parameters, "value": algorithm.reading.text}
+    unusual = {} if algorithm.success == (0,) else {"success": sorted(set(algorithm.success))}
+    return given | unusual  # what is usual is not said, so that files of earlier days are equal
 
 
 @dataclass(frozen=True, slots=True)

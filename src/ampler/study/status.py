@@ -9,6 +9,7 @@ from typing import Literal
 from ampler.core.contracts import Store
 from ampler.core.errors import StoreUnusable
 from ampler.core.values import Finished, PlanRecord, Tally
+from ampler.study.failing import CommonFailure, commonest
 from ampler.study.stopping import digests_in_force, instances_in_force
 
 
@@ -32,6 +33,7 @@ def status_of(store: Store) -> StudyStatus:
         untouched=len(plan.untouched) + len(plan.instances) - len(instances),
         part=plan.part,
         unused=unused_runs(plan, tally, finished),
+        failure=commonest(store.failures()),
         instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in instances),
     )
 
@@ -63,6 +65,7 @@ class StudyStatus:
     part: str
     unused: int
     instances: tuple[InstanceStatus, ...]
+    failure: CommonFailure | None = None  # why runs failed most often
 
     @property
     def finished(self) -> int:

@@ -51,6 +51,7 @@ def expected(forecast: Forecast) -> str:
 
 def standing(status: StudyStatus) -> str:
     """Say where a study stands."""
+    why = "" if status.failure is None else f" Runs failed {status.failure}."
     failed = f", {status.failures} of them without a value" if status.failures else ""
     untouched = f" {status.untouched} further instances were not needed." if status.untouched else ""
     unused = f" {status.unused} runs are not asked for by the plan and stay unused." if status.unused else ""
@@ -58,7 +59,7 @@ def standing(status: StudyStatus) -> str:
     return (
         f"{status.name}{part}: {status.finished} of {len(status.instances)} instances are finished; {status.runs} runs"
         f" are recorded{failed}, {short_duration(status.seconds)} of computing in {status.sessions} sessions."
-        f"{untouched}{unused}"
+        f"{why}{untouched}{unused}"
     )
 
 

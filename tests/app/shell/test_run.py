@@ -180,9 +180,12 @@ FAILURES = [
     ("true", "no number in its output: it printed nothing"),
     ("sh -c 'echo garbage' sh", "no number in its output, which ends with 'garbage'"),
     ("sh -c 'echo cost 5; echo cost nan' sh", "the value must be a finite number, got nan"),
-    ("sh -c 'echo 5; exit 3' sh", "it ended with exit code 3;"),
+    ("sh -c 'echo 5; exit 3' sh", "it ended with exit code 3 (success = [0]);"),
     ("sh -c 'echo 5; kill -9 $$' sh", "it was ended by SIGKILL;"),
-    ("sh -c 'echo 5; echo no luck >&2; exit 1' sh", "exit code 1; its error output ends with 'no luck';"),
+    (
+        "sh -c 'echo 5; echo no luck >&2; exit 1' sh",
+        "exit code 1 (success = [0]); its error output ends with 'no luck';",
+    ),
 ]
 
 

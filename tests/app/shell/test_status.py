@@ -80,3 +80,11 @@ def test_a_file_that_is_not_there_is_told(shell, tmp_path):
 
     assert answer.code == 1
     assert "there is no study file" in answer.err
+
+
+def test_the_commonest_failure_is_named(study, shell):
+    answer = shell("status", study(run=True))
+
+    assert "Runs failed every time: it raised ValueError" in answer.words
+    document = shell("status", study(run=True), "--json").json
+    assert document["failure"]["times"] == 4

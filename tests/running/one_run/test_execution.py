@@ -108,7 +108,10 @@ def test_json_output_gives_value_and_measures():
         ("echo oops >&2", "no number in its output: it printed nothing; its error output ends with 'oops'"),
         ("printf '\\377\\376\\001x'", "no number in its output, which ends with '�� x'"),
         ("echo cost 5; echo cost -nan", "the value must be a finite number, got -nan"),
-        ("echo 5; echo 'no memory' >&2; exit 3", "it ended with exit code 3; its error output ends with 'no memory'"),
+        (
+            "echo 5; echo 'no memory' >&2; exit 3",
+            "it ended with exit code 3 (success = [0]); its error output ends with 'no memory'",
+        ),
         ("echo 5; kill -SEGV $$", "it was ended by SIGSEGV"),
         ("echo 5; kill -KILL $$", "it was ended by SIGKILL"),
     ],
@@ -117,6 +120,14 @@ def test_a_command_without_a_value_fails_with_one_sentence(script, sentence):
     outcome = shell(script)
 
     assert (outcome.status, outcome.value, outcome.message) == ("failed", None, sentence)
+
+
+def test_exit_codes_that_mean_success_give_a_value_and_all_others_fail():
+    script = ("sh", "-c", 'echo 5; exit "$1"', "sh")
+    ended = [run(*script, str(code), success=(10, 20)) for code in (10, 20, 0)]
+
+    assert [outcome.value for outcome in ended] == [5.0, 5.0, None]
+    assert ended[2].message == "it ended with exit code 0 (success = [10, 20])"
 
 
 def test_a_command_that_cannot_start_says_why(tmp_path):

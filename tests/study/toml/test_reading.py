@@ -414,3 +414,20 @@ def test_what_is_written_is_what_is_planned(folder, as_toml, study):
     assert plan.policy == (policies[failure] if isinstance(failure, str) else Penalty(failure["penalty"]))
     assert plan.algorithms[0].parameters == parameters
     assert plan.algorithms[0].argv == tuple(words)
+
+
+def test_exit_codes_that_mean_success_are_read_and_most_commands_have_zero_alone(read):
+    study = read(SMALL.replace('name = "b"', 'name = "b"\nsuccess = [20, 0, 10]'))
+
+    assert [algorithm.success for algorithm in study.plan.algorithms] == [(0,), (0, 10, 20)]
+
+
+@pytest.mark.parametrize("codes", ["[]", "[256]", '"ok"', "[-1]", "true"])
+def test_what_is_no_exit_code_is_refused(read, codes):
+    with pytest.raises(InvalidPlan, match="success must be an exit code from 0 to 255 or a list of them"):
+        read(SMALL.replace('name = "b"', f'name = "b"\nsuccess = {codes}'))
+
+
+def test_success_of_a_function_is_refused(read):
+    with pytest.raises(InvalidPlan, match="success is about exit codes, and a python algorithm has none"):
+        read(SMALL.replace('command = "solve -b {seed} {instance}"', 'python = "solvers:anneal"\nsuccess = [0]'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,9 @@ def run(
     workers: WorkersOption = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed runs of earlier sessions again.")
+    ] = False,
+    despite_failures: Annotated[
+        bool, typer.Option("--despite-failures", help="Go on even when every run of an algorithm fails.")
     ] = False,
     part: Annotated[
         str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts of the instances; see ampler merge.")
@@ -50,7 +54,8 @@ def run(
             note(f"Note: {warning}")
         with _cluster(dask, workers or file.workers) as client:
             # A cluster has as many workers as it has; ours has been made with as many as were asked for.
-            _carry_out(plan, opened, client, None if client else workers or file.workers, retry_failed)
+            given = {"retry_failed": retry_failed, "despite_failures": despite_failures}
+            _carry_out(plan, opened, client, None if client else workers or file.workers, given)
 
 
 def part_numbers(text: str) -> tuple[int, int]:
@@ -82,9 +87,10 @@ def _cluster(where: str | None, workers: int | None) -> AbstractContextManager[A
     return dask_cluster(where, workers=workers)
 
 
-def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, retry_failed: bool) -> None:
+def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, given: Mapping[str, bool]) -> None:
     from ampler.app.shell.progress import Display
     from ampler.running import run_plan, words
+    from ampler.study.failing import commonest
     from ampler.study.record import record
     from ampler.study.stopping import digests_in_force
 
@@ -95,9 +101,10 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
                 store,
                 workers=workers,
                 executor=executor,
-                retry_failed=retry_failed,
                 report=display,
                 announce=lambda change: note(f"The plan has changed. {change}"),
+                retry_failed=given["retry_failed"],
+                despite_failures=given["despite_failures"],
             )
     except KeyboardInterrupt:
         recorded = sum(tally.runs for tally in store.tally())
@@ -105,5 +112,5 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
         raise typer.Exit(INTERRUPTED) from None
     digests = digests_in_force(record(plan), store.decisions())
     reasons = [done.reason for done in store.finished(*digests).values()]
-    done = words.carried_out(plan.name, progress, reasons, store.path.name)
+    done = words.carried_out(plan.name, progress, reasons, store.path.name, commonest(store.failures()))
     say(f"{done} Next: ampler analyse {store.path.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from ampler.core.choices import Status
@@ -60,8 +60,8 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
         ending = run_group(argv, folder=command.folder, limits=limits, out=out, err=err)
     except (OSError, ValueError) as problem:
         return Outcome(None, 0.0, "failed", _cannot_start(argv[0], command.folder, problem))
-    if ending.cause != "ended" or ending.code:
-        return _without_value(ending, limits, errors.text)
+    if ending.cause != "ended" or ending.code not in command.success:
+        return _without_value(ending, limits, errors.text, success=command.success)
     value = _time(command.reading, ending.seconds, ending.cpu_seconds)
     if value is not None:
         return Outcome(value, ending.seconds)
@@ -112,15 +112,18 @@ def _time(reading: Reading, seconds: float, cpu_seconds: float) -> float | None:
     return {"seconds": seconds, "cpu-seconds": cpu_seconds}.get(reading.kind)
 
 
-def _without_value(ending: Ending, limits: Limits, errors: str, *, when: str = "") -> Outcome:
-    """The outcome of a run that a limit ended, or that ended badly by itself."""
+def _without_value(
+    ending: Ending, limits: Limits, errors: str, *, when: str = "", success: Collection[int] = ()
+) -> Outcome:
+    """The outcome of a run that a limit ended, or that ended by itself with a code not in `success`."""
     if ending.cause == "timeout":
         return Outcome(None, ending.seconds, "timeout", f"it ran longer than {limits.timeout:g} s and was ended")
     if ending.cause == "memory":
         assert limits.memory is not None
         used, allowed = in_bytes(ending.memory), in_bytes(limits.memory)
         return Outcome(None, ending.seconds, "failed", f"it used {used} of memory, more than {allowed}, and was killed")
-    how = f"was ended by {_signal(-ending.code)}" if ending.code < 0 else f"ended with exit code {ending.code}"
+    wanted = f" (success = {sorted(success)})" if success else ""
+    how = f"was ended by {_signal(-ending.code)}" if ending.code < 0 else f"ended with exit code {ending.code}{wanted}"
     return Outcome(None, ending.seconds, "failed", f"it {how}{when}{_last_words(errors)}")
 
 

@@ -25,7 +25,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "formula"),
     "[run]": ("workers", "timeout", "memory", "on-failure", "retries"),
     "[[algorithm]]": (
-        *("name", "command", "python", "runner", "worker", "parameters", "value", "cost", "deterministic"),
+        *("name", "command", "python", "runner", "worker", "parameters", "value", "success", "cost", "deterministic"),
     ),
     "[instances]": ("files", "names", "python", "features", "use"),
 }
@@ -199,6 +199,21 @@ def reading(key: str, value: Any) -> Reading:
         )
         raise unfit(key, must, value) from None
     return Reading("pattern", value)
+
+
+def exit_codes(key: str, value: Any) -> tuple[int, ...]:
+    """The exit codes of a run that counts: one, or a list of them.
+
+    >>> exit_codes("success", [20, 0, 10])
+    (0, 10, 20)
+    """
+    try:
+        codes = {integer(key, each, 0, 255) for each in (value if isinstance(value, list) else [value])}
+    except InvalidInput:
+        codes = set()
+    if not codes:
+        raise unfit(key, "must be an exit code from 0 to 255 or a list of them, such as [0, 10, 20]", value)
+    return tuple(sorted(codes))
 
 
 def unfit(key: str, must: str, value: Any) -> InvalidPlan:

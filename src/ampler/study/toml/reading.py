@@ -197,6 +197,9 @@ def _algorithm(table: Table, folder: Path) -> Algorithm:
     reading = table.read("value", keys.reading, Reading())
     cost = table.read("cost", positive, 1.0)
     deterministic = table.read("deterministic", keys.flag, False)
+    success = table.read("success", keys.exit_codes, (0,))
+    if "success" in table and kinds[0] not in ("command", "runner"):
+        raise table.error("success", f"success is about exit codes, and a {kinds[0]} algorithm has none; leave it out")
     if kinds == ["python"]:
         where, call = imported(table, "python", folder)
         if not callable(call):
@@ -212,6 +215,7 @@ def _algorithm(table: Table, folder: Path) -> Algorithm:
         folder=str(folder),
         cost=cost,
         deterministic=deterministic,
+        success=success,
     )
 
 

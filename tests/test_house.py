@@ -45,15 +45,6 @@ TO_TEST = {
     "running/one_run/functions.py",
     "running/one_run/processes.py",
     "running/one_run/threaded.py",
-    "study/store/checks.py",
-    "study/store/connections.py",
-    "study/store/environment.py",
-    "study/store/filesystem.py",
-    "study/store/journal.py",
-    "study/store/lock.py",
-    "study/store/merge.py",
-    "study/store/schema.py",
-    "study/store/sqlite.py",
 }
 
 

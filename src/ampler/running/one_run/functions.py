@@ -16,8 +16,9 @@ from typing import Any, NoReturn
 
 from ampler.core.values import Function, Instance, Limits
 from ampler.running.one_run import guardian
-from ampler.running.one_run.processes import Ending, Group
+from ampler.running.one_run.processes import Ending, Group, drain
 from ampler.running.one_run.readings import NoValue, Result, excerpt
+from ampler.running.one_run.strays import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ def call_forked(function: Function, instance: Instance, seed: int, limits: Limit
     """
     sys.stdout.flush()
     sys.stderr.flush()
+    strays = Watch(alone=True)
     bind = guardian.binding()
     reading, writing = os.pipe()
     began = time.perf_counter()
@@ -62,10 +64,10 @@ def call_forked(function: Function, instance: Instance, seed: int, limits: Limit
     group, answer = Group(child), bytearray()
     try:
         ending = group.watch({reading: answer.extend}, limits, began=began)
-        while ending.cause == "ended" and (rest := os.read(reading, 65536)):
-            answer.extend(rest)
+        drain({reading: answer.extend})  # without waiting: what the function started may hold the pipe open
     finally:
         code, _ = group.end()
+        strays.end()
         os.close(reading)
     if ending.cause == "ended" and answer:
         called: Call = pickle.loads(answer)
@@ -130,13 +132,16 @@ def _raised(problem: BaseException) -> str:
 def _live_as_child(
     bind: Callable[[], None], function: Function, instance: Instance, seed: int, answers: int
 ) -> NoReturn:
-    code = 1
+    code, child = 1, os.getpid()
     try:
         bind()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        called = call(function, instance, seed)
+        if os.getpid() != child:
+            os._exit(0)  # the function has forked and returned twice: only one of them answers
         with open(answers, "wb") as file:
-            pickle.dump(call(function, instance, seed), file)
+            pickle.dump(called, file)
         sys.stdout.flush()
         sys.stderr.flush()
         code = 0

@@ -20,6 +20,7 @@ from typing import Any
 from ampler.core.values import Command, Instance, Limits
 from ampler.running.one_run.answers import VERSION, Lines, OutOfStep, check_greeting, check_seed, request_of
 from ampler.running.one_run.processes import GRACE, Ending, Group, Sink, drain, processor_time, started
+from ampler.running.one_run.strays import Watch
 
 STARTING = 60.0  # seconds a program has at least to say that it is ready; they do not count as run time
 
@@ -64,7 +65,8 @@ class ResidentProgram:
 
     def __init__(self, command: Command) -> None:
         self.owner = os.getpid()
-        self._process = started(command.argv, command.folder, stdin=subprocess.PIPE)
+        self._strays = Watch(alone=False)  # others may be started while it stays
+        self._process, _ = started(command.argv, command.folder, self._strays, stdin=subprocess.PIPE)
         self.group = Group(self._process.pid)
         self._heard = Lines()
         self._greeted = False
@@ -111,6 +113,7 @@ class ResidentProgram:
                 self.group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
             code, _ = self.group.end()
             self._process.returncode = code
+            self._strays.end()
         return code
 
     def disown(self) -> None:

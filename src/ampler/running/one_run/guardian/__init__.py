@@ -8,6 +8,7 @@ known by a mark in its environment.
 `client` is what owners call; `script` is the guardian, a program of its own. Both need the standard library alone.
 """
 
+from ampler.running.one_run.guardian.client import SIGN as SIGN
 from ampler.running.one_run.guardian.client import bind_worker as bind_worker
 from ampler.running.one_run.guardian.client import binding as binding
 from ampler.running.one_run.guardian.client import ensure as ensure

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from ampler.running.one_run.guardian import script
 
 PR_SET_PDEATHSIG = 1
+SIGN = b"AMPLER_GUARDIAN=1"  # a variable of the guardian itself: it is nobody's stray
 
 
 def watch(group: int) -> None:
@@ -110,8 +111,11 @@ def _started() -> int:
     reading, writing = os.pipe()
     nowhere = subprocess.DEVNULL  # or those who read our output would wait for the guardian's end
     command = [sys.executable, "-I", "-S", script.__file__, str(os.getpid())]
+    signed = {**os.environb, SIGN.partition(b"=")[0]: SIGN.partition(b"=")[2]}
     try:
-        subprocess.run(command, stdin=reading, stdout=nowhere, stderr=nowhere, start_new_session=True, check=True)
+        subprocess.run(
+            command, stdin=reading, stdout=nowhere, stderr=nowhere, start_new_session=True, check=True, env=signed
+        )
     finally:
         os.close(reading)
     return writing

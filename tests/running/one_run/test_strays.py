@@ -1,0 +1,150 @@
+"""Nothing of a run is left behind: daemons that left its process group are ended with it."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ampler.core.values import Command, Function, Instance, Limits, Reading
+from ampler.running.one_run import run_once
+from ampler.running.one_run.strays import children
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="orphans fall to others elsewhere")
+
+DAEMON = """
+import os, sys, time
+def daemon():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            open(sys.argv[1] + "/" + str(os.getpid()), "w").close()
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+"""
+WAYS = {
+    "forks twice": DAEMON + "daemon(); print(5)",
+    "forks twice and has no environment": DAEMON
+    + "if 'again' not in sys.argv: os.execve(sys.executable, [sys.executable, __file__, *sys.argv[1:], 'again'], {})\n"
+    + "daemon(); print(5)",
+    "several daemons": DAEMON + "daemon(); daemon(); daemon(); print(5)",
+    "daemons of daemons": DAEMON + "daemon()\nif os.fork() == 0:\n    os.setsid(); daemon(); time.sleep(600)\nprint(5)",
+    "calls setsid": DAEMON
+    + "if os.fork() == 0:\n    os.setsid(); open(sys.argv[1] + '/' + str(os.getpid()), 'w').close(); time.sleep(600)\n"
+    + "while not os.listdir(sys.argv[1]): time.sleep(0.01)\nprint(5)",
+    "hangs": DAEMON + "daemon(); time.sleep(600)",
+    "fails": DAEMON + "daemon(); sys.exit(3)",
+}
+
+
+def is_running(pid):
+    try:
+        return b"\nState:\tZ" not in Path(f"/proc/{pid}/status").read_bytes()
+    except FileNotFoundError:
+        return False
+
+
+def daemon_program(tmp_path, way):
+    script, made = tmp_path / "daemon.py", tmp_path / "made"
+    script.write_text(WAYS[way])
+    made.mkdir(exist_ok=True)
+    return Command("daemon", (sys.executable, str(script), str(made))), made
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("limits", [Limits(timeout=1.0), Limits(timeout=30.0, memory=10**9)])
+def test_daemons_end_with_the_run_that_started_them(tmp_path, way, limits):
+    command, made = daemon_program(tmp_path, way)
+    if way != "hangs" and limits.timeout == 1.0:
+        limits = Limits()
+    if way == "hangs":
+        limits = Limits(timeout=1.5, memory=limits.memory)
+
+    outcome = run_once(command, Instance("i"), 1, limits)
+
+    assert outcome.status == {"hangs": "timeout", "fails": "failed"}.get(way, "ok")
+    assert os.listdir(made)
+    assert not [pid for pid in os.listdir(made) if is_running(pid)]
+    assert not any(str(child) in os.listdir(made) for child in children())
+
+
+def test_daemons_end_where_other_threads_make_runs_too(tmp_path):
+    command, made = daemon_program(tmp_path, "forks twice")
+    other = Command("other", (sys.executable, "-c", "import time; time.sleep(2); print(7)"))
+    outcomes = {}
+    thread = threading.Thread(target=lambda: outcomes.update(other=run_once(other, Instance("i"), 1, Limits())))
+    thread.start()
+    time.sleep(0.3)
+
+    outcomes["daemon"] = run_once(command, Instance("i"), 1, Limits())
+
+    assert not [pid for pid in os.listdir(made) if is_running(pid)]
+    thread.join()
+    assert outcomes["other"].value == 7.0
+    assert outcomes["daemon"].value == 5.0
+
+
+def test_a_function_under_a_limit_leaves_no_daemon(tmp_path):
+    def start_daemon(instance, seed):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                (tmp_path / str(os.getpid())).touch()
+                time.sleep(600)
+            os._exit(0)
+        while not os.listdir(tmp_path):
+            time.sleep(0.01)
+        return 3.0
+
+    outcome = run_once(Function("f", start_daemon, "here:f"), Instance("i"), 1, Limits(timeout=30.0))
+
+    assert outcome.value == 3.0
+    assert not [pid for pid in os.listdir(tmp_path) if is_running(pid)]
+
+
+def test_a_program_that_stays_keeps_its_helpers_while_others_run(tmp_path):
+    helper = tmp_path / "helper"
+    stays = tmp_path / "stays.py"
+    stays.write_text(
+        "import json, os, sys, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        f"    if os.fork() == 0:\n        open({str(helper)!r}, 'w').write(str(os.getpid())); time.sleep(600)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "print(json.dumps({'ampler': 1}), flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'seed': json.loads(line)['seed'], 'value': 1}), flush=True)\n"
+    )
+    staying = Command("stays", (sys.executable, str(stays)), protocol="worker")
+    plain = Command("plain", (sys.executable, "-c", "print(2)"))
+
+    assert run_once(staying, Instance("i"), 1, Limits()).value == 1.0
+    assert run_once(plain, Instance("i"), 1, Limits()).value == 2.0
+    assert is_running(helper.read_text())
+
+
+def test_the_clock_starts_where_the_program_starts():
+    """A function of ours between fork and exec would show in the processor time: 2 ms and more for `true`."""
+    true = Command("true", ("true",), reading=Reading("cpu-seconds"))
+    ballast = bytearray(200_000_000)
+    ballast[::4096] = b"x" * len(ballast[::4096])
+
+    assert min(run_once(true, Instance("i"), 1, Limits()).value for _ in range(20)) < 0.003
+
+
+def test_a_function_that_forks_and_returns_twice_answers_once(tmp_path):
+    def twice(instance, seed):
+        child = os.fork()
+        (tmp_path / str(os.getpid())).touch()
+        if child == 0:
+            time.sleep(0.2)
+        return float(child == 0)
+
+    outcome = run_once(Function("f", twice, "here:f"), Instance("i"), 1, Limits(timeout=30.0))
+
+    assert outcome.value == 0.0
+    assert not [pid for pid in os.listdir(tmp_path) if is_running(pid)]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ampler.core.files import replaced
+from ampler.core.errors import InvalidInput
+from ampler.core.files import check_not_input, replaced
 
 
 def test_the_draft_takes_the_place_of_the_file(tmp_path):
@@ -89,3 +90,16 @@ def test_a_long_name_has_room_for_its_draft(tmp_path):
     with replaced(target) as draft:
         draft.write_text("x")
     assert target.read_text() == "x"
+
+
+def test_what_is_read_is_never_written_over(tmp_path):
+    data, link, hard = tmp_path / "runs.csv", tmp_path / "link.csv", tmp_path / "hard.csv"
+    data.write_text("kept")
+    link.symlink_to(data)
+    hard.hardlink_to(data)
+    (tmp_path / "sub").mkdir()
+
+    for name in (data, str(data), link, hard, tmp_path / "sub" / ".." / "runs.csv"):
+        with pytest.raises(InvalidInput, match="must not be the one that is read"):
+            check_not_input(name, None, data)
+    check_not_input(tmp_path / "other.csv", data, object())

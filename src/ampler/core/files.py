@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ampler.core.errors import InvalidInput
+
 KEPT = 40  # characters of the target's name in that of the draft, which tell whose it is and leave room for the rest
 
 
@@ -29,6 +31,26 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def check_not_input(output: str | os.PathLike[str], *inputs: object) -> None:
+    """Raise InvalidInput when what is to be written is one of the files that are read, under whatever name.
+
+    Inputs that are no paths (data frames, stores) are no files.
+    """
+    for file in inputs:
+        if isinstance(file, str | os.PathLike) and _same_file(output, file):
+            raise InvalidInput(
+                f"the file to write must not be the one that is read, got {os.fspath(output)!r} for both;"
+                " choose another name"
+            )
+
+
+def _same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
+    try:
+        return os.path.samefile(first, second)
+    except (OSError, ValueError):  # one of them is not there yet
+        return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _create(draft: Path, target: Path) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.errors import InvalidInput
-from ampler.core.files import replaced
+from ampler.core.files import check_not_input, replaced
 from ampler.report.subject import Subject, subject_of
 
 __all__ = ["FORMATS", "Subject", "render", "report_format", "subject_of", "write_figures", "write_report"]
@@ -52,6 +52,7 @@ def write_report(
     **1 of 1 pairs differ on 4 instances (8 runs of 2 algorithms).**
     """
     kind = report_format(path)  # said before any work is done
+    check_not_input(path, source, study)
     subject = source if isinstance(source, Subject) else subject_of(source, title=title, study=study, **options)
     text = render(subject, kind)
     with replaced(path) as draft:  # a reader never sees half a report

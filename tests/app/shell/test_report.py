@@ -117,3 +117,17 @@ def test_analyse_draws_nothing(runs):
 
     assert answer.returncode == 0, answer.stderr
     assert "'=1+1" in answer.stdout
+
+
+@pytest.mark.parametrize("command", [("report", "-o"), ("export",)])
+def test_no_command_writes_over_what_it_reads(shell, tmp_path, command):
+    data = tmp_path / "runs.csv"
+    data.write_text("instance,old,new\na,1,2\nb,2,3\nc,3,5\n")
+    name, *option = command
+    options = ["--difference", "simple", "--better", "lower"] if name == "report" else []
+
+    result = shell(name, str(data), *option, str(data), *options)
+
+    assert result.code != 0
+    assert "must not be the one that is read" in result.err
+    assert data.read_text().startswith("instance,old,new")

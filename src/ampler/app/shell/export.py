@@ -19,9 +19,11 @@ def export(
 
     Example: ampler export study.db runs.csv
     """
+    from ampler.core.files import check_not_input
     from ampler.data.export import measure_names, write_runs, writer_for
     from ampler.study.store import read_store
 
+    check_not_input(table, study)
     writer_for(table)  # a name that cannot be written is told before the study is read
     with read_store(study) as store:
         number = write_runs(store.observations(), table, measures=measure_names(store.observations()))

@@ -31,10 +31,12 @@ def report(
 
     Example: ampler report study.db -o study.html
     """
+    from ampler.core.files import check_not_input
     from ampler.report import report_format, subject_of, write_figures, write_report
 
     try:
         report_format(output)  # said before any work is done
+        check_not_input(output, file)
     except InvalidInput as problem:
         raise WrongUsage(str(problem)) from None
     subject = subject_of(file, title=title, **as_arguments(file, asked))

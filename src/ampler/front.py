@@ -18,7 +18,7 @@ from ampler.core.failures import FailurePolicy, StopStudy, failure_policy
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question
-from ampler.data.tables import Columns, Table, read_table
+from ampler.data.tables import Columns, ResultsTable, read_table
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy
 from ampler.study.changes import PlanChange
@@ -209,7 +209,7 @@ def _given(said: Mapping[str, Any]) -> dict[str, Any]:
 # tables -----------------------------------------------------------------------------------------------------------
 
 
-def _of_table(table: Table) -> Evidence:
+def _of_table(table: ResultsTable) -> Evidence:
     settings = {"better": table.better} if table.better else {}
     notes = [Caution("table", f"{note[:1].upper()}{note[1:]}.") for note in table.notes]
     if table.sounds_higher and table.better is None:

@@ -1,4 +1,22 @@
-"""Carries out a plan: where decisions, workers and store meet; progress as values."""
+"""Carries out a plan: where decisions, workers and store meet; progress as values.
+
+    plan ─► driver ─► instance: asks the rule ─► queue ─► engines ─► work ─► one_run
+              │                    ▲                                            │
+              └──── store ◄────────┴──────────── observations ◄─────────────────┘
+
+In reading order:
+
+* `driver`: `run_plan`, one thread in which everything meets; it alone writes to the store
+* `instance`: one instance on its way; resuming is replaying
+* `queue`: which runs come next, and how many make a chunk
+* `work`: what travels to a worker and back
+* `engines`: who makes the runs
+* `one_run`: one run of one algorithm, under its limits
+* `progress`, `words`: how far a study is, as values and in sentences
+* `check`: each algorithm tried once, before a study is carried out
+
+It may import `study`, `sampling`, `stats` and `core`. Decisions are not taken here: rules and study rules take them.
+"""
 
 from ampler.core.values import Progress as Progress
 from ampler.running.driver import run_plan as run_plan

@@ -1,1 +1,22 @@
-"""A study written down: what is compared (plan, study.toml) and what was run (study.db)."""
+"""A study written down: what is compared (plan, study.toml) and what was run (study.db).
+
+    study.toml ─► toml ─► plan ─► record ─► store ◄── what was run
+                            │                 │
+                   seeds, stopping            └─► status, evidence
+
+In reading order:
+
+* `plan`: design, algorithms, instances, rule and seed become a plan
+* `seeds`: the seed of every run, the order of the instances
+* `record`: what is kept of a plan; `changes`: what happens when a study file meets another one
+* `stopping`: decisions over instances, taken again when a study goes on; `detect`: those of a study that finds its size
+* `command_line`: the arguments of a command, with places for instance, seed and parameters
+* `toml`: study.toml, read with the line of whatever does not fit; `starters`: studies to start from
+* `store`: study.db, the only place that speaks SQL
+* `status`, `evidence`: where a study stands, and what its file says besides its runs
+* `forecast`, `failing`: what it will take, and what its failed runs say
+* `words`: all of this in sentences, the same for shell and browser
+
+It may import `design`, `sampling`, `data`, `stats` and `core`, and knows neither who makes runs nor what they mean.
+Only `toml`, `store` and `starters` touch files.
+"""

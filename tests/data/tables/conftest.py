@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ampler.data.tables import Table
+from ampler.data.tables import ResultsTable
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def cells():
     return cells_of
 
 
-def cells_of(table: Table) -> dict[tuple[str, str], list[float]]:
+def cells_of(table: ResultsTable) -> dict[tuple[str, str], list[float]]:
     """The values of each (instance, algorithm)."""
     runs = table.runs
     found: dict[tuple[str, str], list[float]] = {}

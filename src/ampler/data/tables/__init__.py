@@ -1,6 +1,6 @@
 """Results people already have → runs, whatever shape their table has.
 
-    a file or a data frame ─► reading ─► columns: which is what, long or wide ─► shapes: every cell checked ─► Table
+    a file or a frame ─► reading ─► columns: which is what, long or wide ─► shapes: every cell checked ─► ResultsTable
 
 In reading order:
 
@@ -14,6 +14,6 @@ In reading order:
 from ampler.data.tables.columns import Columns
 from ampler.data.tables.files import LIMIT
 from ampler.data.tables.reading import read_table
-from ampler.data.tables.shapes import Table
+from ampler.data.tables.shapes import ResultsTable
 
-__all__ = ["LIMIT", "Columns", "Table", "read_table"]
+__all__ = ["LIMIT", "Columns", "ResultsTable", "read_table"]

@@ -13,7 +13,7 @@ from ampler.data.tables.cells import Place, holds_numbers, same
 from ampler.data.tables.columns import Columns, find, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
-from ampler.data.tables.shapes import Table, to_table
+from ampler.data.tables.shapes import ResultsTable, to_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def read_table(
     where: Mapping[str, str] | None = None,
     encoding: str | None = None,
     limit: int = LIMIT,
-) -> Table:
+) -> ResultsTable:
     """Read results from a file or a data frame, long or wide; columns are found by their names.
 
     `where` keeps the rows with these values: `where={"dimension": "30"}`.

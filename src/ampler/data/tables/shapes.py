@@ -26,7 +26,7 @@ _NAMES, _VALUE = "\0names", "\0value"  # columns of a melted table; no file has 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class ResultsTable:
     """What a table of results holds: the runs, what groups the instances, and what the reader noticed."""
 
     runs: Runs
@@ -48,7 +48,7 @@ class _Rows:
         return _Rows(self.frame.iloc[rows], self.algorithm.at(rows), self.instance.at(rows))
 
 
-def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Place) -> Table:
+def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Place) -> ResultsTable:
     """Turn a frame into runs; every complaint names the line."""
     frame = frame.assign(**{name: to_numbers(frame[name], place) for name in shape.values})
     frame, long = _melted(frame, shape)
@@ -63,7 +63,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Pl
     value = rows.frame[long.values[0]].to_numpy(dtype=float)
     status, notes = statuses(rows.frame, long.status, value)
     algorithm, instance = rows.algorithm, rows.instance
-    return Table(
+    return ResultsTable(
         Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
         _features(rows, long),
         _direction(rows.frame, long.direction),

@@ -1,4 +1,14 @@
-"""One run of an algorithm: a Command or a Function executed under limits, and nothing left behind."""
+"""One run of an algorithm: a Command or a Function executed under limits, and nothing left behind.
+
+In reading order:
+
+* `execution`: `run_once`, whatever happens becomes an outcome
+* `functions`, `threaded`: calls of Python functions, alone or beside other threads
+* `processes`, `guardian`: process groups that end with their owner, whatever becomes of it
+* `strays`: daemons that left their group, found and ended with the run
+* `readings`, `numerals`: the value in what a command printed
+* `staying`, `answers`: programs that are started once and make run after run
+"""
 
 from ampler.running.one_run.execution import Outcome as Outcome
 from ampler.running.one_run.execution import check_limits as check_limits

@@ -1,4 +1,17 @@
-"""The study file: every run, plan and session of a study in one SQLite file. Only this package speaks SQL."""
+"""The study file: every run, plan and session of a study in one SQLite file. Only this package speaks SQL.
+
+In reading order:
+
+* `schema`: the tables, each explained in the file itself, and how files of earlier versions are brought up to date
+* `columns`: a run as a row, by the names of its fields
+* `sqlite`: the store itself, as `core.contracts.Store` wants it
+* `checks`: what every store insists on
+* `connections`: files made sure of before they are used, and SQLite's errors in our words
+* `lock`: one writer at a time; `filesystem`: where locks cannot be relied on
+* `journal`: runs are written in groups
+* `environment`: what a session remembers of its machine
+* `merge`: parts of a study become one file
+"""
 
 from ampler.study.store.environment import environment as environment
 from ampler.study.store.journal import Journal as Journal

@@ -9,6 +9,8 @@ from hypothesis import settings
 settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
+collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests
+
 PUBLIC_DATA = Path(__file__).parents[2] / "shared" / "public-data"
 
 

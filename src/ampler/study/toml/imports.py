@@ -13,13 +13,16 @@ from typing import Any
 from ampler.study.toml import keys
 from ampler.study.toml.keys import Table
 
+# Modules of ours that lie elsewhere now. Study files of earlier days name them; what they name stays what it was.
+MOVED = {"ampler.demo": "ampler.study.starters.demo", "ampler.dummies": "ampler.testing.dummies"}
+
 
 def imported(table: Table, key: str, folder: Path) -> tuple[str, Any]:
-    """Return the name and the object that a key of a table names."""
+    """Return the name, as it is written, and the object that a key of a table names."""
     where = table.require(key, _module_and_name, "")
     module_name, _, path = where.partition(":")
     try:
-        found: Any = _module(module_name, folder)
+        found: Any = _module(MOVED.get(module_name, module_name), folder)
     except ModuleNotFoundError as problem:
         raise table.error(key, f"there is no module {problem.name!r} in {folder} or installed, got {where!r}") from None
     except Exception as problem:

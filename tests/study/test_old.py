@@ -1,0 +1,157 @@
+"""Study files of the first version, as users have them: read, shown, analysed and gone on with as if they were new.
+
+`old/python` is a finished study of functions, `old/command` one of programs whose driver was killed in the middle, and
+`old/demo` the study of `ampler demo`, made smaller and killed too; its functions have moved since. All were made by
+version 0.1.0 (commit 77a3086), as were the analyses, `old/demo/analysis.json` from a run that was not killed.
+"""
+
+import json
+import math
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ampler.core.plain import jsonable
+from ampler.study.store import open_store, read_store
+
+OLD = Path(__file__).parent / "old"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """`folder(name)`: a copy of an old study to work in; `fresh=True`: without what was run."""
+
+    def copied(name, *, fresh=False):
+        place = tmp_path / ("fresh" if fresh else "old") / name
+        shutil.copytree(OLD / name, place)
+        if fresh:
+            (place / "study.db").unlink()
+        return place
+
+    return copied
+
+
+def ampler(*words, where):
+    ran = subprocess.run(
+        [sys.executable, "-m", "ampler", *words], cwd=where, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def runs(path):
+    with read_store(path) as store:
+        return {(seen.key, seen.seed, seen.value, seen.status, seen.round) for seen in store.observations()}
+
+
+def finished(path):
+    with read_store(path) as store:
+        return store.finished(store.plans()[-1].decisions)
+
+
+def version(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def same(before, now):
+    """Whether all that an old document says is said now; numbers may differ in their last digits."""
+    if isinstance(before, dict):
+        return all(name in now and same(value, now[name]) for name, value in before.items())
+    if isinstance(before, list):
+        return len(before) == len(now) and all(map(same, before, now))
+    if isinstance(before, float) and isinstance(now, float):
+        return math.isclose(before, now, rel_tol=1e-12)
+    return before == now
+
+
+@pytest.mark.parametrize(("name", "recorded"), [("python", 80), ("command", 41), ("demo", 20)])
+def test_an_old_study_file_is_read_and_left_as_it_is(folder, name, recorded):
+    path = folder(name) / "study.db"
+    before = path.read_bytes()
+    assert version(path) == 1
+
+    with read_store(path) as store:
+        assert sum(each.runs for each in store.tally()) == recorded
+        assert (store.decisions(), store.progress()) == ((), None)
+    told = json.loads(ampler("status", "study.db", "--json", where=path.parent))
+
+    assert told["runs"] == recorded
+    assert told["finished"] == sum(instance["state"] == "finished" for instance in told["instances"])
+    assert path.read_bytes() == before
+
+
+def test_an_old_study_is_analysed_to_the_numbers_of_its_day(folder):
+    place = folder("python")
+
+    now = json.loads(ampler("analyse", "study.db", "--json", where=place))
+
+    assert same(json.loads((place / "analysis.json").read_text()), now)
+
+
+def test_a_finished_old_study_needs_nothing_and_stays_one_plan(folder):
+    place = folder("python")
+    before = runs(place / "study.db")
+
+    told = ampler("run", "study.toml", where=place)
+
+    assert "80 runs are recorded in study.db, 0 of them new" in " ".join(told.split())
+    assert runs(place / "study.db") == before
+    assert version(place / "study.db") == 2
+    with read_store(place / "study.db") as store:
+        assert len(store.plans()) == 1
+        assert len(store.sessions()) == 2
+        assert [each.number for each in store.decisions()] == [0, 1]
+        assert store.progress().finished == 6
+
+
+@pytest.mark.parametrize("name", ["command", "demo"])
+def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, name):
+    old, fresh = folder(name), folder(name, fresh=True)
+    before, done = runs(old / "study.db"), finished(old / "study.db")
+    assert done
+
+    ampler("run", "study.toml", where=old)
+    ampler("run", "study.toml", where=fresh)
+
+    assert before < runs(old / "study.db") == runs(fresh / "study.db")
+    assert done.items() <= finished(old / "study.db").items()
+    assert same(*(jsonable(finished(place / "study.db")) for place in (old, fresh)))
+    with read_store(old / "study.db") as store:
+        assert len(store.plans()) == 1, "the plan is the old one"
+
+
+def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_had(folder):
+    place = folder("demo")
+    assert "ampler.demo:anneal" in (place / "study.toml").read_text()
+
+    ampler("run", "study.toml", where=place)
+    now = json.loads(ampler("analyse", "study.db", "--json", where=place))
+
+    assert same(json.loads((place / "analysis.json").read_text()), now)
+    with read_store(place / "study.db") as store:
+        identities = store.plans()[-1].fingerprint.algorithms.values()
+    assert {identity["python"] for identity in identities} == {"ampler.demo:anneal"}
+
+
+def test_an_old_study_file_and_one_of_today_can_be_merged(folder):
+    old, fresh = folder("python"), folder("python", fresh=True)
+    ampler("run", "study.toml", where=fresh)
+
+    ampler("merge", str(old / "study.db"), str(fresh / "study.db"), "-o", str(fresh / "both.db"), where=fresh)
+
+    assert runs(fresh / "both.db") == runs(old / "study.db")
+
+
+def test_writing_brings_an_old_file_up_to_date_without_touching_its_runs(folder):
+    path = folder("command") / "study.db"
+    before = runs(path)
+    open_store(path).close()
+
+    assert version(path) == 2
+    assert runs(path) == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ampler.core.values import Observation, Tally
 
@@ -15,8 +15,7 @@ LAST_WORDS = "; its error output ends with "  # differs from run to run where th
 OUT_OF_MEMORY = re.compile(r"it used .* of memory, more than ")
 
 
-@dataclass(frozen=True, slots=True)
-class CommonFailure:
+class CommonFailure(NamedTuple):
     """Why runs failed most often: the message of the first of them, and how many of all had the same reason."""
 
     message: str

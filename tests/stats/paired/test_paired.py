@@ -32,6 +32,17 @@ def number(value):
     return {"Inf": math.inf, "-Inf": -math.inf}.get(value, value)
 
 
+@pytest.mark.parametrize("test", TESTS)
+def test_every_row_answers_all_questions(test):
+    row, differences = paired_test(test), np.array([1.1, -0.4, 2.0, 3.2, 0.7])
+
+    assert 0 < row.p_value(differences, "two-sided") <= 1
+    assert row.many(differences[None], "two-sided").p_values.shape == (1,)
+    lower, upper, _ = row.interval(differences, "two-sided", 0.2)
+    assert lower <= row.estimate(differences) <= upper
+    assert row.leaning(differences) > 0 > row.leaning(-differences)
+
+
 # against R --------------------------------------------------------------------------------------------------------
 
 

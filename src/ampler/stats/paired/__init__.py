@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import ModuleType
+from typing import Any
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative, Test
@@ -49,6 +51,12 @@ __all__ = [
     "paired_test",
 ]
 
+
+def _answers(mathematics: ModuleType) -> dict[str, Any]:
+    """The functions by which the module of a test answers: all tests call them by the same names."""
+    return {name: getattr(mathematics, name) for name in ("p_value", "many", "estimate", "interval", "leaning")}
+
+
 _ROWS = (
     PairedTest(
         name="t",
@@ -57,11 +65,7 @@ _ROWS = (
         cites=(),
         estimand=Estimand("mean", words="on average", tex="mean"),
         efficiency=Fraction(1),
-        p_value=student.p_value,
-        many=student.many,
-        estimate=student.estimate,
-        interval=student.interval,
-        leaning=student.estimate,
+        **_answers(student),
         when_skewed="errs",
         by_moments=True,
     ),
@@ -73,11 +77,7 @@ _ROWS = (
         estimand=Estimand("pseudomedian", words="in the pseudomedian", tex="pseudomedian"),
         # The paper's: its worst case over all continuous symmetric distributions is 108/125 (Hodges and Lehmann 1956).
         efficiency=Fraction(86, 100),
-        p_value=wilcoxon.p_value,
-        many=wilcoxon.many,
-        estimate=wilcoxon.estimate,
-        interval=wilcoxon.interval,
-        leaning=wilcoxon.leaning,
+        **_answers(wilcoxon),
         when_skewed="tests something else",
         look_back=1,
     ),
@@ -94,11 +94,7 @@ _ROWS = (
             axis="Share of instances where φ > 0",
         ),
         efficiency=Fraction(637, 1000),  # the paper's: 2/π for normal differences
-        p_value=sign.p_value,
-        many=sign.many,
-        estimate=sign.estimate,
-        interval=sign.interval,
-        leaning=sign.leaning,
+        **_answers(sign),
         when_skewed="stays sound",
         look_back=4,  # its few possible p-values jump over the level; the signed-rank test has many more of them
     ),

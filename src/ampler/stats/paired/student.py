@@ -50,6 +50,9 @@ def estimate(x: Floats) -> float:
     return math.ldexp(mean, exponent)
 
 
+leaning = estimate  # it is quick enough
+
+
 def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
     """Return the interval of the mean difference."""
     from scipy.special import stdtrit

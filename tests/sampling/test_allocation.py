@@ -154,6 +154,15 @@ def test_balanced_fills_up_the_shortest_first():
     assert runs.tolist() == [5, 1, 3]
 
 
+def test_the_next_round_too_goes_to_what_is_cheap():
+    contrasts = contrasts_among(2, difference="simple")
+    case = (contrasts, np.full(2, 10.0), np.ones(2), np.zeros(2))
+    equal = next_runs(*case, se=0.1, size=16)
+    dear = next_runs(*case, se=0.1, size=16, costs=np.array([9.0, 1.0]))
+    assert equal.tolist() == [8, 8]
+    assert dear.tolist() == [0, 16]
+
+
 def test_runs_go_to_the_largest_relative_deficit():
     contrasts = contrasts_among(3, difference="simple", reference=0)
     counts = np.full(3, 10.0)

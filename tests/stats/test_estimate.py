@@ -13,6 +13,7 @@ from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.stats.contrasts import contrasts_among, contrasts_of
 from ampler.stats.estimate import estimate
+from ampler.stats.summaries import Mean, resampled
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "se.json").read_text(encoding="utf-8"))
 DATASETS = {dataset["name"]: dataset for dataset in GOLD["datasets"]}
@@ -57,6 +58,12 @@ def test_bootstrapped_differences_agree_with_a_million_resamples(case):
     found = estimate(dataset, method="bootstrap", resamples=100_000, **how)
     plain = [e.error / widened for e, widened in zip(found, widened_by(dataset, how), strict=True)]
     np.testing.assert_allclose(plain, numbers(case["vectorised_R1e6_SE"]), rtol=case["SE_rtol_at_R1e5"])
+
+
+def test_a_bootstrapped_error_is_the_standard_deviation_of_the_resampled_differences_however_few():
+    values = np.array([3.0, 4.0, 8.0, 9.0])
+    (found,) = estimate({"a": values, "b": [5.0, 5.0]}, difference="simple", method="bootstrap", resamples=5)
+    assert found.error == pytest.approx(resampled(Mean(), values, 5).std(ddof=1) * np.sqrt(4 / 3))
 
 
 def widened_by(dataset, how):

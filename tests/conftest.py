@@ -43,12 +43,17 @@ def nasty_names():
 
 @pytest.fixture(scope="session")
 def study_of():
-    """`study_of(names)`: an analysis of made-up runs, the later algorithms ever a little worse; the same every time."""
+    """`study_of(names)`: an analysis of made-up runs, the later algorithms ever a little worse; the same every time.
+
+    `lacking` are cells without runs, by the places of their instance and algorithm.
+    """
     from ampler.analysis import Analysis, analyse_runs
     from ampler.core.runs import Runs
     from ampler.core.settings import AnalysisSettings
 
-    def make(names, *, instances=12, runs=6, features=None, difference="simple", reference=None, **options) -> Analysis:
+    def make(
+        names, *, instances=12, runs=6, features=None, difference="simple", reference=None, lacking=(), **options
+    ) -> Analysis:
         rng = np.random.default_rng(2019)
         places = [f"{k} & $x_{k}$" for k in range(instances)]
         hard = rng.normal(0, 0.5, (instances, len(names)))
@@ -58,6 +63,7 @@ def study_of():
             for j, name in enumerate(names)
             for _ in range(runs)
         ]
+        columns = [row for row in columns if (places.index(row[0]), names.index(row[1])) not in lacking]
         groups = {
             feature: {place: values[i % len(values)] for i, place in enumerate(places)}
             for feature, values in (features or {}).items()

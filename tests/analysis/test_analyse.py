@@ -35,7 +35,7 @@ COMPARISON_KEYS = [
         "p_holm",
         "alpha",
     ),
-    *("rank", "rejected", "effect_size", "effect_interval", "verdict"),
+    *("rank", "rejected", "effect_size", "effect_interval", "instances", "verdict"),
 ]
 
 
@@ -66,6 +66,18 @@ def shifted(n=20, shift=(0.0, 1.0, 0.1), seed=1, sd=1.0):
 def read_paper(public_data):
     table = pd.read_csv(public_data / "paper_experiment1_runs.csv")
     return Runs.from_columns(table.Instance, table.Algorithm, table.Observation.to_numpy(float))
+
+
+tables = st.integers(0, 10**6).map(lambda seed: shifted(n=8, shift=(0.0, 0.5, 1.0), seed=seed))
+differences = st.sampled_from(["simple", "percent", "log-ratio"])
+
+
+def analysis_or_sentence(runs, **question):
+    """The analysis, or the text of the error that a user would see; anything else is a bug."""
+    try:
+        return analysed(runs, **question)
+    except InvalidInput as problem:
+        return str(problem)
 
 
 # against R --------------------------------------------------------------------------------------------------------
@@ -158,13 +170,20 @@ def test_mean_ranks_know_what_is_better(public_data):
     assert analysis.omnibus.friedman.uncorrected.statistic == pytest.approx(9.28, abs=5e-3)
 
 
-def test_an_incomplete_block_is_left_out_and_said(public_data):
+def test_an_incomplete_block_serves_the_pairs_that_have_it_and_that_is_said(public_data):
     table = pd.read_csv(public_data / "ioh_dsl_large_final.csv")
     runs = Runs.from_columns([f"f{f}" for f in table.func], table.algorithm, table.finalFV.to_numpy(float))
     analysis = analysed(runs, difference="simple", better="higher")
-    assert analysis.instances == 22
-    assert analysis.excluded == {"f18": "no run of (30,30) vGA"}
-    assert "22 of 23 instances are used" in next(c.sentence for c in analysis.warnings if c.kind == "incomplete")
+    assert (analysis.instances, analysis.omnibus.instances) == (23, 22)
+    assert (analysis.excluded, analysis.incomplete) == ({}, {"f18": "no run of (30,30) vGA"})
+    assert {(c.instances, "(30,30) vGA" in (c.first, c.second)) for c in analysis.comparisons} == {
+        (22, True),
+        (23, False),
+    }
+    sentence = next(c.sentence for c in analysis.warnings if c.kind == "incomplete")
+    assert "1 of 23 instances are incomplete: f18 (no run of (30,30) vGA)." in sentence
+    assert "(22 for 11 pairs, 23 for 55 pairs)" in sentence
+    assert "22 complete ones" in sentence
 
 
 def test_a_dimension_makes_subgroups(public_data):
@@ -197,12 +216,123 @@ def test_solver_failures_need_a_policy(public_data, name):
     with pytest.raises(InvalidInput, match="drop them, give a penalty, or PAR-k"):
         analysed(runs, difference="simple")
     dropped, par = (analysed(runs, difference="simple", failures=policy) for policy in (Drop(), Par(10)))
-    solved = table[table.runstatus == "ok"].groupby("instance_id").algorithm.nunique()
-    assert dropped.instances == int((solved == table.algorithm.nunique()).sum())
+    solved = {name: set(rows.instance_id) for name, rows in table[table.runstatus == "ok"].groupby("algorithm")}
+    assert all(c.instances == len(solved[c.first] & solved[c.second]) for c in dropped.comparisons)
+    everyone = set.intersection(*solved.values())
+    assert dropped.omnibus is None if len(everyone) < 2 else dropped.omnibus.instances == len(everyone)
     assert par.instances == table.instance_id.nunique()
     assert par.statistics.max() == 10 * table.runtime[table.runstatus != "ok"].max()
     assert "failures" in {caution.kind for caution in par.warnings}
     assert sum(sum(row.failures.values()) for row in par.algorithms) == (table.runstatus != "ok").sum()
+
+
+# missing cells ----------------------------------------------------------------------------------------------------
+
+
+def without(runs, lacking):
+    """The runs but for those of these cells: {(instance, algorithm), …} by place."""
+    rows = np.array([(i, k) not in lacking for i, k in zip(runs.instance, runs.algorithm, strict=True)])
+    return Runs.from_columns(
+        np.array(runs.instances, object)[runs.instance[rows]],
+        np.array(runs.algorithms, object)[runs.algorithm[rows]],
+        runs.value[rows],
+    )
+
+
+def by_pair(analysis):
+    return {(c.first, c.second): c for c in analysis.comparisons}
+
+
+def test_a_third_algorithm_with_few_cells_costs_the_others_nothing():
+    runs = runs_from(shifted(n=30), repeats=3)
+    few = without(runs, {(i, 2) for i in range(5, 30)})
+    full, found = (by_pair(analysed(each, difference="simple")) for each in (runs, few))
+    assert [found[pair].instances for pair in (("a1", "a2"), ("a1", "a3"), ("a2", "a3"))] == [30, 5, 5]
+    for field in ("estimate", "p_value", "joint_interval", "effect_size", "effect_interval"):
+        assert getattr(found["a1", "a2"], field) == getattr(full["a1", "a2"], field)
+
+
+holes = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=9).map(set)
+
+
+@settings(max_examples=40)
+@given(tables, holes, st.sampled_from([("simple", None), ("log-ratio", None), ("percent", "a1"), ("simple", "a2")]))
+def test_each_pair_is_tested_as_if_the_two_were_alone(values, lacking, question):
+    difference, reference = question
+    runs = runs_from(values, ["a1", "a2", "a3"], repeats=3)
+    found = analysis_or_sentence(without(runs, lacking), difference=difference, reference=reference)
+    if isinstance(found, str):
+        return
+    for comparison, column in zip(found.comparisons, by_pair(found), strict=True):
+        others = {(i, k) for i in range(8) for k in range(3) if f"a{k + 1}" not in column}
+        alone = analysis_or_sentence(without(runs, lacking | others), difference=difference, reference=reference)
+        if isinstance(alone, str):
+            assert comparison.instances < 2
+            assert comparison.verdict.startswith("not compared")
+            continue
+        (single,) = alone.comparisons
+        assert comparison.instances == single.instances == alone.instances
+        assert comparison.p_value == single.p_value
+        assert comparison.estimate == single.estimate
+        assert comparison.effect_size == single.effect_size
+
+
+@settings(max_examples=40)
+@given(tables, holes)
+def test_percent_of_the_grand_mean_is_of_the_algorithms_that_the_instance_has(values, lacking):
+    found = analysis_or_sentence(without(runs_from(values), lacking), difference="percent")
+    if isinstance(found, str):
+        return
+    names = [row.algorithm for row in found.algorithms]
+    for row, phi in zip(found.statistics, found.differences, strict=True):
+        grand = np.mean(row[~np.isnan(row)])
+        for (first, second), difference in zip(found.pairs, phi, strict=True):
+            expected = (row[names.index(first)] - row[names.index(second)]) / grand
+            assert difference == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@settings(max_examples=25)
+@given(tables, holes, st.sampled_from(["simple", "percent", "log-ratio"]), st.sampled_from([None, "a2"]))
+def test_whatever_is_missing_all_that_is_said_of_it_fits_together(values, lacking, difference, reference):
+    runs = without(runs_from(values, ["a1", "a2", "a3"], repeats=3), lacking)
+    features = {"half": {f"i{i + 1}": i % 2 for i in range(8)}}
+    question = {"difference": difference, "reference": reference, "se": 0.1, "budget": 9, "margin": 0.1}
+    found = analysis_or_sentence(runs, features=features, **question)
+    if isinstance(found, str):
+        assert "at least two instances" in found
+        return
+    json.dumps(found.as_dict(), allow_nan=False)
+    there = ~np.isnan(found.differences)
+    counts = dict(zip(found.pairs, there.sum(axis=0).tolist(), strict=True))
+    assert {(c.first, c.second): c.instances for c in found.comparisons} == counts
+    assert found.instances == len(found.accuracy) == len(found.differences)
+    assert there.any(axis=1).all()
+    whole = int((~np.isnan(found.statistics)).all(axis=1).sum())
+    assert len(found.incomplete) == found.instances - whole
+    assert (found.omnibus is None) == (whole < 2)
+    assert found.omnibus is None or found.omnibus.instances == whole
+    for row, errors, pairs in zip(found.accuracy, found.errors, there, strict=True):
+        assert row.error == errors[pairs].max()
+        assert row.worst in [pair for pair, has in zip(found.pairs, pairs, strict=True) if has]
+    assert all(group.instances >= 2 for group in found.subgroups)
+    assert ("instances" in str(found).split("rank")[1].splitlines()[0]) == bool(found.incomplete)
+
+
+def test_no_complete_instance_leaves_the_pairs_and_no_ranks():
+    runs = runs_from(shifted(n=30), repeats=3)
+    found = analysed(without(runs, {(i, i % 3) for i in range(30)}), difference="simple")
+    assert [c.instances for c in found.comparisons] == [10, 10, 10]
+    assert found.omnibus is None
+    assert all(math.isnan(row.mean_rank) for row in found.algorithms)
+    assert "need complete ones and are left out" in next(c.sentence for c in found.warnings if c.kind == "incomplete")
+
+
+def test_each_verdict_knows_the_effect_its_own_instances_would_have_found():
+    runs = runs_from(shifted(n=30, shift=(0.0, 0.0, 0.0)), repeats=3)
+    found = by_pair(analysed(without(runs, {(i, 2) for i in range(8, 30)}), difference="simple"))
+    of_all, of_few = (found[pair].verdict for pair in (("a1", "a2"), ("a1", "a3")))
+    assert of_all.startswith("no difference found; d ≥ 0.5")
+    assert of_few.startswith("no difference found; d ≥ 1.")
 
 
 # what comes out ---------------------------------------------------------------------------------------------------
@@ -401,9 +531,6 @@ def test_the_detectable_effect_is_that_of_the_design():
 
 # laws -------------------------------------------------------------------------------------------------------------
 
-tables = st.integers(0, 10**6).map(lambda seed: shifted(n=8, shift=(0.0, 0.5, 1.0), seed=seed))
-differences = st.sampled_from(["simple", "percent", "log-ratio"])
-
 
 @settings(max_examples=25)
 @given(tables, differences, st.randoms())
@@ -465,14 +592,6 @@ def test_better_decides_the_words_alone():
 nasty = st.sampled_from(
     [0.0, -0.0, 1.0, 1.0, 2.0, 2.5, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1.7e308, -1.7e308, 0.1 + 0.2, 0.3, 1e16]
 )
-
-
-def analysis_or_sentence(runs, **question):
-    """The analysis, or the text of the error that a user would see; anything else is a bug."""
-    try:
-        return analysed(runs, **question)
-    except InvalidInput as problem:
-        return str(problem)
 
 
 @settings(max_examples=100)

@@ -111,8 +111,13 @@ def test_missing_cells():
         full.value[rows],
     )
     sentence = warnings_of(runs)["incomplete"]
-    assert sentence.startswith("28 of 30 instances are used")
-    assert "i5 (no run of a2), i9 (no run of a0)" in sentence
+    assert sentence.startswith("29 of 30 instances are used, those with values of both algorithms of a pair; left out:")
+    assert "left out: i9 (no run of a0). 1 of 29 instances are incomplete: i5 (no run of a2)." in sentence
+    assert "on the instances that both have (28 for a0 × a2, 29 for a0 × a1)" in sentence
+    assert sentence.endswith("ranks and tests of all algorithms together use the 28 complete ones.")
+    both_ways = warnings_of(runs, reference=None)["incomplete"]
+    assert both_ways.startswith("2 of 30 instances are incomplete: i5 (no run of a2), i9 (no run of a0).")
+    assert "(28 for a0 × a2, 29 for 2 pairs)" in both_ways
 
 
 def test_constant_differences():
@@ -262,7 +267,14 @@ def test_failures_on_which_the_conclusion_hangs():
 
 
 def test_when_all_runs_of_an_algorithm_failed_dropping_them_leaves_nothing():
+    lost = np.zeros((30, 2, 20), bool)
+    lost[:, 1] = True
+    sentence = warnings_of(with_failures(healthy(a=2), lost), failures=Penalty(1e3))["failures"]
+    assert "With failed runs left out nothing can be said: there must be at least two instances" in sentence
+
+
+def test_when_all_runs_of_one_of_three_failed_dropping_them_leaves_the_others():
     lost = np.zeros((30, 3, 20), bool)
     lost[:, 2] = True
     sentence = warnings_of(with_failures(healthy(), lost), failures=Penalty(1e3))["failures"]
-    assert "With failed runs left out nothing can be said: there must be at least two instances" in sentence
+    assert "With failed runs left out 1 decision would change (a0 × a2; 30 instances)" in sentence

@@ -25,6 +25,7 @@ COMPARISON = Comparison(
     joint_interval=(-0.0464, -0.0218),
     effect_size=-1.2,
     effect_interval=(-1.5, -0.8),
+    instances=57,
 )
 ASKED = AnalysisSettings(difference="percent", reference="full")
 SAME = Equivalence(margin=0.01, p_value=1e-6, p_holm=1e-5, alpha=0.001, rank=1, established=True)
@@ -46,6 +47,11 @@ def test_better_chooses_the_winner():
     assert say(better="higher").startswith("mine is better: higher by 3.41 %")
     assert say(estimate=0.0341, joint_interval=(0.0218, 0.0464)).startswith("mine is better: lower by 3.41 %")
     assert say(better="higher", estimate=0.0341, joint_interval=(0.0218, 0.0464)).startswith("full is better: higher")
+
+
+def test_a_pair_without_common_instances_is_not_compared():
+    assert say(instances=0, rejected=False) == "not compared: both have values on 0 instances, and 2 are needed"
+    assert "on 1 instance, and 2" in say(instances=1, rejected=False)
 
 
 def test_a_simple_difference_is_in_its_own_unit():

@@ -25,6 +25,14 @@ def nasty(study_of, nasty_names):
 
 
 @pytest.fixture(scope="session")
+def gappy(study_of):
+    """An analysis in which algorithms lack instances: a pair has all, others few, one a single one."""
+    lacking = {(i, 2) for i in range(4, 12)} | {(i, 3) for i in range(3)} | {(i, 3) for i in range(4, 12)}
+    features = {"half": ["one", "other"]}
+    return study_of(["one", "two", "three", "four"], lacking=lacking, features=features, se=0.8, budget=24)
+
+
+@pytest.fixture(scope="session")
 def paper(public_data):
     """The paper's first experiment, analysed as there."""
     runs = public_data / "paper_experiment1_runs.csv"

@@ -190,6 +190,14 @@ def test_every_kind_of_analysis_has_a_page(study_of, options):
     assert "table-comparisons" in page.ids
 
 
+def test_missing_cells_have_a_page_that_says_so(gappy):
+    page = render(Subject("gappy", gappy), "html")
+
+    assert "each pair was compared on the instances with values of both (1 to 12 instances)" in page
+    assert "not compared: both have values on 1 instance, and 2 are needed" in page
+    assert "need two instances with values of every algorithm" in page
+
+
 def test_constant_and_equal_results_have_a_page():
     from ampler import analyse
     from ampler.core.runs import Runs

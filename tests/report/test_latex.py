@@ -80,6 +80,19 @@ def test_the_holm_table_has_a_rule_where_rejecting_stops_and_escapes_the_names()
     assert all(line.count(" & ") == 6 and line.endswith(r" \\") for line in lines if "times$" in line)
 
 
+def test_comparisons_that_rest_on_different_instances_say_on_how_many(gappy):
+    lines = holm_table(gappy).splitlines()
+
+    assert lines[0] == r"\begin{tabular}{rlrrrrcr}"
+    assert next(line for line in lines if r"one $\times$ three" in line).split(" & ")[2] == "$4$"
+    assert all(line.count(" & ") == 7 for line in lines if "times$" in line)
+
+
+def test_what_an_algorithm_lacks_is_a_dash(gappy):
+    assert statistics_tabular(gappy).count("--") == 19
+    assert algorithms_tabular(gappy).count("--") == 4
+
+
 # the document ------------------------------------------------------------------------------------------------------
 
 

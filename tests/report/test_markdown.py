@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from ampler.report import render
 from ampler.report.markdown import as_markdown
 from ampler.report.subject import Subject
 
 
-def test_markdown_tables_have_the_same_number_of_cells_in_every_row(nasty):
-    text = render(Subject("x", nasty), "md")
+@pytest.mark.parametrize("analysis", ["nasty", "gappy"])
+def test_markdown_tables_have_the_same_number_of_cells_in_every_row(analysis, request):
+    text = render(Subject("x", request.getfixturevalue(analysis)), "md")
 
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in block.splitlines()}

@@ -38,13 +38,14 @@ def test_table_1_of_the_paper_to_its_printed_digits(paper):
     assert table.stop == sum(row["reject"] for row in rows) == 12
 
 
-def test_every_row_of_every_table_has_the_cells_of_its_header(nasty, study_of):
-    for analysis in (nasty, study_of(["one", "two"], margin=0.5), study_of(["one", "two"], runs=1)):
+def test_every_row_of_every_table_has_the_cells_of_its_header(nasty, gappy, study_of):
+    for analysis in (nasty, gappy, study_of(["one", "two"], margin=0.5), study_of(["one", "two"], runs=1)):
         tables = [
             *(make(analysis) for make in (comparisons_table, algorithms_table, accuracy_table, assumptions_table)),
             *(omnibus_table(analysis), statistics_table(analysis), *exploratory_tables(analysis)),
+            excluded_table(analysis),
         ]
-        for table in tables:
+        for table in filter(None, tables):
             assert {len(row) for row in table.rows} == {len(table.header)}
             assert all(place < len(table.header) for place in table.words)
 
@@ -91,6 +92,37 @@ def test_unknown_accuracy_is_a_dash(study_of):
 
     assert set(texts(table, "largest SE")) == {"–"}
     assert set(texts(table, "worst pair")) == {"–"}
+
+
+def test_comparisons_that_rest_on_different_instances_say_on_how_many(gappy, paper):
+    table = comparisons_table(gappy)
+
+    assert dict(zip(texts(table, "comparison"), texts(table, "instances"), strict=True)) == {
+        "one × two": "12",
+        **dict.fromkeys(["one × three", "two × three"], "4"),
+        **dict.fromkeys(["one × four", "two × four", "three × four"], "1"),
+    }
+    assert "instances" not in comparisons_table(paper).header
+
+
+def test_what_an_algorithm_lacks_is_a_dash_and_never_the_best(gappy):
+    rows = statistics_table(gappy).rows
+
+    assert [[cell.text == "–" for cell in row[1:]] for row in rows] == np.isnan(gappy.statistics).tolist()
+    assert [sum(cell.best for cell in row) for row in rows] == [1] * 12
+
+
+def test_too_few_complete_instances_are_no_table_of_all_together(gappy):
+    assert omnibus_table(gappy) is None
+    assert set(texts(algorithms_table(gappy), "mean rank")) == {"–"}
+
+
+def test_instances_that_some_algorithm_lacks_are_listed_with_their_use(gappy):
+    table = excluded_table(gappy)
+
+    assert set(texts(table, "used in")) == {"some comparisons"}
+    assert texts(table, "instance") == list(gappy.incomplete)
+    assert texts(table, "why")[0] == "no run of four"
 
 
 def test_all_instances_used_is_no_table(paper):

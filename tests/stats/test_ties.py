@@ -82,3 +82,15 @@ def test_the_sign_test_counts_differences_of_rounding_as_zeros():
     found = am.analyse(frame, difference="simple", better="lower", test="sign").comparisons[0]
 
     assert found.p_value == 2 * 0.5**3
+
+
+@given(numbers, st.sampled_from([1e-12, 1e5]), st.integers(0, 10))
+def test_what_is_missing_stays_missing_and_the_others_settle_as_if_it_were_not_there(values, size, seed):
+    missing = np.random.default_rng(seed).random(values.shape) < 0.3
+
+    found = settled(np.where(missing, np.nan, values), np.full(values.shape, size))
+
+    assert np.isnan(found).tolist() == missing.tolist()
+    for k, there in enumerate(~missing.T):
+        alone = settled(values[there, k], np.full(there.sum(), size)) if there.any() else np.array([])
+        assert found[there, k].tolist() == alone.tolist()

@@ -6,7 +6,7 @@
 In reading order:
 
 * `analyse`: the steps, in the order in which they are taken;
-* `blocks`: runs gathered by instance and algorithm, incomplete instances left out, then summarised;
+* `blocks`: runs gathered by instance and algorithm, then summarised; a cell may be missing;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
 * `exploration`: subgroups, and whether the conclusion hangs on a choice;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;

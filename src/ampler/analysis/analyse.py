@@ -6,6 +6,7 @@ runs ─► blocks ─► differences ─► compare (Holm) ─► verdicts
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from ampler.analysis import cautions
-from ampler.analysis.blocks import Blocks, Cells, complete, gather, summarise
-from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence
+from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather, summarise
+from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, fewest_instances
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.words import verdict
-from ampler.core.arrays import Bools, Floats, Pair
+from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
 from ampler.core.runs import STATUSES, Runs
@@ -30,6 +31,7 @@ from ampler.design import achieved_power, detectable_effect
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
+from ampler.stats.paired import FEWEST, present
 from ampler.stats.shape import skewness
 
 
@@ -59,7 +61,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         differences, pairs, test=settings.test, alternative=settings.alternative, alpha=settings.family_alpha
     )
     diagnoses = _diagnoses(prepared)
-    detectable = _detectable(prepared)
+    detectable, fewest = _detectable(prepared, comparisons), fewest_instances(comparisons)
     together = _omnibus(prepared)
     accuracy = _accuracy(prepared)
     others = _other_policies(prepared, found)
@@ -71,8 +73,9 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         algorithms=_algorithms(prepared, together),
         accuracy=accuracy,
         excluded=prepared.excluded,
-        detectable_effect=detectable,
-        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, detectable, others),
+        incomplete=prepared.incomplete,
+        detectable_effect=detectable[fewest],
+        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, detectable[fewest], others),
         diagnoses=diagnoses,
         omnibus=together,
         subgroups=subgroups(
@@ -110,6 +113,7 @@ class Prepared:
     cells: Cells
     blocks: Blocks
     excluded: Mapping[str, str]
+    incomplete: Mapping[str, str]
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -119,7 +123,7 @@ class Prepared:
 
     @cached_property
     def differences(self) -> Floats:
-        """The difference of each pair (column) on each instance (row)."""
+        """The difference of each pair (column) on each instance (row); NaN where one of the two lacks it."""
         return self.blocks.differences(self.contrasts)
 
     @cached_property
@@ -132,15 +136,14 @@ class Prepared:
         """Their standard errors as a cautious reader takes them."""
         return self.blocks.errors(self.contrasts, guard=self.settings.guard)
 
-    @property
-    def design(self) -> dict[str, Any]:
-        """The terms of the design that this analysis is, as the questions of `design` take them."""
+    def design(self, instances: int) -> dict[str, Any]:
+        """Return the terms of the design that this analysis is on so many instances, as `design` takes them."""
         asked = {"alpha": self.settings.family_alpha, "alternative": self.settings.alternative}
-        return {"instances": len(self.differences), "comparisons": len(self.pairs), "test": self.settings.test} | asked
+        return {"instances": instances, "comparisons": len(self.pairs), "test": self.settings.test} | asked
 
     def differences_under(self, policy: FailurePolicy | WorstSeen | None) -> Floats:
         """Return the differences that another way of counting failed runs gives."""
-        cells, _ = _usable(self.runs, policy, self.deterministic)
+        cells = _usable(self.runs, policy, self.contrasts, self.deterministic).cells
         return summarise(cells, self.settings.statistic, accuracy=False).differences(self.contrasts)
 
     def decide(self, differences: Floats) -> Signs:
@@ -156,28 +159,28 @@ def _prepared(runs: Runs, settings: AnalysisSettings, deterministic: Collection[
     contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
-    cells, excluded = _usable(runs, settings.failures, deterministic)
-    blocks = summarise(cells, settings.statistic, deterministic=deterministic)
-    return Prepared(settings, deterministic, runs, contrasts, cells, blocks, excluded)
+    found = _usable(runs, settings.failures, contrasts, deterministic)
+    blocks = summarise(found.cells, settings.statistic, deterministic=deterministic)
+    return Prepared(settings, deterministic, runs, contrasts, found.cells, blocks, found.excluded, found.incomplete)
 
 
 def _usable(
-    runs: Runs, policy: FailurePolicy | WorstSeen | None, deterministic: Collection[str] | None
-) -> tuple[Cells, Mapping[str, str]]:
-    """The cells of the complete instances, and why the others are left out."""
-    cells, excluded = complete(gather(runs, policy), deterministic)
-    _check_instances(cells, excluded)
-    return cells, excluded
-
-
-def _check_instances(cells: Cells, excluded: Mapping[str, str]) -> None:
-    if len(cells.instances) >= 2:
-        return
-    total = len(cells.instances) + len(excluded)
-    why = listed([f"{name} ({reason})" for name, reason in excluded.items()], cautions.SHOWN)
+    runs: Runs,
+    policy: FailurePolicy | WorstSeen | None,
+    contrasts: Contrasts,
+    deterministic: Collection[str] | None,
+) -> Comparable:
+    """The cells that comparisons can rest on; InvalidData if no pair has two instances."""
+    found = comparable(gather(runs, policy), contrasts, deterministic)
+    common = contrasts.both(found.cells.counts > 0).sum(axis=0)
+    if common.max() >= FEWEST:
+        return found
+    left_out = {**found.excluded, **found.incomplete}
+    why = listed([f"{name} ({reason})" for name, reason in left_out.items()], cautions.SHOWN)
     raise InvalidData(
-        "there must be at least two instances with values of every algorithm, as the sample size is the number of"
-        f" instances and not of runs, got {len(cells.instances)} of {total}" + (f"; left out: {why}" if why else "")
+        "there must be at least two instances with values of both algorithms of a pair, as the sample size is the"
+        f" number of instances and not of runs, got {common.max()} of {len(runs.instances)}"
+        + (f"; left out: {why}" if why else "")
     )
 
 
@@ -185,12 +188,15 @@ def _check_instances(cells: Cells, excluded: Mapping[str, str]) -> None:
 
 
 def _in_words(
-    comparisons: Sequence[Comparison], diagnoses: Sequence[Diagnosis], settings: AnalysisSettings, detectable: float
+    comparisons: Sequence[Comparison],
+    diagnoses: Sequence[Diagnosis],
+    settings: AnalysisSettings,
+    detectable: Mapping[int, float],
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
     said = (
-        replace(comparison, verdict=verdict(comparison, diagnosis.equivalence, settings, detectable))
-        for comparison, diagnosis in zip(comparisons, diagnoses, strict=True)
+        replace(each, verdict=verdict(each, diagnosis.equivalence, settings, detectable.get(each.instances, math.nan)))
+        for each, diagnosis in zip(comparisons, diagnoses, strict=True)
     )
     return tuple(sorted(said, key=lambda comparison: comparison.rank))
 
@@ -204,7 +210,7 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
         Diagnosis(
             *pair,
             noise_share=_noise_share(prepared.differences[:, k], prepared.errors[:, k]),
-            skewness=skewness(prepared.differences[:, k]),
+            skewness=skewness(present(prepared.differences[:, k])),
             equivalence=same[k],
         )
         for k, pair in enumerate(prepared.pairs)
@@ -213,26 +219,35 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
 
 def _noise_share(differences: Floats, errors: Floats) -> float:
     """The mean squared standard error as a share of the variance of the differences."""
-    _, sd, exponent = location(differences)
+    there = ~np.isnan(differences)
+    if there.sum() < FEWEST:
+        return math.nan
+    _, sd, exponent = location(differences[there])
     if sd == 0:
-        return float("nan")
+        return math.nan
     with np.errstate(over="ignore"):  # noise beyond all measure is infinite
-        return float(np.mean((np.ldexp(errors, -exponent) / sd) ** 2))
+        return float(np.mean((np.ldexp(errors[there], -exponent) / sd) ** 2))
 
 
-def _detectable(prepared: Prepared) -> float:
+def _detectable(prepared: Prepared, comparisons: Sequence[Comparison]) -> dict[int, float]:
+    """The effect found with the power wanted, by the number of instances a comparison has."""
+    counts = {each.instances for each in comparisons if each.instances >= FEWEST}
+    return {instances: _detectable_with(instances, prepared) for instances in counts}
+
+
+def _detectable_with(instances: int, prepared: Prepared) -> float:
     try:
-        return detectable_effect(power=prepared.settings.power, **prepared.design).effect
+        return detectable_effect(power=prepared.settings.power, **prepared.design(instances)).effect
     except InvalidDesign:  # too few instances for this test to find anything
-        return float("nan")
+        return math.nan
 
 
-def _reached_power(prepared: Prepared) -> float:
+def _reached_power(prepared: Prepared, instances: int) -> float:
     """The mean power for the effect that was planned for."""
     if prepared.settings.effect is None:
-        return float("nan")
+        return math.nan
     try:
-        return achieved_power(effect=prepared.settings.effect, **prepared.design).power
+        return achieved_power(effect=prepared.settings.effect, **prepared.design(instances)).power
     except InvalidDesign:
         return 0.0
 
@@ -240,34 +255,56 @@ def _reached_power(prepared: Prepared) -> float:
 # beside the comparisons -------------------------------------------------------------------------------------------
 
 
-def _omnibus(prepared: Prepared) -> Omnibus:
-    """On the statistics, or on their logarithms when ratios are compared; ranks are the same."""
-    settings, values = prepared.settings, prepared.blocks.statistics
+def _omnibus(prepared: Prepared) -> Omnibus | None:
+    """On the statistics of the complete instances, or on their logarithms when ratios are compared.
+
+    None where fewer than two instances are complete.
+    """
+    settings = prepared.settings
+    values = prepared.blocks.statistics[prepared.blocks.present.all(axis=1)]
+    if len(values) < FEWEST:
+        return None
     if settings.difference == "log-ratio":
         values = np.log(values)
     return omnibus(values, better=settings.better, alpha=settings.alpha)
 
 
 def _accuracy(prepared: Prepared) -> tuple[InstanceAccuracy, ...]:
-    settings, errors = prepared.settings, prepared.errors
-    known: Bools = np.asarray(np.isfinite(errors).all(axis=1))
-    worst = np.where(known[:, None], errors, 0.0).argmax(axis=1)
-    totals = prepared.cells.spent.sum(axis=1)
-    return tuple(
-        InstanceAccuracy(
-            instance=name,
-            runs=tuple(prepared.cells.spent[i].tolist()),
-            error=float(errors[i].max()),
-            guarded_error=float(prepared.guarded[i].max()),
-            worst=prepared.pairs[worst[i]] if known[i] else None,
-            at_budget=settings.budget is not None and int(totals[i]) >= settings.budget,
-            accurate=None if settings.se is None or not known[i] else bool(errors[i].max() <= settings.se),
-        )
-        for i, name in enumerate(prepared.blocks.instances)
+    rows = zip(
+        prepared.blocks.instances,
+        prepared.cells.spent,
+        ~np.isnan(prepared.differences),
+        prepared.errors,
+        prepared.guarded,
+        strict=True,
+    )
+    return tuple(_instance_accuracy(*row, prepared.pairs, prepared.settings) for row in rows)
+
+
+def _instance_accuracy(
+    name: str,
+    spent: Counts,
+    there: Bools,
+    errors: Floats,
+    guarded: Floats,
+    pairs: Sequence[Pair],
+    settings: AnalysisSettings,
+) -> InstanceAccuracy:
+    """The largest errors over the pairs that are `there`; not known unless all of them are."""
+    error = float(errors[there].max())
+    known = math.isfinite(error)
+    return InstanceAccuracy(
+        instance=name,
+        runs=tuple(spent.tolist()),
+        error=error,
+        guarded_error=float(guarded[there].max()),
+        worst=pairs[int(np.nanargmax(np.where(there, errors, np.nan)))] if known else None,
+        at_budget=settings.budget is not None and int(spent.sum()) >= settings.budget,
+        accurate=None if settings.se is None or not known else error <= settings.se,
     )
 
 
-def _algorithms(prepared: Prepared, together: Omnibus) -> tuple[AlgorithmRuns, ...]:
+def _algorithms(prepared: Prepared, together: Omnibus | None) -> tuple[AlgorithmRuns, ...]:
     runs = prepared.runs
     size = len(STATUSES)
     ends = np.bincount(runs.algorithm * size + runs.status, minlength=len(runs.algorithms) * size).reshape(-1, size)
@@ -276,7 +313,7 @@ def _algorithms(prepared: Prepared, together: Omnibus) -> tuple[AlgorithmRuns, .
             algorithm=name,
             runs=int(ends[k].sum()),
             failures={status: int(ends[k, place]) for place, status in enumerate(STATUSES) if place and ends[k, place]},
-            mean_rank=together.mean_ranks[k],
+            mean_rank=together.mean_ranks[k] if together is not None else math.nan,
         )
         for k, name in enumerate(runs.algorithms)
     )
@@ -306,7 +343,7 @@ def _warnings(
     shares = np.array([diagnosis.noise_share for diagnosis in diagnoses])
     found = [
         cautions.failed_runs(prepared.runs, others),
-        cautions.incomplete_blocks(prepared.excluded, len(blocks.instances) + len(prepared.excluded)),
+        cautions.incomplete_blocks(prepared.excluded, prepared.incomplete, comparisons, len(blocks.instances)),
         cautions.pseudoreplication(blocks),
         cautions.duplicates(blocks),
         cautions.repeated_runs(prepared.cells),
@@ -321,18 +358,16 @@ def _warnings(
             comparisons,
             np.array([diagnosis.skewness for diagnosis in diagnoses]),
             pairs,
-            len(blocks.instances),
             test=settings.test,
             alternative=settings.alternative,
             difference=settings.difference,
         ),
-        cautions.unreachable(comparisons, len(blocks.instances)),
+        cautions.unreachable(comparisons),
         cautions.underpowered(
-            len(blocks.instances),
-            len(pairs),
+            comparisons,
             detectable=detectable,
             effect=settings.effect,
-            reached=_reached_power(prepared),
+            reached=_reached_power(prepared, fewest_instances(comparisons)),
             power=settings.power,
         ),
     ]

@@ -1,18 +1,20 @@
 """Instances as blocks: runs gathered by instance and algorithm, then summarised. Pure.
 
-    runs ─► gather (what a failed run counts as) ─► Cells ─► complete ─► summarise (the statistic) ─► Blocks
+    runs ─► gather (what a failed run counts as) ─► Cells ─► comparable ─► summarise (the statistic) ─► Blocks
 
-Arrays have instances in rows and algorithms in columns.
+Arrays have instances in rows and algorithms in columns. An algorithm may lack an instance: its cell is empty, its
+statistic NaN, and so is every difference it has a part in; all others are as if it had never been there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from ampler.core.arrays import Bools, Counts, Floats
+from ampler.core.arrays import Bools, Codes, Counts, Floats
 from ampler.core.choices import Guard
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
@@ -52,7 +54,7 @@ class Cells:
 class Blocks:
     """The statistic of each algorithm on each instance, and the variance of one run, in units of 2^exponents.
 
-    A variance is NaN where one value alone says nothing about it.
+    A statistic is NaN where an algorithm lacks the instance; a variance also where there is one value alone.
     """
 
     instances: tuple[str, ...]
@@ -69,29 +71,70 @@ class Blocks:
         """The statistics in their own unit."""
         return self._unscaled(self.theta)
 
+    @property
+    def present(self) -> Bools:
+        """Which algorithms have values on which instances."""
+        return np.asarray(self.counts > 0)
+
     def differences(self, contrasts: Contrasts) -> Floats:
-        """Return φ of each pair on each instance; differences within rounding of each other are the same."""
+        """Return φ of each pair on each instance; NaN where one of the two lacks it.
+
+        Percent of the grand mean is that of the algorithms which the instance has. Differences within rounding of each
+        other are the same.
+        """
+        phi = self._by_part(contrasts, Blocks._differences)
+        with np.errstate(over="ignore", under="ignore"):
+            return settled(phi, self._rounding(contrasts, phi))
+
+    def errors(self, contrasts: Contrasts, *, guard: Guard = "none") -> Floats:
+        """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
+        return self._by_part(contrasts, partial(Blocks._errors, guard=guard))
+
+    def _by_part(self, contrasts: Contrasts, ask: Callable[[Blocks, Contrasts], Floats]) -> Floats:
+        """What is asked of every pair on every instance, put together from parts that are complete."""
+        if self.present.all():
+            return ask(self, contrasts)
+        found = np.full((len(self.instances), len(contrasts.first)), np.nan)
+        patterns, pattern_of = np.unique(self.present, axis=0, return_inverse=True)
+        for place, pattern in enumerate(patterns):
+            rows, pairs = np.flatnonzero(pattern_of.ravel() == place), np.flatnonzero(contrasts.both(pattern))
+            if len(pairs):
+                found[np.ix_(rows, pairs)] = ask(self._part(rows, np.flatnonzero(pattern)), contrasts.among(pattern))
+        return found
+
+    def _part(self, rows: Codes, algorithms: Codes) -> Blocks:
+        """Some instances and some algorithms, as if there were no others."""
+        both = np.ix_(rows, algorithms)
+        return Blocks(
+            instances=tuple(self.instances[i] for i in rows),
+            algorithms=tuple(self.algorithms[k] for k in algorithms),
+            counts=self.counts[both],
+            theta=self.theta[both],
+            variances=self.variances[both],
+            kurtosis=None if self.kurtosis is None else self.kurtosis[both],
+            certain=self.certain[algorithms],
+            exponents=self.exponents[rows],
+        )
+
+    def _differences(self, contrasts: Contrasts) -> Floats:
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # what leaves the doubles is refused below
             phi = contrasts.differences(self.theta)
-            noise = self._rounding(contrasts, phi)
-        if contrasts.difference == "simple":
-            phi, noise = self._unscaled(phi), self._unscaled(noise)
+        phi = self._unscaled(phi) if contrasts.difference == "simple" else phi
         if not np.isfinite(phi).all():
             raise InvalidData(
                 "the differences must be finite, but some exceed the largest number; scale the values down"
             )
-        return settled(phi, noise)
+        return phi
 
     def _rounding(self, contrasts: Contrasts, phi: Floats) -> Floats:
         """How much of each difference may be rounding: a share of what was subtracted, which is 1 for a ratio."""
+        if contrasts.difference != "simple":
+            return ROUNDING * (1.0 + np.abs(phi))
         size = np.abs(self.theta)
-        if contrasts.difference == "simple":
-            return ROUNDING * np.maximum(size[:, contrasts.first], size[:, contrasts.second])
-        return ROUNDING * (1.0 + np.abs(phi))
+        return self._unscaled(ROUNDING * np.maximum(size[:, contrasts.first], size[:, contrasts.second]))
 
-    def errors(self, contrasts: Contrasts, *, guard: Guard = "none") -> Floats:
-        """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
+    def _errors(self, contrasts: Contrasts, *, guard: Guard) -> Floats:
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
             errors = np.sqrt(
@@ -139,21 +182,38 @@ def gather(runs: Runs, failures: FailurePolicy | WorstSeen | None = None) -> Cel
     )
 
 
-def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tuple[Cells, dict[str, str]]:
-    """Keep the instances on which every algorithm has enough values; return the others with the reason.
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparable:
+    """The cells that comparisons can rest on, and why others cannot: reasons by instance."""
+
+    cells: Cells
+    excluded: Mapping[str, str]  # instances of no use to any pair
+    incomplete: Mapping[str, str]  # instances of use to some pairs only
+
+
+def comparable(cells: Cells, contrasts: Contrasts, deterministic: Collection[str] | None = None) -> Comparable:
+    """Keep the cells with enough values, and the instances that have both cells of some pair.
 
     With `deterministic`, the names of the algorithms whose value never changes, all others need two values. Without
     it (results people already have) one is enough, unless other runs of the cell failed.
     """
-    failed = cells.spent - cells.counts
-    if deterministic is None:
-        needed = np.where(failed > 0, 2, 1)
-    else:
-        needed = np.array([[1 if name in deterministic else 2 for name in cells.algorithms]])
-    short = cells.counts < needed
-    usable: Bools = np.asarray(~short.any(axis=1))
-    reasons = {cells.instances[i]: _reason(cells, int(i), short[i]) for i in np.flatnonzero(~usable)}
-    return _rows(cells, usable), reasons
+    short = _short(cells, deterministic)
+    serves: Bools = np.asarray(contrasts.both(~short).any(axis=1))
+    lacking = np.flatnonzero(short.any(axis=1))
+    reasons = {int(i): _reason(cells, int(i), short[i]) for i in lacking}
+    return Comparable(
+        _rows(_emptied(cells, short), serves),
+        {cells.instances[i]: reason for i, reason in reasons.items() if not serves[i]},
+        {cells.instances[i]: reason for i, reason in reasons.items() if serves[i]},
+    )
+
+
+def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tuple[Cells, dict[str, str]]:
+    """Keep the instances on which every algorithm has enough values; return the others with the reason."""
+    short = _short(cells, deterministic)
+    whole: Bools = np.asarray(~short.any(axis=1))
+    reasons = {cells.instances[i]: _reason(cells, int(i), short[i]) for i in np.flatnonzero(~whole)}
+    return _rows(cells, whole), reasons
 
 
 def summarise(
@@ -186,9 +246,10 @@ def summarise(
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
     """Percent and log-ratio differences mean something for positive statistics only."""
-    if contrasts.difference == "simple" or (blocks.theta > 0).all():
+    wrong = blocks.present & ~(blocks.theta > 0)
+    if contrasts.difference == "simple" or not wrong.any():
         return
-    i, k = np.argwhere(~(blocks.theta > 0))[0]
+    i, k = np.argwhere(wrong)[0]
     raise InvalidData(
         f"{contrasts.difference} differences need positive values: the statistic of algorithm {blocks.algorithms[k]!r}"
         f" on instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple'"
@@ -196,15 +257,24 @@ def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
 
 
 def _check_finite(cells: Cells, theta: Floats) -> None:
-    if not np.isfinite(theta).all():
-        i, k = np.argwhere(~np.isfinite(theta))[0]
+    wrong = (cells.counts > 0) & ~np.isfinite(theta)
+    if wrong.any():
+        i, k = np.argwhere(wrong)[0]
         raise InvalidData(
             f"the statistic must be a finite number, got {theta[i, k]} for algorithm {cells.algorithms[k]!r} on"
             f" instance {cells.instances[i]!r}; mend the statistic or leave the instance out"
         )
 
 
-# which instances are complete -------------------------------------------------------------------------------------
+# which cells are enough -------------------------------------------------------------------------------------------
+
+
+def _short(cells: Cells, deterministic: Collection[str] | None) -> Bools:
+    """Which cells have too few values."""
+    if deterministic is None:
+        failed = cells.spent - cells.counts
+        return np.asarray(cells.counts < np.where(failed > 0, 2, 1))
+    return np.asarray(cells.counts < np.array([[1 if name in deterministic else 2 for name in cells.algorithms]]))
 
 
 def _reason(cells: Cells, instance: int, short: Bools) -> str:
@@ -220,6 +290,14 @@ def _reason(cells: Cells, instance: int, short: Bools) -> str:
         what = f"only one of {spent} runs of {name} gave a value" if spent > 1 else f"only one run of {name}"
     others = int(short.sum()) - 1
     return what + (f", and {others} more algorithm{'s' if others > 1 else ''} short" if others else "")
+
+
+def _emptied(cells: Cells, short: Bools) -> Cells:
+    """The cells without the values of those that have too few."""
+    if not short.any():
+        return cells
+    kept = np.repeat(~short.ravel(), cells.counts.ravel())
+    return replace(cells, values=cells.values[kept], counts=np.where(short, 0, cells.counts))
 
 
 def _rows(cells: Cells, rows: Bools) -> Cells:
@@ -240,7 +318,8 @@ def _rows(cells: Cells, rows: Bools) -> Cells:
 
 def _exponents(cells: Cells) -> Counts:
     """The power of two by which each instance is divided: 0, unless squares would leave the doubles."""
-    largest = np.maximum.reduceat(np.abs(cells.values), cells.starts.ravel()).reshape(cells.counts.shape)
+    largest = np.zeros(cells.counts.shape)
+    largest[cells.counts > 0] = np.maximum.reduceat(np.abs(cells.values), cells.starts[cells.counts > 0])
     top = np.frexp(largest)[1].astype(np.int64)
     ordinary = (np.abs(top) <= ORDINARY) | (largest == 0)
     return np.where(ordinary.all(axis=1), 0, top.max(axis=1, where=largest > 0, initial=-2000) - ROOM)
@@ -255,7 +334,8 @@ def _scaled(cells: Cells, exponents: Counts) -> Cells:
 
 def _moments(cells: Cells) -> tuple[Floats, Floats, Floats]:
     """Mean, variance and kurtosis of each cell: two passes over the values, shifted by the first of the cell."""
-    shape, starts, n = cells.counts.shape, cells.starts.ravel(), cells.counts.ravel()
+    filled = cells.counts > 0
+    starts, n = cells.starts[filled], cells.counts[filled]
     first = cells.values[starts]
     rest = cells.values - np.repeat(first, n)  # large offsets cancel exactly here
     mean = np.add.reduceat(rest, starts) / n
@@ -267,14 +347,21 @@ def _moments(cells: Cells) -> tuple[Floats, Floats, Floats]:
         variances = np.where(n > 1, squares / (n - 1), np.nan)
         rest /= np.repeat(np.sqrt(squares), n)
     kurtosis = np.where(squares > 0, n * np.add.reduceat(rest**4, starts), 0.0)
-    return (first + (mean + slip)).reshape(shape), variances.reshape(shape), kurtosis.reshape(shape)
+    return _spread(filled, first + (mean + slip)), _spread(filled, variances), _spread(filled, kurtosis)
+
+
+def _spread(filled: Bools, values: Floats) -> Floats:
+    """The values of the filled cells where they stand; NaN in the empty ones."""
+    result = np.full(filled.shape, np.nan)
+    result[filled] = values
+    return result
 
 
 def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats]:
     """The statistic of each cell, and the variance of one run."""
     shape = cells.counts.shape
-    theta, variances = np.empty(shape), np.full(shape, np.nan)
-    for i, k in np.ndindex(*shape):
+    theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    for i, k in np.argwhere(cells.counts > 0):
         values = cells.of(i, k)
         theta[i, k] = float(summary(values))
         if accuracy and len(values) > 1:

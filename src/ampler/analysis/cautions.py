@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ampler.analysis.blocks import Blocks, Cells
 from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import OtherPolicy
+from ampler.analysis.words import instances_in_words
 from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.runs import Runs
@@ -23,7 +24,7 @@ from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.location import is_constant
-from ampler.stats.paired import paired_test
+from ampler.stats.paired import FEWEST, paired_test, present_columns
 from ampler.stats.shape import error_inflation, skewness_error
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
@@ -73,16 +74,47 @@ def _consequence(other: OtherPolicy) -> str:
     return f"{count(len(other.changed), 'decision')} would change ({changed}; {other.instances} instances)"
 
 
-def incomplete_blocks(excluded: Mapping[str, str], total: int) -> Caution | None:
-    """Instances on which some algorithm lacks values are not used."""
-    if not excluded:
-        return None
-    shown = listed([f"{name} ({reason})" for name, reason in excluded.items()], SHOWN)
-    return Caution(
-        "incomplete",
-        f"{total - len(excluded)} of {total} instances are used: only those complete for all algorithms; left out:"
-        f" {shown}.",
-    )
+def incomplete_blocks(
+    excluded: Mapping[str, str], incomplete: Mapping[str, str], comparisons: Sequence[Comparison], used: int
+) -> Caution | None:
+    """Instances that some algorithm lacks: of no use, or of use to the pairs that have them."""
+    sentences = [*_left_out(excluded, used), *_used_in_part(incomplete, comparisons, used)]
+    return Caution("incomplete", " ".join(sentences)) if sentences else None
+
+
+def _left_out(excluded: Mapping[str, str], used: int) -> Iterator[str]:
+    if excluded:
+        yield (
+            f"{used} of {used + len(excluded)} instances are used, those with values of both algorithms of a pair; left"
+            f" out: {_with_reasons(excluded)}."
+        )
+
+
+def _used_in_part(incomplete: Mapping[str, str], comparisons: Sequence[Comparison], used: int) -> Iterator[str]:
+    if incomplete:
+        whole = used - len(incomplete)
+        together = f"use the {whole} complete ones" if whole >= FEWEST else "need complete ones and are left out"
+        yield (
+            f"{len(incomplete)} of {used} instances are incomplete: {_with_reasons(incomplete)}. Each pair is tested on"
+            f" the instances that both have ({_by_instances(comparisons)}); ranks and tests of all algorithms together"
+            f" {together}."
+        )
+
+
+def _with_reasons(reasons: Mapping[str, str]) -> str:
+    return listed([f"{name} ({reason})" for name, reason in reasons.items()], SHOWN)
+
+
+def _by_instances(comparisons: Sequence[Comparison]) -> str:
+    """The numbers of instances with the pairs that have them, the fewest first."""
+    by_number: dict[int, list[str]] = defaultdict(list)
+    for each in comparisons:
+        by_number[each.instances].append(f"{each.first} × {each.second}")
+    parts = [
+        f"{number} for {pairs[0] if len(pairs) == 1 else f'{len(pairs)} pairs'}"
+        for number, pairs in sorted(by_number.items())
+    ]
+    return listed(parts, SHOWN)
 
 
 def budget_spent(names: Sequence[str], budget: int | None) -> Caution | None:
@@ -109,7 +141,7 @@ def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: floa
 
 def accuracy_unknown(blocks: Blocks) -> Caution | None:
     """With one value per cell nothing says how accurate it is."""
-    unknown = int(np.isnan(blocks.variances).any(axis=1).sum())
+    unknown = int((np.isnan(blocks.variances) & blocks.present).any(axis=1).sum())
     if not unknown:
         return None
     where = "every instance" if unknown == len(blocks.instances) else f"{unknown} of {len(blocks.instances)} instances"
@@ -198,11 +230,12 @@ def repeated_runs(cells: Cells) -> Caution | None:
 
 def constant_differences(differences: Floats, pairs: Sequence[Pair]) -> Caution | None:
     """Pairs whose difference is the same on every instance: nothing to estimate a spread from."""
-    flat = np.flatnonzero([is_constant(column) for column in differences.T])
+    columns = present_columns(differences)
+    flat = np.flatnonzero([len(column) >= FEWEST and is_constant(column) for column in columns])
     if not len(flat):
         return None
     worst = int(flat[0])
-    what = "zero" if not differences[0, worst] else "the same number"
+    what = "zero" if not columns[worst][0] else "the same number"
     return Caution(
         "constant",
         f"In {_of_comparisons(flat, pairs)} the difference is the same on every instance ({_pair(pairs[worst])}:"
@@ -214,7 +247,6 @@ def skewed(
     comparisons: Sequence[Comparison],
     skewness: Floats,
     pairs: Sequence[Pair],
-    instances: int,
     *,
     test: Test,
     alternative: Alternative,
@@ -223,11 +255,11 @@ def skewed(
     """Strong skewness makes the t-test err more often than it says, and changes what Wilcoxon's test is about."""
     factors = np.array(
         [
-            error_inflation(float(skew), instances, comparison.alpha, alternative)
+            error_inflation(float(skew), comparison.instances, comparison.alpha, alternative)
             for skew, comparison in zip(skewness, comparisons, strict=True)
         ]
     )
-    sure = np.abs(skewness) > SURE_SKEW * skewness_error(instances)
+    sure = np.abs(skewness) > SURE_SKEW * np.array([skewness_error(each.instances) for each in comparisons])
     strong = np.flatnonzero(sure & (factors > SKEW_FACTOR))
     harm = paired_test(test).when_skewed
     if not len(strong) or harm == "stays sound":
@@ -272,10 +304,12 @@ def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats) -> Caut
 
 
 def underpowered(
-    instances: int, comparisons: int, *, detectable: float, effect: float | None, reached: float, power: float
+    comparisons: Sequence[Comparison], *, detectable: float, effect: float | None, reached: float, power: float
 ) -> Caution | None:
-    """Too few instances for the effect that matters, or for any but large ones."""
-    size = f"With {instances} instances and {comparisons} comparison{'s' if comparisons > 1 else ''}"
+    """Too few instances, where they are fewest, for the effect that matters, or for any but large ones."""
+    fewest = min(comparisons, key=lambda each: each.instances if each.instances >= FEWEST else math.inf)
+    where = "" if _equally_many(comparisons) else f" ({_pair((fewest.first, fewest.second))})"
+    size = f"With {fewest.instances} instances{where} and {count(len(comparisons), 'comparison')}"
     if effect is not None:
         if reached >= power:
             return None
@@ -290,16 +324,21 @@ def underpowered(
     return Caution("power", f"{size} {what} with mean power {power:g}; what was not found may still be there.")
 
 
-def unreachable(comparisons: Sequence[Comparison], instances: int) -> Caution | None:
+def unreachable(comparisons: Sequence[Comparison]) -> Caution | None:
     """Intervals that cannot have their level with so few instances (Wilcoxon)."""
-    short = [comparison.level for comparison in comparisons if comparison.level < 1 - comparison.alpha]
+    short = [comparison for comparison in comparisons if comparison.level < 1 - comparison.alpha]
     if not short:
         return None
     return Caution(
         "level",
-        f"With {instances} instances {len(short)} of {len(comparisons)} intervals cannot reach their level: they have"
-        f" {100 * min(short):.1f} % or more instead; the test may be unable to reject at all.",
+        f"With {instances_in_words(short)} {len(short)} of {len(comparisons)} intervals cannot reach their level: they"
+        f" have {100 * min(each.level for each in short):.1f} % or more instead; the test may be unable to reject at"
+        " all.",
     )
+
+
+def _equally_many(comparisons: Sequence[Comparison]) -> bool:
+    return len({each.instances for each in comparisons}) == 1
 
 
 def _of_comparisons(some_of_them: Sequence[object] | Codes, pairs: Sequence[Pair]) -> str:
@@ -313,7 +352,7 @@ def _pair(pair: Pair) -> str:
 def _is_telling(row: Floats, size: int, common: Sequence[Counter[float]]) -> bool:
     """Whether equal rows are more than chance: the algorithms differ, and half of the values occur nowhere else."""
     own = sum(common[k][value] == size for k, value in enumerate(row.tolist()))
-    return bool(row.min() < row.max()) and own >= max(2, len(row) / 2)
+    return bool(np.nanmin(row) < np.nanmax(row)) and own >= max(2, len(row) / 2)
 
 
 def _repeats(values: Floats) -> bool:

@@ -1,6 +1,7 @@
 """What a family of comparisons shows: paired tests under Holm, intervals, effect sizes, equivalence. Pure.
 
-Differences come as an array with instances in rows and pairs in columns; comparisons are in the order of the columns.
+Differences come as an array with instances in rows and pairs in columns, NaN where a pair lacks an instance; each pair
+is tested on the instances it has. Comparisons are in the order of the columns.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.choices import Alternative, Test
 from ampler.stats.effect_size import effect_intervals, effect_size
 from ampler.stats.holm import step_down
-from ampler.stats.paired import Bounds, FamilyVerdict, PairedTest, family_verdict, paired_test
+from ampler.stats.paired import (
+    FEWEST,
+    Bounds,
+    FamilyVerdict,
+    PairedTest,
+    family_verdict,
+    paired_test,
+    present_columns,
+    sample_estimate,
+    sample_p_value,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,7 @@ class Comparison:
     rejected: bool
     effect_size: float  # d = mean/sd of the differences
     effect_interval: Interval  # 95 %, not adjusted for the family
+    instances: int  # those on which both algorithms have values
     verdict: str = ""  # in words, which know more of the analysis than its numbers
 
 
@@ -69,16 +81,21 @@ def compare(
     """
     family = family_verdict(differences, test=test, alternative=alternative, alpha=alpha)
     intervals = zip(family.intervals, family.joint_intervals, effect_intervals(differences), strict=True)
+    samples = present_columns(differences)
     return tuple(
-        _comparison(pairs[k], differences[:, k], k, paired_test(test), family, *each)
-        for k, each in enumerate(intervals)
+        _comparison(pairs[k], samples[k], k, paired_test(test), family, *each) for k, each in enumerate(intervals)
     )
+
+
+def fewest_instances(comparisons: Sequence[Comparison]) -> int:
+    """Return the instances of the comparison that has the fewest, of those that can be tested at all."""
+    return min(each.instances for each in comparisons if each.instances >= FEWEST)
 
 
 def p_values(differences: Floats, *, test: Test, alternative: Alternative = "two-sided") -> Floats:
     """Return the p-value of each column, unadjusted."""
-    p_value = paired_test(test).p_value
-    return np.array([p_value(column, alternative) for column in np.ascontiguousarray(differences.T)])
+    method = paired_test(test)
+    return np.array([sample_p_value(method, sample, alternative) for sample in present_columns(differences)])
 
 
 def equivalence(
@@ -108,7 +125,7 @@ def equivalence(
 
 def _comparison(
     pair: Pair,
-    column: Floats,
+    sample: Floats,
     k: int,
     method: PairedTest,
     family: FamilyVerdict,
@@ -119,7 +136,7 @@ def _comparison(
     steps = family.steps
     return Comparison(
         *pair,
-        estimate=method.estimate(column),
+        estimate=sample_estimate(method, sample),
         estimate_of=method.estimate_of,
         interval=(bounds.lower, bounds.upper),
         level=bounds.level,
@@ -129,6 +146,7 @@ def _comparison(
         alpha=float(steps.levels[k]),
         rank=int(steps.ranks[k]),
         rejected=bool(steps.rejected[k]),
-        effect_size=effect_size(column),
+        effect_size=effect_size(sample),
         effect_interval=effect_interval,
+        instances=len(sample),
     )

@@ -17,7 +17,7 @@ from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.errors import InvalidData
 from ampler.stats.contrasts import Contrasts, contrasts_among
-from ampler.stats.paired import TESTS, family_verdict, paired_test
+from ampler.stats.paired import FEWEST, TESTS, family_verdict, paired_test, present, present_columns
 
 Signs = NDArray[np.int8]
 Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
@@ -80,13 +80,14 @@ def subgroups(
     alternative: Alternative,
     alpha: float,
 ) -> tuple[Subgroup, ...]:
-    """Repeat every comparison on each group of instances; groups of one instance are left out."""
+    """Repeat every comparison on each group of instances; pairs that have one instance there are left out."""
     method = paired_test(test)
     found = []
     for feature, values in features.items():
         for value, rows in _groups([values.get(name) for name in instances]).items():
-            part = differences[rows]
-            for (first, second), column in zip(pairs, part.T, strict=True):
+            for (first, second), column in zip(pairs, present_columns(differences[rows]), strict=True):
+                if len(column) < FEWEST:
+                    continue
                 bounds = method.interval(column, alternative, alpha)
                 found.append(
                     Subgroup(
@@ -113,7 +114,7 @@ def decisions(differences: Floats, *, test: Test, alternative: Alternative, alph
     rejected = family_verdict(differences, test=test, alternative=alternative, alpha=alpha).steps.rejected
     signs = np.zeros(len(rejected), np.int8)
     for k in np.flatnonzero(rejected):
-        signs[k] = 1 if method.leaning(differences[:, k]) > 0 else -1
+        signs[k] = 1 if method.leaning(present(differences[:, k])) > 0 else -1
     return signs
 
 
@@ -122,9 +123,12 @@ def stability(
 ) -> tuple[Conclusion, ...]:
     """Repeat the decision for every test, kind of difference, and mean or median."""
     blocks = {statistic: summarise(cells, statistic, accuracy=False) for statistic in STATISTICS}
+    choices = product(STATISTICS, DIFFERENCES)
+    measured = {choice: _differences(blocks[choice[0]], contrasts, choice[1]) for choice in choices}
     return tuple(
-        _conclusion(blocks[statistic], statistic, contrasts, found, test, difference, alternative, alpha)
-        for statistic, difference, test in product(STATISTICS, DIFFERENCES, TESTS)
+        _conclusion(differences, statistic, difference, test, found, alternative, alpha)
+        for (statistic, difference), differences in measured.items()
+        for test in TESTS
     )
 
 
@@ -180,21 +184,27 @@ def _number(value: object) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _conclusion(
-    blocks: Blocks,
-    statistic: str,
-    contrasts: Contrasts,
-    found: Signs,
-    test: Test,
-    difference: Difference,
-    alternative: Alternative,
-    alpha: float,
-) -> Conclusion:
+def _differences(blocks: Blocks, contrasts: Contrasts, difference: Difference) -> Floats | str:
+    """The differences of another kind, or why there are none."""
     other = contrasts_among(
         contrasts.size, difference=difference, reference=contrasts.reference, formula=contrasts.formula
     )
     try:
-        signs = decisions(blocks.differences(other), test=test, alternative=alternative, alpha=alpha)
+        return blocks.differences(other)
     except InvalidData as problem:
-        return Conclusion(test, difference, statistic, (), 0, note=str(problem))
+        return str(problem)
+
+
+def _conclusion(
+    differences: Floats | str,
+    statistic: str,
+    difference: Difference,
+    test: Test,
+    found: Signs,
+    alternative: Alternative,
+    alpha: float,
+) -> Conclusion:
+    if isinstance(differences, str):
+        return Conclusion(test, difference, statistic, (), 0, note=differences)
+    signs = decisions(differences, test=test, alternative=alternative, alpha=alpha)
     return Conclusion(test, difference, statistic, tuple(signs.tolist()), int(np.sum(signs == found)))

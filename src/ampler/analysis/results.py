@@ -51,7 +51,7 @@ class AlgorithmRuns:
     algorithm: str
     runs: int
     failures: Mapping[Status, int]
-    mean_rank: float  # over the instances used; 1 is best
+    mean_rank: float  # over the complete instances; 1 is best, NaN: too few are complete
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,20 +59,22 @@ class Analysis:
     """What the runs allow to conclude. `print(analysis)` shows the Holm table.
 
     `statistics`, `differences`, `errors` and `guarded_errors` have instances in rows, in the order of `accuracy`;
-    columns are algorithms for the first and pairs, in the order of `pairs`, for the others.
+    columns are algorithms for the first and pairs, in the order of `pairs`, for the others. They are NaN where an
+    algorithm, or one of a pair, lacks the instance.
     """
 
     settings: AnalysisSettings  # what was asked, to be reported with the answer; its statistic is a name
     comparisons: tuple[Comparison, ...]  # in Holm's order
-    instances: int  # complete ones, used in every comparison
+    instances: int  # used in some comparison; each comparison counts its own
     runs: int
     algorithms: tuple[AlgorithmRuns, ...]
     accuracy: tuple[InstanceAccuracy, ...]
-    excluded: Mapping[str, str]  # instances left out, and why
-    detectable_effect: float  # the d found with mean power `settings.power`
+    excluded: Mapping[str, str]  # instances left out of all comparisons, and why
+    incomplete: Mapping[str, str]  # instances used by some comparisons only, and why
+    detectable_effect: float  # the d found with mean power `settings.power`; where fewest instances are, if they differ
     warnings: tuple[Caution, ...]
     diagnoses: tuple[Diagnosis, ...]  # in the order of `pairs`
-    omnibus: Omnibus
+    omnibus: Omnibus | None  # on the complete instances; None: too few of them
     subgroups: tuple[Subgroup, ...]  # exploratory
     stability: tuple[Conclusion, ...]  # exploratory
     other_policies: tuple[OtherPolicy, ...]  # exploratory: failed runs counted otherwise

@@ -10,8 +10,8 @@ from ampler.analysis.exploration import Subgroup
 from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
 from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import digits, listed
-from ampler.stats.paired import ESTIMANDS, paired_test
+from ampler.core.wording import count, digits, listed
+from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
@@ -26,6 +26,8 @@ def verdict(
     comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float = math.nan
 ) -> str:
     """Return the verdict on first against second, without a full stop; `detectable` is the d that would be found."""
+    if comparison.instances < FEWEST:
+        return f"not compared: both have values on {count(comparison.instances, 'instance')}, and {FEWEST} are needed"
     if comparison.rejected:
         words = _difference_found(comparison, asked)
         if equivalence is not None and equivalence.established:
@@ -138,18 +140,26 @@ def _nothing_found(
 def headline(analysis: Analysis) -> str:
     """Say what was found, counted."""
     decided = [comparison for comparison in analysis.comparisons if comparison.rejected]
-    count, reference = len(analysis.comparisons), analysis.settings.reference
-    basis = f"on {analysis.instances} instances ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
+    pairs, reference = len(analysis.comparisons), analysis.settings.reference
+    where = instances_in_words(analysis.comparisons)
+    basis = f"on {where} ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
     if not decided:
-        return f"No difference is found in {_comparisons(count)} {basis}."
+        return f"No difference is found in {_comparisons(pairs)} {basis}."
     if reference is None:
-        return f"{len(decided)} of {count} pairs differ {basis}."
+        return f"{len(decided)} of {pairs} pairs differ {basis}."
     won = sum(_first_is_better(comparison, analysis.settings) for comparison in decided)
-    if count == 1:
+    if pairs == 1:
         return f"{reference} is {'better' if won else 'worse'} than {decided[0].second} {basis}."
     parts = (("better than", won), ("worse than", len(decided) - won))
     found = " and ".join(f"{word} {number_of}" for word, number_of in parts if number_of)
-    return f"{reference} is {found} of {count} others {basis}."
+    return f"{reference} is {found} of {pairs} others {basis}."
+
+
+def instances_in_words(comparisons: Sequence[Comparison]) -> str:
+    """Return the number of instances of the comparisons, from the fewest to the most where they differ."""
+    numbers = [comparison.instances for comparison in comparisons]
+    least, most = min(numbers), max(numbers)
+    return f"{most:,} instances" if least == most else f"{least:,} to {most:,} instances"
 
 
 def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterator[str]:
@@ -165,22 +175,28 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
         yield f"{_label(comparison, analysis)}: {comparison.verdict}."
     if most is not None and len(claims) > most:
         yield f"… and {len(claims) - most} more, which the table shows."
-    if rest:
-        yield f"{listed([_label(comparison, analysis) for comparison in rest], LONGEST_LIST)}: {rest[0].verdict}."
+    alike: dict[str, list[str]] = {}
+    for comparison in rest:
+        alike.setdefault(comparison.verdict, []).append(_label(comparison, analysis))
+    for words, labels in alike.items():
+        yield f"{listed(labels, LONGEST_LIST)}: {words}."
 
 
 def together(analysis: Analysis) -> str:
     """Say what the test of all algorithms together gives, which readers ask for; it decides nothing."""
+    if analysis.omnibus is None:
+        return "All together: Friedman's test and ranks need two instances with values of every algorithm."
     friedman = analysis.omnibus.friedman.corrected
     ties = ", corrected for ties," if analysis.omnibus.friedman.has_ties else ""
+    where = f" on the {analysis.omnibus.instances} complete instances" if analysis.incomplete else ""
     return (
         f"All together, beside the comparisons: Friedman's test{ties} gives {friedman.statistic:.4g}"
-        f" (p = {friedman.p_value:.3g})."
+        f" (p = {friedman.p_value:.3g}){where}."
     )
 
 
-def _comparisons(count: int) -> str:
-    return "the one comparison" if count == 1 else f"any of {count} comparisons"
+def _comparisons(number: int) -> str:
+    return "the one comparison" if number == 1 else f"any of {number} comparisons"
 
 
 def _label(comparison: Comparison, analysis: Analysis) -> str:
@@ -222,8 +238,10 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
 
 def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
-    header = ["rank", "comparison", _estimate_name(analysis), "Holm-level interval", "p", "alpha", "d", ""]
-    table = text_table(header, [_row(comparison) for comparison in analysis.comparisons], left=[1])
+    counted = ["instances"] if analysis.incomplete else []
+    header = ["rank", "comparison", *counted, _estimate_name(analysis), "Holm-level interval", "p", "alpha", "d", ""]
+    rows = [_row(comparison, counted=bool(counted)) for comparison in analysis.comparisons]
+    table = text_table(header, rows, left=[1])
     yield table[0].rstrip()
     for comparison, line in zip(analysis.comparisons, table[1:], strict=True):
         if not comparison.rejected and (comparison.rank == 1 or analysis.comparisons[comparison.rank - 2].rejected):
@@ -235,11 +253,12 @@ def _estimate_name(analysis: Analysis) -> str:
     return analysis.comparisons[0].estimate_of
 
 
-def _row(comparison: Comparison) -> list[str]:
+def _row(comparison: Comparison, *, counted: bool) -> list[str]:
     low, high = (digits(bound, 2) for bound in comparison.interval)
     return [
         str(comparison.rank),
         _pair(comparison),
+        *([str(comparison.instances)] if counted else []),
         digits(comparison.estimate, 2),
         f"[{low}, {high}]",
         f"{comparison.p_value:.2g}",

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ampler.analysis import Analysis
+from ampler.analysis.compare import fewest_instances
 from ampler.core.errors import AmplerError
 from ampler.design import achieved_power
 from ampler.report import figures as plots
 from ampler.report.figures.style import COLUMN, STYLE
+from ampler.stats.paired import FEWEST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,10 +53,12 @@ def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
 
     They are the first in Holm's order, the last rejected, the first not rejected, and the most skewed.
     """
-    found = analysis.comparisons
+    found = [each for each in analysis.comparisons if each.instances >= FEWEST]
     rejected = sum(each.rejected for each in found)
-    skewness = [0.0 if math.isnan(each.skewness) else abs(each.skewness) for each in analysis.diagnoses]
-    most = analysis.diagnoses[int(np.argmax(skewness))]
+    tested = {(each.first, each.second) for each in found}
+    diagnoses = [each for each in analysis.diagnoses if (each.first, each.second) in tested]
+    skewness = [0.0 if math.isnan(each.skewness) else abs(each.skewness) for each in diagnoses]
+    most = diagnoses[int(np.argmax(skewness))]
     wanted = [
         (found[0].first, found[0].second, "the smallest p-value"),
         *([(found[rejected - 1].first, found[rejected - 1].second, "the last rejected")] if rejected else []),
@@ -116,9 +120,10 @@ def _runs(analysis: Analysis) -> Drawing:
 def _power(analysis: Analysis) -> Iterator[Drawing]:
     settings = analysis.settings
     effect = settings.effect if settings.effect is not None else analysis.detectable_effect
+    fewest = fewest_instances(analysis.comparisons)
     try:
         design = achieved_power(
-            instances=analysis.instances,
+            instances=fewest,
             comparisons=len(analysis.pairs),
             effect=effect,
             alpha=settings.family_alpha,
@@ -129,15 +134,16 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
     except AmplerError:  # too few instances for any power
         return
     planned = "planned for" if settings.effect is not None else f"found with mean power {settings.power:g}"
+    number = f"{fewest} instances" + (", the fewest of a comparison," if analysis.incomplete else "")
     caption = (
-        f"The power of {analysis.instances} instances for effects of every size, marked at the effect {planned}: what"
-        " was not found may be there if it is small."
+        f"The power of {number} for effects of every size, marked at the effect {planned}: what was not found may be"
+        " there if it is small."
     )
     yield Drawing("power", "comparisons", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", ax)
 
 
 def _ranks(analysis: Analysis) -> Iterator[Drawing]:
-    if len(analysis.algorithms) < 3:
+    if len(analysis.algorithms) < 3 or analysis.omnibus is None:
         return
     data = plots.ranks_data(analysis)
     caption = (

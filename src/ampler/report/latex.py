@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ampler.analysis import Analysis, Comparison
 from ampler.analysis.words import headline
 from ampler.core.wording import digits
@@ -107,21 +109,24 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
 
     It needs \usepackage{booktabs} in the preamble.
     """
-    header = ["rank", "comparison", r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
-    rejected = [_row(comparison) for comparison in analysis.comparisons if comparison.rejected]
-    kept = [_row(comparison) for comparison in analysis.comparisons if not comparison.rejected]
-    return booktabs(header, rejected, kept, align="rlrrrcr", long=long)
+    counted = bool(analysis.incomplete)
+    numbers = ["instances"] if counted else []
+    header = ["rank", "comparison", *numbers, r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
+    rejected = [_row(each, counted=counted) for each in analysis.comparisons if each.rejected]
+    kept = [_row(each, counted=counted) for each in analysis.comparisons if not each.rejected]
+    return booktabs(header, rejected, kept, align=f"rl{'r' * counted}rrrcr", long=long)
 
 
 def _estimate(analysis: Analysis) -> str:
     return ESTIMANDS[analysis.comparisons[0].estimate_of].tex
 
 
-def _row(comparison: Comparison) -> list[str]:
+def _row(comparison: Comparison, *, counted: bool) -> list[str]:
     low, high = (tex_number(bound).strip("$") for bound in comparison.interval)
     return [
         str(comparison.rank),
         rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
+        *([f"${comparison.instances}$"] if counted else []),
         tex_number(comparison.alpha),
         tex_number(comparison.p_value),
         tex_number(comparison.estimate),
@@ -133,11 +138,12 @@ def _row(comparison: Comparison) -> list[str]:
 def algorithms_tabular(analysis: Analysis) -> str:
     """Return the algorithms with runs and mean rank, the best rank in bold."""
     best = min(row.mean_rank for row in analysis.algorithms)
-    rows = [
-        [wrapped(row.algorithm), f"${row.runs}$", _bold(f"{row.mean_rank:.2f}", row.mean_rank == best)]
-        for row in analysis.algorithms
-    ]
+    rows = [[wrapped(row.algorithm), f"${row.runs}$", _rank(row.mean_rank, best)] for row in analysis.algorithms]
     return booktabs(["algorithm", "runs", "mean rank"], rows, align="lrr", long=len(rows) > MOST_ROWS)
+
+
+def _rank(rank: float, best: float) -> str:
+    return "--" if math.isnan(rank) else _bold(f"{rank:.2f}", rank == best)
 
 
 def statistics_tabular(analysis: Analysis) -> str | None:
@@ -146,16 +152,20 @@ def statistics_tabular(analysis: Analysis) -> str | None:
     if len(names) > MOST_COLUMNS:
         return None
     values = analysis.statistics
-    best = values.min(axis=1) if analysis.settings.better == "lower" else values.max(axis=1)
+    best = np.nanmin(values, axis=1) if analysis.settings.better == "lower" else np.nanmax(values, axis=1)
     rows = [
         [
             wrapped(row.instance),
-            *(_bold(tex_number(value, 4).strip("$"), value == best[i]) for value in values[i].tolist()),
+            *(_value(value, best[i]) for value in values[i].tolist()),
         ]
         for i, row in enumerate(analysis.accuracy)
     ]
     header = ["instance", *(wrapped(name, 12) for name in names)]
     return booktabs(header, rows, align="l" + "r" * len(names), long=len(rows) > MOST_ROWS)
+
+
+def _value(value: float, best: float) -> str:
+    return "--" if math.isnan(value) else _bold(tex_number(value, 4).strip("$"), value == best)
 
 
 def _bold(text: str, best: bool) -> str:

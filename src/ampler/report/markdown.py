@@ -40,7 +40,8 @@ def _lines(subject: Subject) -> Iterator[str]:
     excluded = tables.excluded_table(analysis)
     yield from _table(excluded) if excluded else ()
     yield from ("## What the tests rest on", *_table(tables.assumptions_table(analysis)))
-    yield from ("## All together", "", as_markdown(together(analysis)), *_table(tables.omnibus_table(analysis)))
+    omnibus = tables.omnibus_table(analysis)
+    yield from ("## All together", "", as_markdown(together(analysis)), *(_table(omnibus) if omnibus else ("",)))
     yield from ("## Exploratory", "", "Unadjusted: for forming ideas, not for claims.")
     for table in tables.exploratory_tables(analysis):
         yield from _table(table)

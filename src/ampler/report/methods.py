@@ -12,6 +12,7 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
+from ampler.analysis.words import instances_in_words
 from ampler.core.failures import policy_words
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
@@ -84,6 +85,11 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
         yield Sentence(f"{left} further {noun} left out because some algorithm had too few values there")
+    if analysis.incomplete:
+        yield Sentence(
+            f"{count(len(analysis.incomplete), 'instance')} lacked values of some algorithm; each pair was compared on"
+            f" the instances with values of both ({instances_in_words(analysis.comparisons)})"
+        )
 
 
 def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
@@ -100,8 +106,9 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
             ("campelo2020",),
         )
     elif math.isfinite(analysis.detectable_effect):
+        number = "the fewest instances of a comparison" if analysis.incomplete else "this number of instances"
         yield Sentence(
-            f"With this number of instances, {test} under Holm's correction find standardised effects of"
+            f"With {number}, {test} under Holm's correction find standardised effects of"
             f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {digits(settings.power)}",
             ("campelo2020",),
         )
@@ -116,10 +123,11 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
         yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
     else:
         yield from _rule(origin.plan.rule, analysis)
-    counts = [runs for row in analysis.accuracy for runs in row.runs]
+    counts = [runs for row in analysis.accuracy for runs in row.runs if runs]
     least, most = min(counts), max(counts)
     each = f"{least} runs" if least == most else f"between {least} and {most} runs"
-    yield Sentence(f"Each algorithm had {each} on each instance, {analysis.runs:,} runs in all")
+    where = "on each instance it has" if analysis.incomplete else "on each instance"
+    yield Sentence(f"Each algorithm had {each} {where}, {analysis.runs:,} runs in all")
     if analysis.at_budget:
         several = len(analysis.at_budget) > 1
         noun = "instances" if several else "instance"

@@ -42,9 +42,10 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
     """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
     estimate = analysis.comparisons[0].estimate_of
     rejected = sum(each.rejected for each in analysis.comparisons)
+    counted = bool(analysis.incomplete)
     header = (
-        *("rank", "comparison", "decision", estimate, "Holm-level interval", "joint interval", "p", "α′", "p (Holm)"),
-        *("d", "d, 95 %"),
+        *("rank", "comparison", "decision", *(("instances",) if counted else ()), estimate, "Holm-level interval"),
+        *("joint interval", "p", "α′", "p (Holm)", "d", "d, 95 %"),
     )
     return ReportTable(
         name="comparisons",
@@ -57,6 +58,7 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
                 Cell(str(each.rank), each.rank),
                 _words(f"{each.first} × {each.second}"),
                 _words("rejected" if each.rejected else "not rejected"),
+                *((Cell(str(each.instances), each.instances),) if counted else ()),
                 _number(each.estimate),
                 _interval(each.interval),
                 _interval(each.joint_interval),
@@ -76,18 +78,19 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
 def algorithms_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms with their runs and mean ranks; the best rank is marked."""
     best = min(row.mean_rank for row in analysis.algorithms)
+    over = "complete instances" if analysis.incomplete else "instances"
     failed = any(row.failures for row in analysis.algorithms)
     header = ("algorithm", "runs", *(("failed",) if failed else ()), "mean rank")
     return ReportTable(
         name="algorithms",
-        caption="Runs of each algorithm and its mean rank over the instances (1 is best).",
+        caption=f"Runs of each algorithm and its mean rank over the {over} (1 is best).",
         header=header,
         rows=tuple(
             (
                 _words(row.algorithm),
                 Cell(f"{row.runs:,}", row.runs),
                 *((_failures(row.failures),) if failed else ()),
-                Cell(f"{row.mean_rank:.2f}", row.mean_rank, best=row.mean_rank == best),
+                Cell(_rank(row.mean_rank), row.mean_rank, best=row.mean_rank == best),
             )
             for row in analysis.algorithms
         ),
@@ -100,7 +103,7 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
     values = analysis.statistics
     if values.size > MOST_CELLS:
         return None
-    best = values.min(axis=1) if analysis.settings.better == "lower" else values.max(axis=1)
+    best = np.nanmin(values, axis=1) if analysis.settings.better == "lower" else np.nanmax(values, axis=1)
     return ReportTable(
         name="statistics",
         caption=f"The {analysis.settings.statistic} of each algorithm on each instance; the best is bold.",
@@ -108,7 +111,7 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
         rows=tuple(
             (
                 _words(row.instance),
-                *(Cell(digits(value, 4), value, best=value == best[i]) for value in values[i].tolist()),
+                *(Cell(_value(value), value, best=value == best[i]) for value in values[i].tolist()),
             )
             for i, row in enumerate(analysis.accuracy)
         ),
@@ -164,8 +167,10 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     )
 
 
-def omnibus_table(analysis: Analysis) -> ReportTable:
-    """Return the tests of all algorithms together, which decide nothing here."""
+def omnibus_table(analysis: Analysis) -> ReportTable | None:
+    """Return the tests of all algorithms together, which decide nothing here; None if too few instances have all."""
+    if analysis.omnibus is None:
+        return None
     friedman, anova = analysis.omnibus.friedman, analysis.omnibus.anova
     ties = ", corrected for ties" if friedman.has_ties else ""
     found = [
@@ -180,7 +185,8 @@ def omnibus_table(analysis: Analysis) -> ReportTable:
     ]
     return ReportTable(
         name="omnibus",
-        caption="Do the algorithms differ at all? These tests stand beside the comparisons and do not gate them.",
+        caption="Do the algorithms differ at all? These tests stand beside the comparisons and do not gate them."
+        + (f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""),
         header=("test", "statistic", "degrees of freedom", "p"),
         rows=tuple(
             (_words(name), _number(statistic, 4), Cell(freedom, freedom), _p_value(p))
@@ -200,15 +206,17 @@ def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
 
 
 def excluded_table(analysis: Analysis) -> ReportTable | None:
-    """Return the instances that were left out, and why; None if all were used."""
-    if not analysis.excluded:
+    """Return the instances that some algorithm lacks, and why; None if there are none."""
+    reasons = [("no comparison", *each) for each in analysis.excluded.items()]
+    reasons += [("some comparisons", *each) for each in analysis.incomplete.items()]
+    if not reasons:
         return None
     return ReportTable(
         name="excluded",
-        caption="Instances left out of all comparisons.",
-        header=("instance", "why"),
-        rows=tuple((_words(name), _words(reason)) for name, reason in analysis.excluded.items()),
-        words=frozenset({0, 1}),
+        caption="Instances that some algorithm lacks: a comparison uses those that have values of both algorithms.",
+        header=("instance", "used in", "why"),
+        rows=tuple((_words(name), _words(use), _words(reason)) for use, name, reason in reasons),
+        words=frozenset({0, 1, 2}),
     )
 
 
@@ -283,6 +291,14 @@ def _interval(interval: Interval, significant: int = DIGITS) -> Cell:
     middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
     text = ", ".join(digits(bound, significant).replace("-", "−") for bound in interval)
     return Cell("–" if any(map(math.isnan, interval)) else f"[{text}]", middle)
+
+
+def _value(value: float) -> str:
+    return "–" if math.isnan(value) else digits(value, 4)
+
+
+def _rank(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
 
 
 def _p_value(value: float) -> Cell:

@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from ampler.core.arrays import Codes, Floats
+from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.choices import Difference, Formula
 from ampler.core.errors import InvalidRule
 
@@ -30,6 +30,20 @@ class Contrasts:
     formula: Formula
     first: Codes
     second: Codes
+
+    def both(self, there: Bools) -> Bools:
+        """Return which pairs have both of their algorithms, given which algorithms are there."""
+        return np.asarray(there.take(self.first, axis=-1) & there.take(self.second, axis=-1))
+
+    def among(self, there: Bools) -> Contrasts:
+        """Return the contrasts of the algorithms that are there, the reference among them if there is one.
+
+        >>> percent = contrasts_among(3, difference="percent")
+        >>> percent.among(np.array([True, False, True])).differences(np.array([5.0, 3.0])).tolist()
+        [0.5]
+        """
+        place = None if self.reference is None else int(there[: self.reference].sum())
+        return contrasts_among(int(there.sum()), difference=self.difference, reference=place, formula=self.formula)
 
     def differences(self, theta: Floats) -> Floats:
         """Return φ of each pair (Campelo & Wanner 2019, eqs. 15, 23 and 31; log-ratio is ours)."""

@@ -59,6 +59,7 @@ class Omnibus:
     anova: BlockAnova
     mean_ranks: tuple[float, ...]  # of each algorithm; 1 is best
     critical_difference: float
+    instances: int  # those on which all algorithms have values
 
 
 def omnibus(statistics: Floats, *, better: Better = "lower", alpha: float = 0.05) -> Omnibus:
@@ -69,6 +70,7 @@ def omnibus(statistics: Floats, *, better: Better = "lower", alpha: float = 0.05
         anova=block_anova(statistics),
         mean_ranks=tuple(ranks(statistics, better=better).mean(axis=0).tolist()),
         critical_difference=critical_difference(algorithms, instances, alpha=alpha),
+        instances=instances,
     )
 
 

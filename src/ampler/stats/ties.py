@@ -12,17 +12,22 @@ import numpy as np
 from ampler.core.arrays import Floats
 
 ROUNDING = 1e-12  # of the size of what was added or subtracted
+FAR = np.finfo(float).max  # where what is missing stands aside: only itself is near it
 
 
 def settled(values: Floats, noise: Floats) -> Floats:
     """Return values, column by column, in which those within rounding of each other are the same.
 
     What counts is the size, as ranks of differences go by size: neighbours in size closer than the sum of their `noise`
-    get one size, the smallest of them, and keep their signs; those within it of 0 become 0.
+    get one size, the smallest of them, and keep their signs; those within it of 0 become 0, and NaN stays NaN.
 
     >>> settled(np.array([0.1 + 0.2, 0.3, -0.3, 5.0, 1e-17]), np.full(5, 1e-12)).tolist()
     [0.3, 0.3, -0.3, 5.0, 0.0]
     """
+    missing = np.isnan(values)
+    if missing.any():
+        far = settled(np.where(missing, FAR, values), np.where(missing, 0.0, noise))
+        return np.where(missing, np.nan, far)
     table, noises = (each.reshape(len(values), -1) for each in (values, np.broadcast_to(noise, values.shape)))
     zeros = np.zeros((1, table.shape[1]))
     sizes, allowed = np.concatenate([zeros, np.abs(table)]), np.concatenate([zeros, noises])

@@ -30,7 +30,7 @@ class AccuracyData:
     """The standard errors of all pairs (columns) on each instance (rows), and the runs spent there."""
 
     instances: tuple[str, ...]  # labels
-    errors: Floats  # NaN: not known
+    errors: Floats  # NaN: not known, or the pair lacks the instance
     largest_guarded: Floats  # of each instance, allowing for luck
     runs: tuple[int, ...]
     at_budget: tuple[bool, ...]
@@ -106,9 +106,10 @@ def _draw_dots(ax: Axes, places: Codes, data: AccuracyData) -> None:
 
 
 def _draw_band(ax: Axes, places: Codes, data: AccuracyData) -> None:
-    """Too many to be told apart: from the smallest to the largest of each instance."""
-    known = np.where(np.isfinite(data.errors).all(axis=1, keepdims=True), data.errors, np.nan)
-    low, high = known.min(axis=1), known.max(axis=1)
+    """Too many to be told apart: from the smallest to the largest known of each instance."""
+    known = np.isfinite(data.errors)
+    low = np.where(known, data.errors, np.inf).min(axis=1)
+    high = np.where(known.any(axis=1), np.where(known, data.errors, 0.0).max(axis=1), np.nan)
     ax.fill_between(places, low, high, step="mid", color=BLUE, alpha=0.3, linewidth=0, label="All pairs")
     ax.plot(places, high, drawstyle="steps-mid", color=BLUE, linewidth=0.7, label="Largest")
 

@@ -11,7 +11,7 @@ from ampler.analysis import Analysis
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.labels import labels
-from ampler.report.figures.pairs import column_of
+from ampler.report.figures.pairs import column_of, differences_of
 from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, write_in_unit
 from ampler.stats.location import location
 
@@ -63,7 +63,7 @@ def quantiles_data(analysis: Analysis, first: str, second: str) -> QuantileData:
     from scipy.special import betaincinv, ndtri
 
     column = column_of(analysis, first, second)
-    observed = np.sort(analysis.differences[:, column])
+    observed = np.sort(differences_of(analysis, column))
     n = len(observed)
     mean, sd = _location(observed)
     rank = np.arange(1, n + 1)
@@ -111,7 +111,7 @@ def bootstrap_data(
     if resamples < 2:
         raise InvalidInput(f"resamples must be two or more, got {resamples!r}; {RESAMPLES} are plenty")
     column = column_of(analysis, first, second)
-    phi = analysis.differences[:, column]
+    phi = differences_of(analysis, column)
     mean, sd = _location(phi)
     means = _resampled_means(phi, resamples, np.random.default_rng(rng))
     return BootstrapData(

@@ -104,7 +104,7 @@ def _ordered(analysis: Analysis, order: IntervalOrder) -> list[Comparison]:
     places = {pair: place for place, pair in enumerate(analysis.pairs)}
     keys = {
         "rank": lambda each: each.rank,
-        "estimate": lambda each: each.estimate,
+        "estimate": lambda each: math.inf if math.isnan(each.estimate) else each.estimate,
         "name": lambda each: (each.first.casefold(), each.second.casefold()),
         "given": lambda each: places[each.first, each.second],
     }

@@ -24,7 +24,7 @@ from ampler.report.figures.style import (
     row_height,
     write_in_unit,
 )
-from ampler.stats.paired import ESTIMANDS
+from ampler.stats.paired import ESTIMANDS, FEWEST, present
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ NARROW = 24  # instances that fit a column
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InstanceDifferences:
-    """The difference of every pair on one instance, with its standard error and interval (normal, unadjusted)."""
+    """The difference of each pair that has an instance, with its standard error and interval (normal, unadjusted)."""
 
     instance: str
     pairs: tuple[str, ...]  # labels
@@ -57,7 +57,7 @@ class InstanceDifferences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairDifferences:
-    """The difference of one pair on every instance with its standard error, and what the family says of it."""
+    """The difference of one pair on each of its instances with its standard error, and what the family says of it."""
 
     pair: str
     instances: tuple[str, ...]  # labels
@@ -91,12 +91,13 @@ def instance_differences_data(
     row = _row_of(analysis, instance)
     phi, errors = analysis.differences[row], analysis.errors[row]
     keys = {"given": np.arange(len(phi)), "estimate": phi, "error": -errors}
-    places = np.argsort(keys[order], kind="stable")[:most]
+    there = np.flatnonzero(~np.isnan(phi))
+    places = there[np.argsort(keys[order][there], kind="stable")][:most]
     reach = float(ndtri((1 + level) / 2)) * errors[places]
     return InstanceDifferences(
         instance=labels([instance])[0],
         pairs=pair_labels(analysis, [analysis.pairs[place] for place in places], widest),
-        left_out=len(phi) - len(places),
+        left_out=len(there) - len(places),
         estimates=phi[places],
         errors=errors[places],
         lower=phi[places] - reach,
@@ -145,7 +146,7 @@ def pair_differences_data(
         "given": lambda place: place,
         "name": lambda place: names[place].casefold(),
     }
-    places = sorted(range(len(names)), key=keys[order])
+    places = sorted(np.flatnonzero(~np.isnan(phi)).tolist(), key=keys[order])
     return PairDifferences(
         pair=" − ".join(labels([first, second], 20)),
         instances=labels([names[place] for place in places], widest),
@@ -192,6 +193,17 @@ def column_of(analysis: Analysis, first: str, second: str) -> int:
             " (reference, other), or (earlier, later) in the order of the algorithms"
         )
     return analysis.pairs.index((first, second))
+
+
+def differences_of(analysis: Analysis, column: int) -> Floats:
+    """Return the differences of a pair on the instances it has, two or more."""
+    found = present(analysis.differences[:, column])
+    if len(found) < FEWEST:
+        raise InvalidInput(
+            f"a pair must have {FEWEST} instances to look at its differences, got {len(found)} for"
+            f" {' × '.join(analysis.pairs[column])}; choose another pair"
+        )
+    return found
 
 
 def comparison_of(analysis: Analysis, first: str, second: str) -> Comparison:

@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ampler.analysis import Analysis
+from ampler.core.errors import InvalidInput
 from ampler.report.figures.labels import labels
 from ampler.report.figures.style import BLUE, GREY, ORANGE, PAGE, canvas
 
@@ -30,7 +31,9 @@ class Ranks:
 
 
 def ranks_data(analysis: Analysis, *, widest: int = WIDEST) -> Ranks:
-    """Return the mean ranks and the groups that are not told apart (Demšar 2006)."""
+    """Return the mean ranks over the complete instances and the groups that are not told apart (Demšar 2006)."""
+    if analysis.omnibus is None:
+        raise InvalidInput("ranks need two instances or more with values of every algorithm, got fewer")
     by_rank = sorted(analysis.algorithms, key=lambda row: row.mean_rank)
     distance = analysis.omnibus.critical_difference
     means = tuple(row.mean_rank for row in by_rank)
@@ -40,7 +43,7 @@ def ranks_data(analysis: Analysis, *, widest: int = WIDEST) -> Ranks:
         critical_difference=distance,
         groups=groups_within(means, distance),
         alpha=analysis.settings.alpha,
-        instances=analysis.instances,
+        instances=analysis.omnibus.instances,
     )
 
 

@@ -66,14 +66,16 @@ def subgroups_data(
     """
     feature = _feature(analysis, feature)
     cells = {(each.value, each.first, each.second): each for each in analysis.subgroups if each.feature == feature}
-    sizes = {each.value: each.instances for each in cells.values()}
+    sizes: dict[str, int] = {}
+    for each in cells.values():  # a pair may lack some instances of a group
+        sizes[each.value] = max(each.instances, sizes.get(each.value, 0))
     found = analysis.comparisons[:most]
     estimand = ESTIMANDS[found[0].estimate_of]
     return Subgroups(
         feature=labels([feature])[0],
         groups=tuple(f"{text} ({sizes[value]})" for value, text in zip(sizes, labels(list(sizes), 16), strict=True)),
         pairs=pair_labels(analysis, [(each.first, each.second) for each in found], widest),
-        marks=tuple(tuple(_mark(cells[value, each.first, each.second]) for value in sizes) for each in found),
+        marks=tuple(tuple(_mark(cells.get((value, each.first, each.second))) for value in sizes) for each in found),
         left_out=len(analysis.comparisons) - len(found),
         alpha=analysis.settings.alpha,
         neutral=estimand.neutral,
@@ -114,8 +116,9 @@ def _feature(analysis: Analysis, wanted: str | None) -> str:
     return wanted if wanted is not None else known[0]
 
 
-def _mark(group: Subgroup) -> GroupMark:
-    return GroupMark(group.estimate, group.interval)
+def _mark(group: Subgroup | None) -> GroupMark:
+    """A mark; one that is nowhere where a pair lacks the group."""
+    return GroupMark(math.nan, (math.nan, math.nan)) if group is None else GroupMark(group.estimate, group.interval)
 
 
 def _draw_group(ax: Axes, marks: list[GroupMark], places: list[float], text: str, color: str, marker: str) -> None:

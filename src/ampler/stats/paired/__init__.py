@@ -3,6 +3,7 @@
 * `contract`: what a row says: words, hypothesis, citation, estimand, efficiency, questions to the differences
 * `student`, `wilcoxon`, `sign`: the tests
 * `bounds`: p-values from tails, and intervals that say what level they really have
+* `missing`: differences that a pair lacks on some instances
 * `family`: comparisons tested one by one and held together by Holm
 
 Everything that tells one test from another stands in its row. Rooms above ask the row and never the name, so that a new
@@ -12,8 +13,8 @@ test is a file here, a row below, and its name in `core.values.Test`. This room 
 A family of comparisons is asked through `family_verdict`. Most tests look at one pair at a time: then `family` of the
 row stays empty and HolmFamily holds the family together (Holm's step-down on the p-values, Bonferroni's joint
 intervals). A test that needs all comparisons at once, as resampling the instances of the whole matrix does, brings its
-own: a callable that takes the matrix (instances in rows, pairs in columns), the alternative and the family-wise alpha,
-and returns a `contract.FamilyVerdict`:
+own: a callable that takes the matrix (instances in rows, pairs in columns; NaN where a pair lacks an instance, and each
+pair then uses those it has), the alternative and the family-wise alpha, and returns a `contract.FamilyVerdict`:
 
     p_values         of each comparison by itself, not adjusted
     steps            ranks, adjusted p-values and what is rejected; `levels` are those of the intervals of the ranks
@@ -21,8 +22,9 @@ and returns a `contract.FamilyVerdict`:
     joint_intervals  that hold together with probability 1 − alpha
 
 It must give the same answer whenever it is asked with the same numbers, so what it draws at random has a seed of its
-own, and it must follow a permutation of the columns. Intervals are made when asked for: many callers want the steps
-alone. The one-sample questions of its row remain (subgroups and figures ask about one pair).
+own, and it must follow a permutation of the columns. A pair with fewer than two differences is never rejected, and its
+intervals are the whole line. Intervals are made when asked for: many callers want the steps alone. The one-sample
+questions of its row remain (subgroups and figures ask about one pair).
 """
 
 from __future__ import annotations
@@ -38,9 +40,18 @@ from ampler.stats.paired import sign, student, wilcoxon
 from ampler.stats.paired.bounds import Bounds
 from ampler.stats.paired.contract import Estimand, FamilyVerdict, Many, PairedTest
 from ampler.stats.paired.family import HolmFamily
+from ampler.stats.paired.missing import (
+    FEWEST,
+    present,
+    present_columns,
+    sample_estimate,
+    sample_interval,
+    sample_p_value,
+)
 
 __all__ = [
     "ESTIMANDS",
+    "FEWEST",
     "TESTS",
     "Bounds",
     "Estimand",
@@ -49,6 +60,11 @@ __all__ = [
     "PairedTest",
     "family_verdict",
     "paired_test",
+    "present",
+    "present_columns",
+    "sample_estimate",
+    "sample_interval",
+    "sample_p_value",
 ]
 
 
@@ -116,6 +132,8 @@ def paired_test(test: Test) -> PairedTest:
 
 def family_verdict(differences: Floats, *, test: Test, alternative: Alternative, alpha: float) -> FamilyVerdict:
     """Test every column of the differences, and hold the family-wise error of all of them at alpha.
+
+    A column is NaN on the instances that its pair lacks.
 
     >>> import numpy as np
     >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])

@@ -64,7 +64,7 @@ class FamilyVerdict(Protocol):
 class PairedTest:
     """A paired test: one row of the table.
 
-    `p_value`, `estimate`, `interval` and `leaning` ask the differences of one pair, a vector over the instances;
+    `p_value`, `estimate`, `interval` and `leaning` ask the differences of one pair, two or more, over its instances;
     `many` asks many such vectors, on the last axis. `family` is for tests that look at all comparisons together.
     """
 

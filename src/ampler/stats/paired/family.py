@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,11 +12,15 @@ from ampler.core.choices import Alternative
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired.bounds import Bounds
 from ampler.stats.paired.contract import PairedTest
+from ampler.stats.paired.missing import EVERYTHING, present_columns, sample_interval, sample_p_value
 
 
 @dataclass(frozen=True, eq=False)
 class HolmFamily:
-    """The columns of differences, each tested by itself; Holm steps down, and Bonferroni makes intervals joint."""
+    """The columns of differences, each tested by itself; Holm steps down, and Bonferroni makes intervals joint.
+
+    A column with fewer than two differences cannot be rejected; it keeps its place in the family.
+    """
 
     test: PairedTest
     differences: Floats
@@ -27,7 +30,7 @@ class HolmFamily:
     @cached_property
     def p_values(self) -> Floats:
         """The p-value of each comparison by itself."""
-        return np.array([self.test.p_value(column, self.alternative) for column in self._columns])
+        return np.array([sample_p_value(self.test, column, self.alternative) for column in self._columns])
 
     @cached_property
     def steps(self) -> StepDown:
@@ -38,21 +41,21 @@ class HolmFamily:
     def intervals(self) -> tuple[Bounds, ...]:
         """The interval of each comparison at Holm's level of its rank."""
         levels = zip(self._columns, self.steps.levels, strict=True)
-        return tuple(self.test.interval(column, self.alternative, float(level)) for column, level in levels)
+        return tuple(sample_interval(self.test, column, self.alternative, float(level)) for column, level in levels)
 
     @property
     def joint_intervals(self) -> tuple[Bounds, ...]:
         """Intervals at level 1 − alpha/K, so that all K hold together with probability 1 − alpha."""
         alpha = self.alpha / len(self._columns)
         return tuple(
-            _honest(self.test.interval(column, self.alternative, alpha), 1 - alpha) for column in self._columns
+            _honest(sample_interval(self.test, column, self.alternative, alpha), 1 - alpha) for column in self._columns
         )
 
     @cached_property
-    def _columns(self) -> Floats:
-        return np.ascontiguousarray(self.differences.T)
+    def _columns(self) -> tuple[Floats, ...]:
+        return present_columns(self.differences)
 
 
 def _honest(bounds: Bounds, level: float) -> Bounds:
     """An interval that promises a level it cannot reach must be the whole line."""
-    return bounds if bounds.level >= level else Bounds(-math.inf, math.inf, 1.0)
+    return bounds if bounds.level >= level else EVERYTHING

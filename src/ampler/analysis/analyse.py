@@ -16,7 +16,7 @@ import numpy as np
 
 from ampler.analysis import cautions
 from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather, summarise
-from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, fewest_instances
+from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.words import verdict
@@ -61,7 +61,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         differences, pairs, test=settings.test, alternative=settings.alternative, alpha=settings.family_alpha
     )
     diagnoses = _diagnoses(prepared)
-    detectable, fewest = _detectable(prepared, comparisons), fewest_instances(comparisons)
+    detectable, fewest = _detectable(prepared, comparisons), smallest_sample(comparisons)
     together = _omnibus(prepared)
     accuracy = _accuracy(prepared)
     others = _other_policies(prepared, found)
@@ -367,7 +367,7 @@ def _warnings(
             comparisons,
             detectable=detectable,
             effect=settings.effect,
-            reached=_reached_power(prepared, fewest_instances(comparisons)),
+            reached=_reached_power(prepared, smallest_sample(comparisons)),
             power=settings.power,
         ),
     ]

@@ -87,7 +87,7 @@ def compare(
     )
 
 
-def fewest_instances(comparisons: Sequence[Comparison]) -> int:
+def smallest_sample(comparisons: Sequence[Comparison]) -> int:
     """Return the instances of the comparison that has the fewest, of those that can be tested at all."""
     return min(each.instances for each in comparisons if each.instances >= FEWEST)
 

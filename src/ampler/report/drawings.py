@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.analysis.compare import fewest_instances
+from ampler.analysis.compare import smallest_sample
 from ampler.core.errors import AmplerError
 from ampler.design import achieved_power
 from ampler.report import figures as plots
@@ -120,7 +120,7 @@ def _runs(analysis: Analysis) -> Drawing:
 def _power(analysis: Analysis) -> Iterator[Drawing]:
     settings = analysis.settings
     effect = settings.effect if settings.effect is not None else analysis.detectable_effect
-    fewest = fewest_instances(analysis.comparisons)
+    fewest = smallest_sample(analysis.comparisons)
     try:
         design = achieved_power(
             instances=fewest,

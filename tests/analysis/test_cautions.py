@@ -183,8 +183,9 @@ def test_what_is_not_divided_by_may_be_near_zero():
 
 def test_power_that_is_just_reached_is_reached():
     asked = {"detectable": 0.5, "effect": 0.5, "power": 0.8}
-    assert cautions.underpowered(57, 21, reached=0.8, **asked) is None
-    assert "mean power 0.79" in cautions.underpowered(57, 21, reached=0.79, **asked).sentence
+    compared = analyse_runs(runs_of(healthy(n=57)), AnalysisSettings(difference="simple")).comparisons
+    assert cautions.underpowered(compared, reached=0.8, **asked) is None
+    assert "mean power 0.79" in cautions.underpowered(compared, reached=0.79, **asked).sentence
 
 
 def test_too_few_instances_for_the_planned_effect_or_for_any_but_large_ones():

@@ -230,7 +230,8 @@ class Study:
     `algorithms` are functions by name, `call(instance, seed)` giving a number or a mapping of measures, or Commands;
     `instances` any objects by name, or names. `se` is the accuracy wanted on each instance; for other ways to decide
     on runs give a `rule`. `use` says how many instances are used: as many as the power needs ("needed"), "all", or a
-    number. `on_failure` says what a failed run means, `timeout` (seconds) and `memory` (bytes) limit each run.
+    number. `on_failure` says what a failed run means; `timeout` (seconds by the clock), `cpu_timeout` (seconds
+    of processor time) and `memory` (bytes) limit each run.
 
     >>> import random
     >>> study = Study(
@@ -266,6 +267,7 @@ class Study:
     margin: float | None = None
     timeout: float | None = None
     memory: int | None = None
+    cpu_timeout: float | None = None
     on_failure: FailurePolicy = field(default_factory=StopStudy)
     retries: int = 0
     name: str = "study"
@@ -281,7 +283,7 @@ class Study:
             seed=self.seed,
             count=self.use,
             name=self.name,
-            limits=Limits(self.timeout, self.memory),
+            limits=Limits(self.timeout, self.memory, self.cpu_timeout),
             policy=self.on_failure,
             retries=self.retries,
         )

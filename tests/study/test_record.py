@@ -9,6 +9,7 @@ import pytest
 from ampler.core.failures import Drop
 from ampler.core.values import Command, Fingerprint, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.changes import plan_change
 from ampler.study.plan import make_plan
 from ampler.study.record import changed, fingerprint, from_json, identity, record, to_json
 
@@ -123,3 +124,28 @@ def test_exit_codes_are_part_of_what_gives_runs_their_values_and_the_usual_ones_
     assert identity(usual) == {"command": ["solve"], "parameters": {}, "value": ""}, "as files of earlier days have it"
     change = changed(Fingerprint(1, {"a": identity(usual)}, {}), Fingerprint(1, {"a": identity(unusual)}, {}))
     assert str(change) == "success of algorithm 'a' is recorded as nothing, planned as '0 10 20'"
+
+
+def test_limits_of_single_algorithms_are_kept_and_plans_without_them_are_as_they_were():
+    plain = record(a_plan_with())
+    own = record(a_plan_with(limits=Limits(cpu_timeout=2.0)))
+
+    assert from_json(to_json(own)) == own
+    assert own.own_limits == {"a": Limits(cpu_timeout=2.0)}
+    assert "own_limits" not in to_json(plain)
+    assert "cpu_timeout" not in to_json(plain)
+    assert from_json(to_json(plain)) == plain
+    assert str(plan_change(plain, own)).startswith("cpu-timeout none → a 2:")
+
+
+def a_plan_with(**fields):
+    return make_plan(
+        question=Question("simple"),
+        algorithms=[
+            Command("a", ("solve", "{seed}", "{instance}"), **fields),
+            Command("b", ("solve", "{seed}", "{instance}")),
+        ],
+        instances=["i1", "i2"],
+        rule=Fixed(runs=2),
+        count="all",
+    )

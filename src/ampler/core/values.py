@@ -25,7 +25,9 @@ class RunKey:
 class Observation:
     """What one run gave. `value` is None when the run gave none; `message` then says why.
 
-    A value is a finite number, and there is one exactly when the status is "ok"; measures are finite too.
+    A value is a finite number, and there is one exactly when the status is "ok"; measures are finite too. `seconds` are
+    by the clock, `cpu` those of processor time, and `started` is when the run began, in seconds since 1970; None where
+    they were not measured.
     """
 
     key: RunKey
@@ -37,6 +39,8 @@ class Observation:
     attempt: int = 0
     round: int = 0
     measures: Mapping[str, float] | None = None
+    cpu: float | None = None
+    started: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,30 @@ class DecisionRecord:
     taken: str = ""
 
 
+# How runs are limited
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use: seconds by the clock, bytes of resident memory, seconds of processor time; None: no limit.
+
+    >>> Limits(timeout=5.0).over(Limits(timeout=60.0, memory=10**9))
+    Limits(timeout=5.0, memory=1000000000, cpu_timeout=None)
+    """
+
+    timeout: float | None = None
+    memory: int | None = None
+    cpu_timeout: float | None = None
+
+    def over(self, default: Limits) -> Limits:
+        """Return these limits, and those of `default` where there is none here."""
+        return Limits(
+            default.timeout if self.timeout is None else self.timeout,
+            default.memory if self.memory is None else self.memory,
+            default.cpu_timeout if self.cpu_timeout is None else self.cpu_timeout,
+        )
+
+
 # What is compared: algorithms and instances
 
 
@@ -150,13 +178,15 @@ class Command:
     cost: float = 1.0
     deterministic: bool = False
     success: tuple[int, ...] = (0,)
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """A Python function as an algorithm: `call(instance, seed, **parameters)` gives a number, or measures by name.
 
-    `origin` ("module:name") is what the study file keeps of it; the function itself is never stored.
+    `origin` ("module:name") is what the study file keeps of it; the function itself is never stored. Its `limits` come
+    before those of the plan.
     """
 
     name: str
@@ -166,6 +196,7 @@ class Function:
     reading: Reading = Reading()
     cost: float = 1.0
     deterministic: bool = False
+    limits: Limits = Limits()
 
 
 Algorithm = Command | Function
@@ -188,17 +219,6 @@ class Instance:
     def text(self) -> str:
         """What a command gets for `{instance}`: the absolute path of a file, else the name."""
         return self.path or self.name
-
-
-# How runs are limited
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one run may use: seconds of wall-clock time and bytes of resident memory; None is no limit."""
-
-    timeout: float | None = None
-    memory: int | None = None
 
 
 # The plan
@@ -258,6 +278,10 @@ class Plan:
     all_instances: tuple[Instance, ...] = ()
     study_rule: Any = None  # a StudyRule
 
+    def limits_of(self, algorithm: Algorithm) -> Limits:
+        """Return the limits under which an algorithm is run: its own, and the plan's where it has none."""
+        return algorithm.limits.over(self.limits)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRecord:
@@ -288,6 +312,7 @@ class PlanRecord:
     part: str = ""
     elsewhere: tuple[str, ...] = ()
     study_rule: Mapping[str, Any] = field(default_factory=dict)
+    own_limits: Mapping[str, Limits] = field(default_factory=dict)  # of algorithms that have any
 
     @property
     def algorithms(self) -> tuple[str, ...]:

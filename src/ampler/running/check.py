@@ -104,7 +104,8 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
     A run that takes a few seconds at most is made twice with its seed, and once with another. Runs that are recorded
     already are not made again for the record. `report` is told the name of each algorithm before it is run.
     """
-    check_limits(plan.limits)
+    for algorithm in plan.algorithms:
+        check_limits(plan.limits_of(algorithm))
     plan = begun_first(plan, store.begun())
     _begin(plan, store)
     trials = TrialRuns(plan, store)

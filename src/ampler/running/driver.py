@@ -69,7 +69,8 @@ def run_plan(
     study shall go on `despite_failures`.
     Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
-    check_limits(plan.limits)
+    for algorithm in plan.algorithms:
+        check_limits(plan.limits_of(algorithm))
     plan, before = begun_first(plan, store.begun()), store.plans()[-1:]
     kept = record(plan)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})

@@ -55,7 +55,7 @@ class Work:
     algorithms: Mapping[str, Algorithm]
     instances: Mapping[str, Instance]
     seed: int
-    limits: Limits
+    limits: Limits  # of algorithms that have none of their own
 
     @classmethod
     def of(cls, plan: Plan) -> Work:
@@ -72,10 +72,11 @@ class Work:
         began = time.perf_counter()
         at = c_long() if at is None else at
         seeds = [run_seed(self.seed, *name) for name in names]
+        limits = {name: self.algorithms[name].limits.over(self.limits) for _, name, _ in names}
         outcomes = []
         for place, ((instance, algorithm, _), seed) in enumerate(zip(names, seeds, strict=True)):
             at.value = place
-            outcomes.append(run_once(self.algorithms[algorithm], self.instances[instance], seed, self.limits))
+            outcomes.append(run_once(self.algorithms[algorithm], self.instances[instance], seed, limits[algorithm]))
         columns = {name: [getattr(outcome, name) for outcome in outcomes] for name in GIVEN}
         return Batch({"seed": seeds, **columns}, time.perf_counter() - began)
 

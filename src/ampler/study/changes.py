@@ -100,7 +100,7 @@ class PlanChange:
 
 NAMES_SHOWN = 5
 LEVELS = {"alpha", "alternative", "test"}
-HARMLESS = {"timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
+HARMLESS = {"timeout", "cpu-timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
 
 
 def plan_change(before: PlanRecord, now: PlanRecord) -> PlanChange | None:
@@ -143,7 +143,7 @@ def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[ChangedSetting]:
 
 def _flat(plan: PlanRecord) -> Mapping[str, Any]:
     """Everything a user can set besides algorithms and instances, by name. Costs come with the algorithms."""
-    question, limits = dataclasses.asdict(plan.question), dataclasses.asdict(plan.limits)
+    question, limits = dataclasses.asdict(plan.question), _limits(plan)
     rule = {name: value for name, value in plan.rule.items() if name not in question and name != "costs"}
     policy = {"on-failure": policy_data(plan.policy)}
     return {
@@ -155,6 +155,16 @@ def _flat(plan: PlanRecord) -> Mapping[str, Any]:
         "part": plan.part or None,
         "study rule": plan.study_rule or None,
     }
+
+
+def _limits(plan: PlanRecord) -> dict[str, Any]:
+    """The limits by their names in study.toml, with those of single algorithms where they have any."""
+    limits: dict[str, Any] = {}
+    for name in ("timeout", "memory", "cpu_timeout"):
+        own = {each: getattr(mine, name) for each, mine in plan.own_limits.items() if getattr(mine, name) is not None}
+        default = getattr(plan.limits, name)
+        limits[name.replace("_", "-")] = {**({} if default is None else {"all": default}), **own} if own else default
+    return limits
 
 
 def _shown(value: Any) -> str:

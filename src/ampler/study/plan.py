@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 from ampler.core.checks import integer, positive
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
-from ampler.core.failures import FailurePolicy, StopStudy, completed
+from ampler.core.failures import FailurePolicy, Par, StopStudy, completed
 from ampler.core.plain import origin, plain
 from ampler.core.settings import AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
@@ -59,7 +59,8 @@ def make_plan(
     _check_question(question, compared)
     _check_algorithms(compared, available)
     seed, retries = _seed(seed), integer("retries", retries, 0, error=InvalidPlan)
-    _check_limits(limits)
+    for each in (limits, *(algorithm.limits for algorithm in compared)):
+        _check_limits(each)
     _check_rule(rule, question, compared)
     ordered = in_order(seed, available)
     needed = _needed(question, len(compared), count)
@@ -74,7 +75,7 @@ def make_plan(
         rule=rule,
         seed=seed,
         limits=limits,
-        policy=completed(policy, timeout=limits.timeout, difference=question.difference),
+        policy=completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference),
         retries=retries,
         needed=needed,
         power=reached,
@@ -237,9 +238,29 @@ def _seed(seed: int) -> int:
 
 
 def _check_limits(limits: Limits) -> None:
-    for field in ("timeout", "memory"):
+    for field in ("timeout", "memory", "cpu_timeout"):
         if getattr(limits, field) is not None:
-            positive(field, getattr(limits, field), error=InvalidPlan)
+            positive(field.replace("_", "-"), getattr(limits, field), error=InvalidPlan)
+
+
+def _cutoff(policy: FailurePolicy, limits: Limits, algorithms: Sequence[Algorithm]) -> float | None:
+    """The time limit that PAR multiplies; it must be one for all."""
+    cutoffs = {_time_limit(algorithm, algorithm.limits.over(limits)) for algorithm in algorithms}
+    if len(cutoffs) == 1 or not isinstance(policy, Par) or policy.cutoff is not None:
+        return next(iter(cutoffs))
+    shown = ", ".join("none" if cutoff is None else f"{cutoff:g} s" for cutoff in sorted(cutoffs, key=str))
+    raise InvalidPlan(
+        f"par = {policy.factor:g} multiplies one time limit, but the algorithms have several ({shown}); say which:"
+        f" {{ par = {policy.factor:g}, cutoff = seconds }}"
+    )
+
+
+def _time_limit(algorithm: Algorithm, limits: Limits) -> float | None:
+    """The limit on what an algorithm is judged by: processor time where that is its value."""
+    first, second = limits.timeout, limits.cpu_timeout
+    if algorithm.reading.kind == "cpu-seconds":
+        first, second = second, first
+    return second if first is None else first
 
 
 def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm]) -> None:

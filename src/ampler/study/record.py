@@ -98,6 +98,7 @@ def record(plan: Plan) -> PlanRecord:
         part=plan.part,
         elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
         study_rule=over_instances[0] if over_instances else {},
+        own_limits={each.name: each.limits for each in plan.algorithms if each.limits != Limits()},
     )
 
 
@@ -109,8 +110,12 @@ def uncut(kept: PlanRecord) -> PlanRecord:
 def to_json(kept: PlanRecord) -> str:
     """Write a record as JSON; what most studies do not have is left out, so that records of earlier days are equal."""
     data = dataclasses.asdict(kept)
-    if not kept.study_rule:
-        del data["study_rule"]
+    for name in ("study_rule", "own_limits"):
+        if not data[name]:
+            del data[name]
+    data["limits"] = _given(data["limits"])
+    if kept.own_limits:
+        data["own_limits"] = {name: _given(limits) for name, limits in data["own_limits"].items()}
     data["policy"] = policy_data(kept.policy)
     return canonical(data)
 
@@ -123,10 +128,16 @@ def from_json(text: str) -> PlanRecord:
         "fingerprint": Fingerprint(**data["fingerprint"]),
         "limits": Limits(**data["limits"]),
         "policy": policy_from(data["policy"]),
+        "own_limits": {name: Limits(**limits) for name, limits in data.get("own_limits", {}).items()},
     }
     lists = ("untouched", "deterministic", "timed", "warnings", "elsewhere")
     tuples = {name: tuple(data[name]) for name in lists if name in data}
     return PlanRecord(**{**data, **given, **tuples})
+
+
+def _given(limits: dict[str, Any]) -> dict[str, Any]:
+    """Limits without those that came later, where there are none."""
+    return {name: limit for name, limit in limits.items() if limit is not None or name in ("timeout", "memory")}
 
 
 def _shown(value: Any) -> str:

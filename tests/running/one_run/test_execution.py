@@ -69,7 +69,7 @@ def anywhere(request):
 def test_a_command_gets_instance_seed_and_parameters_and_its_last_number_is_the_value():
     outcome = run("echo", "{instance}", "{k}", "{seed}", instance=Instance("i1", path="/a b/c"), parameters={"k": 3})
 
-    assert outcome == Outcome(7.0, outcome.seconds)
+    assert outcome == Outcome(7.0, outcome.seconds, cpu=outcome.cpu, started=outcome.started)
     assert outcome.seconds > 0
 
 
@@ -230,6 +230,8 @@ def test_a_memory_limit_is_refused_where_memory_cannot_be_seen(monkeypatch):
     check_limits(Limits(timeout=1.0))
     with pytest.raises(InvalidPlan, match="a memory limit needs /proc"):
         check_limits(Limits(memory=10))
+    with pytest.raises(InvalidPlan, match="a limit of processor time needs /proc"):
+        check_limits(Limits(cpu_timeout=10))
 
 
 def test_memory_within_the_limit_is_no_reason_to_end():
@@ -387,3 +389,55 @@ def test_what_a_limited_function_has_started_ends_with_it(tmp_path, anywhere):
 
     assert anywhere(function, Limits(timeout=1.0)).status == "timeout"
     assert gone_within(int(path.read_text()))
+
+
+BUSY = "while :; do :; done"
+
+
+def test_a_command_that_uses_up_its_processor_time_is_ended_and_says_so():
+    began = time.time()
+    outcome = shell(BUSY, limits=Limits(timeout=60.0, cpu_timeout=0.2))
+
+    assert (outcome.status, outcome.value) == ("timeout", None)
+    assert outcome.message == "it used more than 0.2 s of processor time and was ended"
+    assert 0.2 <= outcome.cpu < 2.0
+    assert began <= outcome.started <= time.time()
+
+
+def test_sleeping_costs_no_processor_time():
+    outcome = shell("sleep 0.5; echo 5", limits=Limits(cpu_timeout=0.3))
+
+    assert (outcome.value, outcome.status) == (5.0, "ok")
+    assert outcome.cpu < 0.3 < outcome.seconds
+
+
+def test_processor_time_of_children_counts_and_is_recorded_when_the_clock_ends_a_run():
+    forked = shell(f"({BUSY}) & ({BUSY}) & wait", limits=Limits(timeout=60.0, cpu_timeout=0.3))
+    by_clock = shell(f"({BUSY}) & wait", limits=Limits(timeout=0.5))
+
+    assert (forked.status, forked.message) == ("timeout", "it used more than 0.3 s of processor time and was ended")
+    assert (by_clock.status, by_clock.message) == ("timeout", "it ran longer than 0.5 s and was ended")
+    assert by_clock.cpu > 0
+
+
+def test_a_run_that_ended_beyond_its_processor_time_between_two_looks_has_exceeded_it(monkeypatch):
+    monkeypatch.setattr("ampler.running.one_run.processes.CPU_LOOK", 100.0)
+    busy = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo 5"
+
+    assert shell(busy, limits=Limits(cpu_timeout=0.001)).status == "timeout"
+
+
+def test_functions_have_processor_time_and_its_limit_too(anywhere):
+    def busy(instance, seed):
+        began = time.process_time()
+        while time.process_time() - began < (100 if seed == 7 else 0.05):
+            pass
+        return 1.0
+
+    ended = anywhere(busy, Limits(timeout=60.0, cpu_timeout=0.2))
+
+    assert (ended.status, ended.message) == ("timeout", "it used more than 0.2 s of processor time and was ended")
+    assert ended.cpu >= 0.2
+    free = call(lambda instance, seed: sum(range(10**6)))
+    assert free.cpu > 0
+    assert free.started is not None

@@ -59,7 +59,7 @@ def kept(path):
     """All that a study file says of runs, decisions and plans, but for times and dates."""
     with read_store(path) as store:
         plans = store.plans()
-        runs = [replace(seen, seconds=0.0) for seen in store.observations(superseded=True)]
+        runs = [replace(seen, seconds=0.0, cpu=None, started=None) for seen in store.observations(superseded=True)]
         return runs, store.finished(plans[-1].decisions), [uncut(plan) for plan in plans], plans[-1].part
 
 

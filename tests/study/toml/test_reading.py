@@ -431,3 +431,67 @@ def test_what_is_no_exit_code_is_refused(read, codes):
 def test_success_of_a_function_is_refused(read):
     with pytest.raises(InvalidPlan, match="success is about exit codes, and a python algorithm has none"):
         read(SMALL.replace('command = "solve -b {seed} {instance}"', 'python = "solvers:anneal"\nsuccess = [0]'))
+
+
+DEFAULTS = """
+    difference = "simple"
+    se = 0.5
+    [run]
+    on-failure = { par = 10, cutoff = 1 }
+    timeout = "60s"
+    [defaults]
+    value = "cpu-seconds"
+    success = [0, 10, 20]
+    parameters = { level = 3, other = "x" }
+    cpu-timeout = "1s"
+    [[algorithm]]
+    name = "a"
+    command = "solve {seed} {level} {instance}"
+    [[algorithm]]
+    name = "b"
+    command = "solve -b {seed} {level} {instance}"
+    value = "seconds"
+    success = 0
+    parameters = { level = 4 }
+    timeout = "5s"
+    memory = "1GB"
+    cpu-timeout = "2s"
+    [[algorithm]]
+    name = "c"
+    python = "solvers:anneal"
+    [instances]
+    names = ["i1", "i2", "i3"]
+    use = "all"
+"""
+
+
+def test_defaults_hold_for_every_algorithm_that_says_nothing_else(read):
+    plan = read(DEFAULTS).plan
+    a, b, c = plan.algorithms
+
+    assert (a.reading.kind, a.success, a.parameters) == ("cpu-seconds", (0, 10, 20), {"level": 3})
+    assert (b.reading.kind, b.success, b.parameters) == ("seconds", (0,), {"level": 4})
+    assert (c.reading.kind, c.parameters) == ("cpu-seconds", {"level": 3, "other": "x"})
+    assert plan.limits == Limits(60.0, None, 1.0)
+    assert plan.limits_of(a) == plan.limits
+    assert plan.limits_of(b) == Limits(5.0, 10**9, 2.0)
+    assert plan.policy == Par(10.0, 1.0)
+
+
+def test_a_limit_is_said_once_for_all(read):
+    with pytest.raises(InvalidPlan, match=r"timeout must be said once, under \[run\] or under \[defaults\], got both"):
+        read(DEFAULTS.replace('cpu-timeout = "1s"', 'timeout = "1s"', 1))
+
+
+def test_par_takes_the_limit_of_what_is_measured_and_asks_where_there_are_several(read):
+    same = DEFAULTS.replace(", cutoff = 1", "").replace('value = "seconds"', "")
+    with pytest.raises(InvalidPlan, match=r"multiplies one time limit, but the algorithms have several \(1 s, 2 s\)"):
+        read(same)
+
+    assert read(same.replace('cpu-timeout = "2s"', "")).plan.policy == Par(10.0, 1.0), "processor time is the value"
+
+
+@pytest.mark.parametrize("cutoff", ['"long"', "0", "-1", "true"])
+def test_a_cutoff_that_is_no_time_is_refused(read, cutoff):
+    with pytest.raises(InvalidPlan, match="on-failure must be"):
+        read(DEFAULTS.replace("cutoff = 1", f"cutoff = {cutoff}"))

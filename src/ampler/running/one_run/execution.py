@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidPlan
@@ -29,6 +29,8 @@ class Outcome:
     status: Status = "ok"
     message: str = ""
     measures: Mapping[str, float] | None = None
+    cpu: float | None = None
+    started: float | None = None
 
 
 def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -39,6 +41,20 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     >>> run_once(half, Instance("i1"), 7, Limits()).value
     3.5
     """
+    started = time.time()
+    outcome = _within_time(_made(algorithm, instance, seed, limits), limits)
+    return replace(outcome, started=started)
+
+
+def check_limits(limits: Limits) -> None:
+    """Raise InvalidPlan when this system cannot keep the limits."""
+    watched = {"a memory limit": limits.memory, "a limit of processor time": limits.cpu_timeout}
+    needed = [name for name, limit in watched.items() if limit is not None]
+    if needed and not can_see_memory():
+        raise InvalidPlan(f"{needed[0]} needs /proc, as Linux has it, to see what runs use; leave the limit out here")
+
+
+def _made(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
     if isinstance(algorithm, Command) and algorithm.protocol == "worker":
         return _run_resident(algorithm, instance, seed, limits)
     if isinstance(algorithm, Command):
@@ -46,10 +62,17 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     return _run_function(algorithm, instance, seed, limits)
 
 
-def check_limits(limits: Limits) -> None:
-    """Raise InvalidPlan when this system cannot keep the limits."""
-    if limits.memory is not None and not can_see_memory():
-        raise InvalidPlan("a memory limit needs /proc, as Linux has it, to see what runs use; leave the limit out here")
+def _within_time(outcome: Outcome, limits: Limits) -> Outcome:
+    """A run that ended between two looks at its processor time, but beyond the limit, has exceeded it all the same."""
+    if limits.cpu_timeout is None or outcome.cpu is None or outcome.cpu <= limits.cpu_timeout:
+        return outcome
+    if outcome.status != "ok":
+        return outcome
+    return Outcome(None, outcome.seconds, "timeout", _out_of_processor_time(limits), cpu=outcome.cpu)
+
+
+def _out_of_processor_time(limits: Limits) -> str:
+    return f"it used more than {limits.cpu_timeout:g} s of processor time and was ended"
 
 
 def _run_command(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -63,13 +86,14 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
     if ending.cause != "ended" or ending.code not in command.success:
         return _without_value(ending, limits, errors.text, success=command.success)
     value = _time(command.reading, ending.seconds, ending.cpu_seconds)
+    cpu = ending.cpu_seconds
     if value is not None:
-        return Outcome(value, ending.seconds)
+        return Outcome(value, ending.seconds, cpu=cpu)
     try:
         found = reader.result()
-        return Outcome(found.value, ending.seconds, measures=found.measures)
+        return Outcome(found.value, ending.seconds, measures=found.measures, cpu=cpu)
     except NoValue as problem:
-        return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}")
+        return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}", cpu=cpu)
 
 
 def _run_resident(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -85,9 +109,11 @@ def _run_resident(command: Command, instance: Instance, seed: int, limits: Limit
     value = _time(command.reading, answer.seconds, answer.cpu_seconds)
     try:
         found = result_in(answer.document, command.reading)
-        return Outcome(found.value if value is None else value, answer.seconds, measures=found.measures)
+        counted = found.value if value is None else value
+        return Outcome(counted, answer.seconds, measures=found.measures, cpu=answer.cpu_seconds)
     except NoValue as problem:
-        return Outcome(None, answer.seconds, "failed", f"{problem}{_last_words(errors.text)}")
+        words = f"{problem}{_last_words(errors.text)}"
+        return Outcome(None, answer.seconds, "failed", words, cpu=answer.cpu_seconds)
 
 
 def _run_function(function: Function, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -95,9 +121,10 @@ def _run_function(function: Function, instance: Instance, seed: int, limits: Lim
     if isinstance(called, Ending):
         return _without_value(called, limits, "")
     if called.result is None:
-        return Outcome(None, called.seconds, "failed", called.reason)
+        return Outcome(None, called.seconds, "failed", called.reason, cpu=called.cpu_seconds)
     value = _time(function.reading, called.seconds, called.cpu_seconds)
-    return Outcome(called.result.value if value is None else value, called.seconds, measures=called.result.measures)
+    counted = called.result.value if value is None else value
+    return Outcome(counted, called.seconds, measures=called.result.measures, cpu=called.cpu_seconds)
 
 
 def _called(function: Function, instance: Instance, seed: int, limits: Limits) -> Call | Ending:
@@ -116,15 +143,23 @@ def _without_value(
     ending: Ending, limits: Limits, errors: str, *, when: str = "", success: Collection[int] = ()
 ) -> Outcome:
     """The outcome of a run that a limit ended, or that ended by itself with a code not in `success`."""
+    status, words = _reason(ending, limits, when, success)
+    said = words if status == "timeout" or ending.cause == "memory" else f"{words}{_last_words(errors)}"
+    return Outcome(None, ending.seconds, status, said, cpu=ending.cpu_seconds or None)
+
+
+def _reason(ending: Ending, limits: Limits, when: str, success: Collection[int]) -> tuple[Status, str]:
     if ending.cause == "timeout":
-        return Outcome(None, ending.seconds, "timeout", f"it ran longer than {limits.timeout:g} s and was ended")
+        return "timeout", f"it ran longer than {limits.timeout:g} s and was ended"
+    if ending.cause == "cpu-timeout":
+        return "timeout", _out_of_processor_time(limits)
     if ending.cause == "memory":
         assert limits.memory is not None
         used, allowed = in_bytes(ending.memory), in_bytes(limits.memory)
-        return Outcome(None, ending.seconds, "failed", f"it used {used} of memory, more than {allowed}, and was killed")
+        return "failed", f"it used {used} of memory, more than {allowed}, and was killed"
     wanted = f" (success = {sorted(success)})" if success else ""
     how = f"was ended by {_signal(-ending.code)}" if ending.code < 0 else f"ended with exit code {ending.code}{wanted}"
-    return Outcome(None, ending.seconds, "failed", f"it {how}{when}{_last_words(errors)}")
+    return "failed", f"it {how}{when}"
 
 
 def _signal(number: int) -> str:

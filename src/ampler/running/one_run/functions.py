@@ -66,13 +66,13 @@ def call_forked(function: Function, instance: Instance, seed: int, limits: Limit
         ending = group.watch({reading: answer.extend}, limits, began=began)
         drain({reading: answer.extend})  # without waiting: what the function started may hold the pipe open
     finally:
-        code, _ = group.end()
+        code, cpu = group.end()
         strays.end()
         os.close(reading)
     if ending.cause == "ended" and answer:
         called: Call = pickle.loads(answer)
         return called
-    return Ending(ending.cause, ending.seconds, code, memory=ending.memory)
+    return Ending(ending.cause, ending.seconds, code, max(cpu, ending.cpu_seconds), ending.memory)
 
 
 def argument_of(instance: Instance) -> Any:

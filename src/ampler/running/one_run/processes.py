@@ -19,11 +19,12 @@ from ampler.running.one_run.strays import Watch
 
 GRACE = 5.0  # seconds between the request to end (SIGTERM) and the end (SIGKILL)
 MEMORY_LOOK = 0.1  # seconds between looks at the memory of a group, more when a look itself takes long
+CPU_LOOK = 0.01  # seconds between looks at the processor time of a group, at least
 BLIND_LOOK = 0.02  # seconds between looks for the end of a process where the kernel cannot tell of it
 PIECE = 64 * 1024
 MOST_IN_A_PIPE = 1024 * 1024  # bytes Linux lets a program ask for; 64 kB unless it does
 
-Cause = Literal["ended", "answered", "timeout", "memory"]
+Cause = Literal["ended", "answered", "timeout", "cpu-timeout", "memory"]
 Sink = Callable[[bytes], object]
 
 
@@ -53,7 +54,7 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
         try:
             sinks = {process.stdout.fileno(): out, process.stderr.fileno(): err}
             watched = group.watch(sinks, limits, began=began)
-            if watched.cause == "timeout":
+            if watched.cause in ("timeout", "cpu-timeout"):
                 group.signal(signal.SIGTERM)
                 group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
         finally:
@@ -61,7 +62,7 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
             process.returncode = code  # or subprocess would wait for a process that is gone
             strays.end()
         drain(sinks)
-    return Ending(watched.cause, watched.seconds, code, cpu_seconds, watched.memory)
+    return Ending(watched.cause, watched.seconds, code, max(cpu_seconds, watched.cpu_seconds), watched.memory)
 
 
 def started(
@@ -118,23 +119,29 @@ class Group:
         *,
         began: float,
         answered: Callable[[], bool] = lambda: False,
+        cpu_before: float = 0.0,
     ) -> Ending:
-        """Pass on what comes from the group until its leader ends, `answered` is true, or a limit is exceeded."""
+        """Pass on what comes from the group until its leader ends, `answered` is true, or a limit is exceeded.
+
+        `cpu_before` is the processor time it had used when the run began; it counts for nothing.
+        """
         poll = _poll([*sinks, *([] if self._death is None else [self._death])])
-        memory = MemoryWatch(self.leader, limits.memory)
+        memory, cpu = MemoryWatch(self.leader, limits.memory), CpuWatch(self.leader, limits.cpu_timeout, cpu_before)
         while not answered():
             passed = time.perf_counter() - began
             left = None if limits.timeout is None else limits.timeout - passed
-            for fd, _ in poll.poll(_milliseconds(left, memory.pause, None if self._death else BLIND_LOOK)):
+            for fd, _ in poll.poll(_milliseconds(left, memory.pause, cpu.pause, None if self._death else BLIND_LOOK)):
                 if fd != self._death and not _passed_on(fd, sinks[fd]):
                     poll.unregister(fd)
             passed = time.perf_counter() - began
             if self.has_ended() and not answered():
                 return Ending("ended", passed)
             if limits.timeout is not None and passed >= limits.timeout:
-                return Ending("timeout", passed)
+                return Ending("timeout", passed, cpu_seconds=cpu.look())
+            if cpu.exceeded():
+                return Ending("cpu-timeout", passed, cpu_seconds=cpu.used)
             if memory.exceeded():
-                return Ending("memory", passed, memory=memory.used)
+                return Ending("memory", passed, cpu_seconds=cpu.look(), memory=memory.used)
         return Ending("answered", time.perf_counter() - began)
 
     def has_ended(self) -> bool:
@@ -177,6 +184,31 @@ class MemoryWatch:
         return self.used > self._limit
 
 
+class CpuWatch:
+    """The processor time of a process group since a run began, against its limit, looked at now and then."""
+
+    def __init__(self, group: int, limit: float | None, before: float) -> None:
+        self.used = 0.0
+        self.pause: float | None = None if limit is None else CPU_LOOK
+        self._group, self._limit, self._before = group, limit, before
+        self._next = 0.0
+
+    def exceeded(self) -> bool:
+        """Say whether the run has used more than it may; not before all processors together could have done it."""
+        now = time.perf_counter()
+        if self._limit is None or now < self._next:
+            return False
+        left = self._limit - self.look()
+        self.pause = max(CPU_LOOK, left / (os.cpu_count() or 1), 20 * (time.perf_counter() - now))
+        self._next = now + self.pause
+        return left < 0
+
+    def look(self) -> float:
+        """Return the seconds used so far; 0 where the system does not tell."""
+        self.used = processor_time(self._group) - self._before if can_see_memory() else 0.0
+        return self.used
+
+
 def can_see_memory() -> bool:
     """Say whether this system tells what memory other processes use."""
     return os.path.exists("/proc/self/stat")
@@ -189,19 +221,38 @@ def resident_memory(group: int) -> int:
 
 def processor_time(group: int) -> float:
     """Return the seconds of processor time its processes, and the children they have waited for, used so far."""
-    return sum(_own_time(pid, fields) + _seconds(fields[13], fields[14]) for pid, fields in _members(group))
+    return sum(_time_of(pid, fields) for pid, fields in _members(group))
+
+
+def process_time(pid: int) -> float:
+    """Return the seconds of processor time that one process, and the children it has waited for, used so far.
+
+    0 when it has ended, or where the system does not tell.
+    """
+    try:
+        return _time_of(pid, _stat(pid))
+    except OSError:
+        return 0.0
 
 
 def _members(group: int) -> Iterator[tuple[int, list[bytes]]]:
     """The processes of a group with the fields of /proc/PID/stat from the state on, which is number 0 here."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
+            fields = _stat(int(pid))
         except OSError:
             continue  # it has just ended
         if int(fields[2]) == group:
             yield int(pid), fields
+
+
+def _stat(pid: int) -> list[bytes]:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+
+
+def _time_of(pid: int, fields: Sequence[bytes]) -> float:
+    return _own_time(pid, fields) + _seconds(fields[13], fields[14])
 
 
 def _own_time(pid: int, fields: Sequence[bytes]) -> float:

@@ -14,12 +14,12 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ampler.core.values import Command, Instance, Limits
 from ampler.running.one_run.answers import VERSION, Lines, OutOfStep, check_greeting, check_seed, request_of
-from ampler.running.one_run.processes import GRACE, Ending, Group, Sink, drain, processor_time, started
+from ampler.running.one_run.processes import GRACE, Ending, Group, Sink, drain, process_time, processor_time, started
 from ampler.running.one_run.strays import Watch
 
 STARTING = 60.0  # seconds a program has at least to say that it is ready; they do not count as run time
@@ -44,19 +44,19 @@ def ask(command: Command, instance: Instance, seed: int, limits: Limits, *, err:
     """
     request = request_of(command, instance, seed)
     program = _at_hand(command)
-    timed = command.reading.kind == "cpu-seconds"
+    whole = command.reading.kind == "cpu-seconds" or limits.cpu_timeout is not None
     try:
-        answer = program.greet(limits, err) or program.answer(request, seed, limits, err, timed=timed)
+        answer = program.greet(limits, err) or program.answer(request, seed, limits, err, whole=whole)
     except BaseException:  # out of step, or we are interrupted while it is making a run
         _forget(command)
         program.end()
         raise
     if isinstance(answer, Ending):
         _forget(command)
-        code = program.end(kindly=answer.cause == "timeout")
+        code = program.end(kindly=answer.cause in ("timeout", "cpu-timeout"))
         if program.answers and answer.cause == "ended" and code == 0:
             return ask(command, instance, seed, limits, err=err)
-        return Ending(answer.cause, answer.seconds, code, memory=answer.memory)
+        return replace(answer, code=code, cpu_seconds=max(answer.cpu_seconds, program.used))
     return answer
 
 
@@ -70,6 +70,8 @@ class ResidentProgram:
         self.group = Group(self._process.pid)
         self._heard = Lines()
         self._greeted = False
+        self._before = 0.0  # seconds of processor time used before the last request
+        self.used = 0.0  # … and for it, once the program has ended
         self.answers = 0
 
     def greet(self, limits: Limits, err: Sink) -> Ending | None:
@@ -86,16 +88,20 @@ class ResidentProgram:
         self._greeted = True
         return None
 
-    def answer(self, request: bytes, seed: int, limits: Limits, err: Sink, *, timed: bool) -> Answer | Ending:
-        """Send a request and wait for the answer."""
-        before = processor_time(self.group.leader) if timed else 0.0
+    def answer(self, request: bytes, seed: int, limits: Limits, err: Sink, *, whole: bool) -> Answer | Ending:
+        """Send a request and wait for the answer.
+
+        Its processor time is that of the `whole` group where it counts: looking for all of it takes milliseconds.
+        """
+        used_by = processor_time if whole else process_time
+        before = self._before = used_by(self.group.leader)
         with suppress(BrokenPipeError):  # it has ended, and listening will tell
             assert self._process.stdin is not None
             os.write(self._process.stdin.fileno(), request)
-        ending = self._listen(limits, err)
+        ending = self._listen(limits, err, before)
         if ending.cause != "answered":
             return ending
-        used = processor_time(self.group.leader) - before if timed else 0.0
+        used = used_by(self.group.leader) - before
         document = self._heard.next()
         check_seed(document, seed)
         self.answers += 1
@@ -111,7 +117,8 @@ class ResidentProgram:
                 sinks = {self._process.stdout.fileno(): _nowhere, self._process.stderr.fileno(): _nowhere}
                 self.group.signal(signal.SIGTERM)
                 self.group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
-            code, _ = self.group.end()
+            code, cpu = self.group.end()
+            self.used = cpu - self._before
             self._process.returncode = code
             self._strays.end()
         return code
@@ -120,12 +127,14 @@ class ResidentProgram:
         """Leave it to the process from which this one was forked."""
         self._process.returncode = 0  # or subprocess would look after it
 
-    def _listen(self, limits: Limits, err: Sink) -> Ending:
+    def _listen(self, limits: Limits, err: Sink, cpu_before: float = 0.0) -> Ending:
         """Wait for a line of JSON. One that ends after it has answered has answered."""
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         sinks: dict[int, Sink] = {self._process.stdout.fileno(): self._heard.feed, self._process.stderr.fileno(): err}
-        ending = self.group.watch(sinks, limits, began=time.perf_counter(), answered=lambda: bool(self._heard))
+        ending = self.group.watch(
+            sinks, limits, began=time.perf_counter(), answered=lambda: bool(self._heard), cpu_before=cpu_before
+        )
         if ending.cause == "ended":
             drain(sinks)
         return Ending("answered", ending.seconds) if ending.cause == "ended" and self._heard else ending

@@ -14,11 +14,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from ampler.core.errors import MissingDependency
 from ampler.core.values import Function, Instance, Limits
 from ampler.running.one_run.functions import Call, call
-from ampler.running.one_run.processes import Ending, Group
+from ampler.running.one_run.processes import Ending, Group, can_see_memory, processor_time
 
 CHILD = "import sys; from ampler.running.one_run.threaded import serve; serve(int(sys.argv[1]), int(sys.argv[2]))"
 READY = b"!"
@@ -73,7 +74,8 @@ class Servant:
         ending = self._listen(heard, Limits(), lambda: heard.startswith(READY))
         if ending.cause == "answered":
             del heard[: len(READY)]
-            ending = self._listen(heard, limits, lambda: _whole(heard))
+            before = processor_time(self.group.leader) if can_see_memory() else 0.0
+            ending = self._listen(heard, limits, lambda: _whole(heard), before)
         if ending.cause != "answered":
             return ending
         answer: Call = pickle.loads(heard[SIZE:])
@@ -85,10 +87,15 @@ class Servant:
         self._process.returncode = code
         os.close(self._requests)
         os.close(self._answers)
-        return Ending(ending.cause, ending.seconds, code, memory=ending.memory)
+        return replace(ending, code=code)
 
-    def _listen(self, heard: bytearray, limits: Limits, answered: Callable[[], bool]) -> Ending:
-        return self.group.watch({self._answers: heard.extend}, limits, began=time.perf_counter(), answered=answered)
+    def _listen(
+        self, heard: bytearray, limits: Limits, answered: Callable[[], bool], cpu_before: float = 0.0
+    ) -> Ending:
+        began = time.perf_counter()
+        return self.group.watch(
+            {self._answers: heard.extend}, limits, began=began, answered=answered, cpu_before=cpu_before
+        )
 
     def __del__(self) -> None:
         if hasattr(self, "group") and self._process.returncode is None:

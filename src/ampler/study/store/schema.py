@@ -113,6 +113,19 @@ CREATE TABLE progress (
 ) STRICT;
 """
 
+CLOCKS = """
+ALTER TABLE run ADD COLUMN cpu REAL;  -- seconds of processor time, NULL when not measured
+ALTER TABLE run ADD COLUMN started REAL;  -- when the run began, seconds since 1970, NULL when not measured
+
+DROP VIEW last_run;
+CREATE VIEW last_run AS
+    -- The runs that count, by name: what `ampler export` writes.
+    SELECT instance.name AS instance, algorithm.name AS algorithm, "index", max(attempt) AS attempt, round, run.seed,
+           value, measures, seconds, status, message, cpu, started, session
+    FROM run JOIN instance ON instance.id = run.instance JOIN algorithm ON algorithm.id = run.algorithm
+    GROUP BY run.instance, run.algorithm, "index";
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -122,7 +135,11 @@ class Migration:
     sql: str
 
 
-MIGRATIONS = (Migration("first schema", FIRST), Migration("decisions over instances, and progress", OVER_INSTANCES))
+MIGRATIONS = (
+    Migration("first schema", FIRST),
+    Migration("decisions over instances, and progress", OVER_INSTANCES),
+    Migration("processor time and start of runs", CLOCKS),
+)
 
 
 def check_sqlite(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> None:

@@ -20,12 +20,18 @@ T = TypeVar("T")
 U = TypeVar("U")
 Reader = Callable[[str, Any], T]  # of a key and the value written there: the value that is meant, or InvalidInput
 
+LIMITS = ("timeout", "cpu-timeout", "memory")
 TABLES: dict[str, tuple[str, ...]] = {
-    "": ("name", *(field.name for field in fields(Question)), "se", "seed", "rule", "run", "algorithm", "instances"),
+    "": (
+        *("name", *(field.name for field in fields(Question)), "se", "seed"),
+        *("rule", "run", "defaults", "algorithm", "instances"),
+    ),
     "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "formula"),
-    "[run]": ("workers", "timeout", "memory", "on-failure", "retries"),
+    "[run]": ("workers", *LIMITS, "on-failure", "retries"),
+    "[defaults]": ("value", "parameters", "success", *LIMITS),
     "[[algorithm]]": (
         *("name", "command", "python", "runner", "worker", "parameters", "value", "success", "cost", "deterministic"),
+        *LIMITS,
     ),
     "[instances]": ("files", "names", "python", "features", "use"),
 }
@@ -164,18 +170,28 @@ def memory(key: str, value: Any) -> int:
 
 
 def on_failure(key: str, value: Any) -> FailurePolicy:
-    """What a failed run means; the cutoff of PAR is the time limit."""
+    """What a failed run means; the cutoff of PAR is the time limit, unless it is said.
+
+    >>> on_failure("on-failure", {"par": 10, "cutoff": "1m"})
+    Par(factor=10.0, cutoff=60.0)
+    """
     try:
         match value:
             case {"penalty": number}:
                 return policy_from({**value, "penalty": finite(key, number)})
-            case {"par": factor} if "cutoff" not in value:
+            case {"par": factor, "cutoff": cutoff}:
+                return policy_from({**value, "par": positive(key, factor), "cutoff": seconds(key, cutoff)})
+            case {"par": factor}:
                 return policy_from({**value, "par": positive(key, factor)})
             case str():
                 return policy_from(value)
     except InvalidInput:
         pass
-    raise unfit(key, 'must be "stop", "drop", { penalty = number } or { par = factor }', value)
+    raise unfit(
+        key,
+        'must be "stop", "drop", { penalty = number }, { par = factor } or { par = factor, cutoff = seconds }',
+        value,
+    )
 
 
 def reading(key: str, value: Any) -> Reading:

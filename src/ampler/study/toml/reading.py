@@ -19,6 +19,7 @@ from ampler.core.settings import declared
 from ampler.core.values import Algorithm, Command, Decision, Function, Limits, Plan, Question, Reading
 from ampler.sampling.allocation import Allocation
 from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.command_line import places
 from ampler.study.plan import make_plan, run_costs
 from ampler.study.toml import keys
 from ampler.study.toml.imports import imported
@@ -51,10 +52,10 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
     document = _parsed(file.name, written)
     top = Table(file.name, "", (), document, key_lines(written))
     top.check_keys()
-    run, available = _subtable(top, "run"), _subtable(top, "instances")
+    run, available, defaults = _subtable(top, "run"), _subtable(top, "instances"), _subtable(top, "defaults")
     with _pointing(top):
         question = _question(top)
-        algorithms = _algorithms(top, file.parent)
+        algorithms = _algorithms(top, defaults, file.parent)
         plan = make_plan(
             question=question,
             algorithms=algorithms,
@@ -63,7 +64,7 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
             seed=top.read("seed", integer, 0),
             count=available.read("use", keys.use, "needed"),
             name=top.read("name", keys.text, file.stem),
-            limits=Limits(run.read("timeout", keys.seconds, None), run.read("memory", keys.memory, None)),
+            limits=_common_limits(run, defaults),
             policy=run.read("on-failure", keys.on_failure, StopStudy()),
             retries=run.read("retries", keys.at_least(0), 0),
         )
@@ -132,7 +133,7 @@ def _line_named(top: Table, sentence: str) -> int | None:
 
 def _key(word: str) -> str:
     """The key that a word of an error stands for."""
-    return {"par": "on-failure", "penalty": "on-failure", "failed": "on-failure"}.get(word, word)
+    return "on-failure" if word in ("par", "penalty", "cutoff", "failed") else word
 
 
 def _question(top: Table) -> Question:
@@ -174,19 +175,34 @@ def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callab
     )
 
 
-def _algorithms(top: Table, folder: Path) -> list[Algorithm]:
+def _limits(table: Table) -> Limits:
+    return Limits(
+        timeout=table.read("timeout", keys.seconds, None),
+        memory=table.read("memory", keys.memory, None),
+        cpu_timeout=table.read("cpu-timeout", keys.seconds, None),
+    )
+
+
+def _common_limits(run: Table, defaults: Table) -> Limits:
+    twice = [key for key in keys.LIMITS if key in run and key in defaults]
+    if twice:
+        raise defaults.error(twice[0], f"{twice[0]} must be said once, under [run] or under [defaults], got both")
+    return _limits(run).over(_limits(defaults))
+
+
+def _algorithms(top: Table, defaults: Table, folder: Path) -> list[Algorithm]:
     entries = top.values.get("algorithm")
     if entries is None:
         raise top.error("", "algorithms must be given: write an [[algorithm]] table for each of two or more")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise top.error("algorithm", "algorithm must be written as [[algorithm]], with two brackets, once for each")
     return [
-        _algorithm(Table(top.file, "[[algorithm]]", ("algorithm", place), entry, top.lines), folder)
+        _algorithm(Table(top.file, "[[algorithm]]", ("algorithm", place), entry, top.lines), defaults, folder)
         for place, entry in enumerate(entries)
     ]
 
 
-def _algorithm(table: Table, folder: Path) -> Algorithm:
+def _algorithm(table: Table, defaults: Table, folder: Path) -> Algorithm:
     table.check_keys()
     name = table.require("name", keys.text, "it stands in every table and figure")
     kinds = [key for key in KINDS if key in table]
@@ -194,28 +210,32 @@ def _algorithm(table: Table, folder: Path) -> Algorithm:
         came = " and ".join(kinds) or "none of them"
         raise table.error("", f"algorithm {name!r} must have one of command, python, runner and worker, got {came}")
     parameters = table.read("parameters", keys.table, {})
-    reading = table.read("value", keys.reading, Reading())
+    common = defaults.read("parameters", keys.table, {})
+    reading = table.read("value", keys.reading, defaults.read("value", keys.reading, Reading()))
     cost = table.read("cost", positive, 1.0)
     deterministic = table.read("deterministic", keys.flag, False)
-    success = table.read("success", keys.exit_codes, (0,))
+    success = table.read("success", keys.exit_codes, defaults.read("success", keys.exit_codes, (0,)))
     if "success" in table and kinds[0] not in ("command", "runner"):
         raise table.error("success", f"success is about exit codes, and a {kinds[0]} algorithm has none; leave it out")
     if kinds == ["python"]:
         where, call = imported(table, "python", folder)
         if not callable(call):
             raise table.error("python", f"python must name a function, {where} is {call!r}")
-        return Function(name, call, where, parameters, reading, cost, deterministic)
+        return Function(name, call, where, common | parameters, reading, cost, deterministic, _limits(table))
     argv = table.require(kinds[0], words, "")
+    if kinds == ["command"]:
+        common = {key: value for key, value in common.items() if key in places(argv)}
     return Command(
         name=name,
         argv=argv,
-        parameters=parameters,
+        parameters=common | parameters,
         reading=reading,
         protocol=PROTOCOLS[kinds[0]],
         folder=str(folder),
         cost=cost,
         deterministic=deterministic,
-        success=success,
+        success=success if kinds[0] in ("command", "runner") else (0,),
+        limits=_limits(table),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -14,7 +15,7 @@ from ampler.analysis.advice import Advice, advise_runs
 from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, Target, Test
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
-from ampler.core.failures import FailurePolicy, StopStudy, failure_policy
+from ampler.core.failures import FailurePolicy, StopStudy, as_policy
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question
@@ -71,7 +72,7 @@ def analyse(
     >>> analyse(frame, difference="simple").comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
-    columns = Columns(_names(algorithm), _names(instance), value, metric)
+    columns = Columns(_names("algorithm", algorithm), _names("instance", instance), value, metric)
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
         "difference": difference,
@@ -127,7 +128,7 @@ def advise(
     Returns the accuracy se and the number of instances that find a raw difference of `detect` at the least cost. The
     other words are those of `analyse` and `advise_runs`.
     """
-    columns = Columns(_names(algorithm), _names(instance), value, metric)
+    columns = Columns(_names("algorithm", algorithm), _names("instance", instance), value, metric)
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
         "difference": difference,
@@ -164,6 +165,7 @@ def evidence_of(
     encoding: str | None = None,
 ) -> Evidence:
     """Read runs from wherever they are."""
+    _check_choices(where, encoding)
     columns = columns or Columns()
     if isinstance(source, Runs):
         return Evidence(source, {}, {}, ())
@@ -183,12 +185,26 @@ def is_study_file(source: Any) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def _names(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names or ())
+def _names(parameter: str, names: Names) -> tuple[str, ...]:
+    if names is None or isinstance(names, str):
+        return () if names is None else (names,)
+    if not isinstance(names, Collection) or not all(isinstance(name, str) for name in names):
+        raise InvalidData(f"{parameter} must be the name of a column, or a list of such names, got {names!r}")
+    return tuple(names)
 
 
 def _policy(said: FailurePolicy | str | None) -> FailurePolicy | None:
-    return failure_policy(said) if isinstance(said, str) else said
+    return None if said is None else as_policy(said)
+
+
+def _check_choices(where: object, encoding: object) -> None:
+    if where is not None and not isinstance(where, Mapping):
+        raise InvalidData(f'where must map columns to values, such as {{"dimension": 30}}, got {where!r}')
+    try:
+        if encoding is not None:
+            codecs.lookup(encoding)  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        raise InvalidData(f'encoding must name one that Python knows, such as "latin-1", got {encoding!r}') from None
 
 
 def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:

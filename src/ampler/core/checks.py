@@ -70,6 +70,20 @@ def choice(name: str, value: Any, choices: tuple[str, ...], way_out: str = "", *
     return value
 
 
+def flag(name: str, value: Any, *, error: Door = InvalidInput) -> bool:
+    """Return True or False; nothing else stands for them."""
+    if not isinstance(value, bool):
+        raise error(_sentence(name, "must be True or False", value, ""))
+    return value
+
+
+def function(name: str, value: Any, way_out: str = "", *, error: Door = InvalidInput) -> Any:
+    """Return what can be called, or None for nothing to call."""
+    if value is not None and not callable(value):
+        raise error(_sentence(name, "must be a function or None", value, way_out))
+    return value
+
+
 def _sentence(name: str, must: str, value: Any, way_out: str, hint: str = "") -> str:
     return f"{name} {must}, got {shown(value)}{hint}" + (f": {way_out}" if way_out else "")
 

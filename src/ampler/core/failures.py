@@ -62,6 +62,22 @@ class WorstSeen:
 # As people write it ---------------------------------------------------------------------------------------------------
 
 
+def as_policy(said: Any, name: str = "on_failure", *, error: type[InvalidInput] = InvalidInput) -> FailurePolicy:
+    """Return what a failed run counts as, from one of the choices or from its words; everything else is refused.
+
+    >>> as_policy("drop")
+    Drop()
+    """
+    if isinstance(said, StopStudy | Drop | Penalty | Par):
+        return said
+    if isinstance(said, str):
+        return StopStudy() if said == "stop" else failure_policy(said)
+    raise error(
+        f'{name} must be StopStudy(), Drop(), Penalty(value), Par(factor), or words such as "drop", "penalty=1000" and'
+        f' "par=10", got {said!r}'
+    )
+
+
 def failure_policy(text: str) -> FailurePolicy:
     """Return what a failed run counts as, from the words "drop", "penalty=1000", "par=10", "par=10,cutoff=3600".
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from ampler.core import checks
 from ampler.core.contracts import Executor, FinishedGroup, Store
-from ampler.core.errors import RunFailed, StoreError
+from ampler.core.errors import InvalidInput, RunFailed, StoreError
 from ampler.core.failures import StopStudy
 from ampler.core.runs import on_instances
 from ampler.core.values import (
@@ -69,6 +70,9 @@ def run_plan(
     study shall go on `despite_failures`.
     Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
+    _check_arguments(workers, executor, report=report, announce=announce, decided=decided)
+    checks.flag("retry_failed", retry_failed)
+    checks.flag("despite_failures", despite_failures)
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
     plan, before = begun_first(plan, store.begun()), store.plans()[-1:]
@@ -85,6 +89,18 @@ def run_plan(
         with sigterm_as_interrupt():
             driver.run(engine_for(executor, Work.of(plan), workers))
     return driver.reading(number)
+
+
+def _check_arguments(workers: int | None, executor: Executor | None, **listeners: object) -> None:
+    if workers is not None:
+        checks.integer("workers", workers, 1, way_out="or None for one worker on each core", error=InvalidInput)
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidInput(
+            f"executor must have a submit method, as those of concurrent.futures have, got {executor!r};"
+            " leave it out for processes on this machine"
+        )
+    for name, listener in listeners.items():
+        checks.function(name, listener)
 
 
 @contextmanager

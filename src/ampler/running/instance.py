@@ -130,7 +130,7 @@ class InstanceRun:
 
     def _ask(self, sample: Sample) -> None:
         """Name the runs a decision wants, and look up which of them are known."""
-        if sample.total < 1 or not sample.counts.keys() <= self.asked.keys():
+        if not isinstance(sample, Sample) or sample.total < 1 or not sample.counts.keys() <= self.asked.keys():
             raise InvalidRule(f"a rule must ask for runs of {', '.join(self.asked)}, or stop, got {sample!r}")
         for algorithm, count in sample.counts.items():
             first = self.asked[algorithm]

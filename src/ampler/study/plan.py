@@ -6,12 +6,13 @@ import functools
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from ampler.core.checks import integer, positive
+from ampler.core.choices import TargetWord
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
-from ampler.core.failures import FailurePolicy, Par, StopStudy, completed
+from ampler.core.failures import FailurePolicy, Par, StopStudy, as_policy, completed
 from ampler.core.plain import origin, plain
 from ampler.core.settings import AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
@@ -58,9 +59,12 @@ def make_plan(
     available = _distinct("instance", as_instances(instances))
     _check_question(question, compared)
     _check_algorithms(compared, available)
+    policy = as_policy(policy, error=InvalidPlan)
     seed, retries = _seed(seed), integer("retries", retries, 0, error=InvalidPlan)
     for each in (limits, *(algorithm.limits for algorithm in compared)):
         _check_limits(each)
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidPlan(f"name must be a text that is not empty, got {name!r}")
     _check_rule(rule, question, compared)
     ordered = in_order(seed, available)
     needed = _needed(question, len(compared), count)
@@ -123,7 +127,12 @@ def as_algorithms(algorithms: Mapping[str, Callable[..., Any] | Algorithm] | Ite
     """Return algorithms from a mapping of names to functions or commands, or as they are."""
     if isinstance(algorithms, Mapping):
         return [as_algorithm(name, algorithm) for name, algorithm in algorithms.items()]
-    return list(algorithms)
+    listed = list(algorithms) if isinstance(algorithms, Iterable) else []
+    if not listed or not all(isinstance(each, Command | Function) for each in listed):
+        raise InvalidPlan(
+            f"algorithms must be a mapping of names to functions or Commands, or a list of Commands, got {algorithms!r}"
+        )
+    return listed
 
 
 def as_algorithm(name: str, algorithm: Callable[..., Any] | Algorithm) -> Algorithm:
@@ -158,6 +167,8 @@ def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> lis
             replace(each, name=name) if isinstance(each, Instance) else Instance(name, data=each)
             for name, each in instances.items()
         ]
+    if isinstance(instances, str | bytes) or not isinstance(instances, Iterable):
+        raise InvalidPlan(f"instances must be a mapping of names to objects, or a list of names, got {instances!r}")
     return [each if isinstance(each, Instance) else Instance(each) for each in instances]
 
 
@@ -198,6 +209,8 @@ def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None
     names = [algorithm.name for algorithm in algorithms]
     if question.reference is not None and question.reference not in names:
         raise InvalidPlan(f"reference must be one of the algorithms {quoted(names, 10)}, got {question.reference!r}")
+    if not (isinstance(question.target, str) and question.target in get_args(TargetWord)):
+        integer("target", question.target, 1, way_out='or "mean", "median", "worst", "best"', error=InvalidPlan)
     try:
         AnalysisSettings(**asked_by(question))
     except InvalidInput as problem:

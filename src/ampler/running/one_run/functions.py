@@ -109,12 +109,17 @@ def _number(value: Any, wanted: str) -> float:
 
 def _plain(value: Any, wanted: str) -> float:
     """A number of any library as a float; text and arrays are none."""
-    if not hasattr(type(value), "__float__") or getattr(value, "ndim", 0) != 0:
+    if not hasattr(type(value), "__float__") or getattr(value, "ndim", 0) != 0 or _is_complex(value):
         raise NoValue(f"{wanted}, got {_described(value)}")
     try:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def _is_complex(value: Any) -> bool:
+    """Complex numbers of numpy have a float: they lose their imaginary part."""
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
 
 
 def _described(value: Any) -> str:

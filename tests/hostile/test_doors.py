@@ -1,0 +1,124 @@
+"""Every public function checks what it is given at the door: one sentence, never another error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ampler as am
+
+FRAME = pd.DataFrame({"instance": list("abcdef"), "old": [9, 8, 7, 9, 8, 7.5], "new": [5, 4, 4, 6, 5, 5]})
+NONSENSE = ["foo", 5, -1, 0, float("nan"), 1j, [], {}, object(), True, b"x", ""]
+
+
+def runs_of(instance, seed):
+    return 1.0 + seed % 7
+
+
+def study(**changed):
+    asked = {
+        "algorithms": {"a": runs_of, "b": lambda instance, seed: 2.0 + seed % 5},
+        "instances": {"x": 1, "y": 2, "z": 3},
+        "difference": "simple",
+        "se": 0.5,
+        "use": "all",
+        "seed": 1,
+        **changed,
+    }
+    return am.Study(**asked)
+
+
+SENSE = {  # what of the nonsense above means something after all
+    "analyse": {
+        **{name: [5] for name in ("se", "budget", "margin", "effect")},
+        **{name: [[], {}] for name in ("algorithm", "instance")},
+        "where": [{}],
+    },
+    "study": {
+        **{name: [5] for name in ("effect", "se", "use", "start", "margin", "timeout", "memory", "target")},
+        "seed": [5, -1, 0],
+        "retries": [5, 0],
+        "name": ["foo"],
+    },
+    "run": {"workers": [5], "retry_failed": [True], "despite_failures": [True]},
+}
+WORDS_OF_ANALYSE = (
+    *("difference", "reference", "better", "test", "alternative", "alpha", "statistic", "formula", "guard", "se"),
+    *("budget", "margin", "effect", "power", "on_failure", "algorithm", "instance", "value", "metric", "where"),
+    "encoding",
+)
+WORDS_OF_STUDY = (
+    *("algorithms", "instances", "difference", "reference", "effect", "power", "se", "seed", "use", "rule", "start"),
+    *("budget", "statistic", "alpha", "target", "test", "alternative", "better", "margin", "timeout", "memory"),
+    *("on_failure", "retries", "name"),
+)
+WORDS_OF_RUN = ("workers", "executor", "report", "announce", "retry_failed")
+
+
+def means_something(kind, word, value):
+    return any(type(value) is type(sense) and value == sense for sense in SENSE[kind].get(word, []))
+
+
+def wrong(kind, words):
+    return [
+        pytest.param(word, value, id=f"{word}={type(value).__name__}-{str(value)[:8]}")
+        for word in words
+        for value in NONSENSE
+        if not means_something(kind, word, value)
+    ]
+
+
+def one_sentence(problem):
+    text = str(problem.value)
+    assert text
+    assert "\n" not in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(("word", "value"), wrong("analyse", WORDS_OF_ANALYSE))
+def test_analyse_refuses_what_means_nothing_in_one_sentence(word, value):
+    with pytest.raises(am.AmplerError) as problem:
+        am.analyse(FRAME, **{"difference": "simple", "better": "lower", word: value})
+
+    one_sentence(problem)
+
+
+@pytest.mark.parametrize(("word", "value"), wrong("study", WORDS_OF_STUDY))
+def test_a_study_refuses_what_means_nothing_in_one_sentence(word, value):
+    with pytest.raises(am.AmplerError) as problem:
+        study(**{word: value}).plan  # noqa: B018 - the plan is made, and checked, when it is asked for
+
+    one_sentence(problem)
+
+
+@pytest.mark.parametrize(("word", "value"), wrong("run", WORDS_OF_RUN))
+def test_running_refuses_what_means_nothing_before_a_run_is_made(tmp_path, word, value):
+    with pytest.raises(am.AmplerError) as problem:
+        study().run(tmp_path / "study.db", **{word: value})
+
+    one_sentence(problem)
+
+
+@pytest.mark.parametrize("source", [*NONSENSE, None, "no such file.csv", np.zeros(3)], ids=str)
+def test_what_is_no_source_of_results_is_refused_in_one_sentence(source):
+    with pytest.raises(am.AmplerError) as problem:
+        am.analyse(source, difference="simple", better="lower")
+
+    one_sentence(problem)
+
+
+@pytest.mark.parametrize("decision", [None, 5, "stop", {"a": 3}, object()], ids=str)
+def test_a_rule_that_gives_no_decision_is_refused_in_one_sentence(tmp_path, decision):
+    with pytest.raises(am.AmplerError, match="a rule must ask for runs of a, b, or stop") as problem:
+        study(se=None, rule=lambda samples: decision).run(tmp_path / "study.db", workers=1)
+
+    one_sentence(problem)
+
+
+@pytest.mark.parametrize(
+    "value", [1 + 2j, np.complex64(1 + 2j), np.complex128(1 + 2j), np.array([1, 2]), "5", None, [3]], ids=str
+)
+def test_what_is_no_real_number_fails_the_run_with_its_reason(tmp_path, value):
+    with pytest.raises(am.AmplerError, match="must be returned, got") as problem:
+        study(algorithms={"a": lambda instance, seed: value, "b": runs_of}).run(tmp_path / "study.db", workers=1)
+
+    one_sentence(problem)

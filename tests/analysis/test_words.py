@@ -3,11 +3,16 @@
 import dataclasses
 import math
 
+import numpy as np
 import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ampler import analyse
+from ampler.analysis import analyse_runs
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.words import headline, text_table, together, verdict, verdict_sentences
+from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 
 COMPARISON = Comparison(
@@ -52,6 +57,66 @@ def test_better_chooses_the_winner():
 def test_a_pair_without_common_instances_is_not_compared():
     assert say(instances=0, rejected=False) == "not compared: both have values on 0 instances, and 2 are needed"
     assert "on 1 instance, and 2" in say(instances=1, rejected=False)
+
+
+# a difference that was found, and an interval that holds zero --------------------------------------------------------
+
+WHY = ("as it is made for all pairs at once", "as the interval of this test says less", "out of reach with so few")
+
+
+@st.composite
+def questions(draw):
+    """Families of differences of every strength, and a question to them."""
+    n, size = draw(st.integers(4, 25)), draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    digits = draw(st.sampled_from([0, 1, 6]))  # coarse values have ties and zeros
+    values = 20 + np.round(rng.normal(rng.uniform(-1.5, 1.5, size + 1), 1.0, (n, size + 1)), digits)
+    alternative = draw(st.sampled_from(["two-sided", "less", "greater"]))
+    asked = {
+        "difference": draw(st.sampled_from(["simple", "percent", "log-ratio"])),
+        "test": draw(st.sampled_from(["t", "wilcoxon", "sign"])),
+        "alternative": alternative,
+        "better": draw(st.sampled_from(["lower", "higher"])),
+        "reference": "a0" if alternative != "two-sided" else draw(st.sampled_from([None, "a0"])),
+    }
+    rows = [(f"i{i}", f"a{k}", values[i, k]) for i in range(n) for k in range(size + 1)]
+    return Runs.from_columns(*zip(*rows, strict=True)), AnalysisSettings(**asked)
+
+
+@settings(max_examples=150)
+@given(questions())
+def test_no_difference_is_found_with_an_interval_that_holds_zero_unless_the_words_say_why(question):
+    for found in analyse_runs(*question).comparisons:
+        neutral = 0.5 if found.estimate_of == "P(φ>0)" else 0.0
+        low, high = found.joint_interval
+        said = [why for why in WHY if why in found.verdict]
+        assert bool(said) == (found.rejected and low <= neutral <= high)
+        assert found.rejected == ("is better" in found.verdict)
+
+
+def test_an_interval_for_all_pairs_at_once_can_hold_zero_where_decisions_step_down():
+    noise = np.random.default_rng(5).normal(size=20)
+    between = (noise - noise.mean()) / noise.std(ddof=1) + 2.3 / np.sqrt(20)  # t = 2.3: p is 0.033, above 0.05/3
+    values = np.column_stack([np.zeros(20), noise + 5, noise + 6, between])
+    rows = [(f"i{i}", f"a{k}", values[i, k]) for i in range(20) for k in range(4)]
+    runs = Runs.from_columns(*zip(*rows, strict=True))
+    found = analyse_runs(runs, AnalysisSettings(difference="simple", reference="a0")).comparisons[-1]
+    assert found.rejected
+    assert found.joint_interval[0] < 0 < found.joint_interval[1]
+    assert found.verdict.endswith("(it holds 0, as it is made for all pairs at once, while decisions step down)")
+
+
+def test_what_favours_neither_is_said_in_the_unit_of_the_differences():
+    crossing = {"joint_interval": (-0.07, 0.01)}
+    assert "(it holds 0 %, as" in say(**crossing)
+    assert "-1 % to 7 %" in say(**crossing)
+    assert "(it holds 1, as" in say(difference="log-ratio", **crossing)
+    share = {"estimate_of": "P(φ>0)", "estimate": 0.2, "interval": (0.1, 0.4), "joint_interval": (0.05, 0.6)}
+    assert "40 % to 95 % (it holds 50 %, as it is made for all pairs at once" in say(**share)
+
+
+def test_a_test_whose_own_interval_holds_zero_is_not_excused_by_the_other_pairs():
+    assert "where differences tie" in say(interval=(-0.05, 0.0), joint_interval=(-0.07, 0.01))
 
 
 def test_a_simple_difference_is_in_its_own_unit():

@@ -55,7 +55,8 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings) -> str:
         return f"{winner} is better: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     amount = _amount(abs(comparison.estimate), asked)
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    return f"{winner} is better: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {_range(bounds, asked)}"
+    shown = f"{_range(bounds, asked)}{_why_neutral(comparison, _in_unit(0.0, asked))}"
+    return f"{winner} is better: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
 def _first_is_better(comparison: Comparison, asked: AnalysisSettings) -> bool:
@@ -74,7 +75,26 @@ def _on_how_many(comparison: Comparison, asked: AnalysisSettings, *, first_is_la
     bounds = (low, high) if first_is_larger else (1 - high, 1 - low)
     shares = " to ".join(f"{digits(100 * bound)} %" for bound in bounds)
     kind = ESTIMANDS[comparison.estimate_of].words
-    return f"{asked.better} on {digits(100 * share)} % {kind}, {_joint(asked)} {shares}"
+    why = _why_neutral(comparison, f"{digits(100 * _neutral(comparison))} %")
+    return f"{asked.better} on {digits(100 * share)} % {kind}, {_joint(asked)} {shares}{why}"
+
+
+def _why_neutral(comparison: Comparison, neutral: str) -> str:
+    """Why the joint interval of a difference that was found still holds the value that favours neither, if it does.
+
+    To cut it off there would be to promise too much: decisions and intervals hold with probability 1 − α each, and such
+    intervals would hold together with as little as 1 − 2α.
+    """
+    out_of_reach = comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
+    if out_of_reach or not _holds(comparison.joint_interval, comparison):
+        return ""
+    if _holds(comparison.interval, comparison):
+        return f" (it holds {neutral}, as the interval of this test says less than its p-value where differences tie)"
+    return f" (it holds {neutral}, as it is made for all pairs at once, while decisions step down)"
+
+
+def _holds(interval: Interval, comparison: Comparison) -> bool:
+    return interval[0] <= _neutral(comparison) <= interval[1]
 
 
 def _amount(size: float, asked: AnalysisSettings) -> str:

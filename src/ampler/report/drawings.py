@@ -80,7 +80,11 @@ def _intervals(analysis: Analysis) -> Drawing:
         f" the decision; thin ones hold jointly with {level}. Diamonds: rejected null hypotheses."
     )
     return Drawing(
-        "intervals", "comparisons", caption, f"{rejected} of {len(analysis.comparisons)} intervals exclude zero.", ax
+        "intervals",
+        "comparisons",
+        caption,
+        f"{rejected} of {len(analysis.comparisons)} null hypotheses are rejected.",
+        ax,
     )
 
 

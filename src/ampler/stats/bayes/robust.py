@@ -17,13 +17,14 @@ import numpy as np
 from ampler.core.arrays import Bools, Floats, Interval
 from ampler.stats.bayes.mixture import Areas
 
-GRID = (57, 33)  # of μ and of log τ: with eight instances or more, ends of intervals are good to 2e-4 of their spread
-COARSE = 17  # of each, to find the place
+GRID = (49, 29)  # of μ and of log τ: with eight instances or more, ends of intervals are good to 3e-4 of their spread
+COARSE = 15  # of each, to find the place
 SCANS = 3
-STEP, COARSE_STEP = 0.6, 1.0  # in log λ
-NEGLIGIBLE = 22.0  # of the logarithm, below the mode
+STEP, COARSE_STEP = 0.6, 1.2  # in log λ
+NEGLIGIBLE = 20.0  # of the logarithm, below the mode
 SMALLEST, LARGEST = 1e-6, 1e3  # τ in units of the data
 SMALLEST_PRECISION, LARGEST_PRECISION = 1e-7, 15.0  # λ beyond these does not matter
+RAREST = 0.02  # nor does λ below this share of (τ over the largest distance)², even to the instance farthest out
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +109,11 @@ class _Model:
 
     def log_density(self, mu: Floats, u: Floats, step: float) -> Floats:
         """Return the log density of μ (rows) and u = log τ (columns), not normalised."""
-        precisions, shares = _precisions(step)
         squared = (self.y[:, None, None] - mu[:, None]) ** 2  # instances, μ, λ
+        farthest = float(squared.max())
         columns = []
         for tau in np.exp(u):
+            precisions, shares = _precisions(step, RAREST * tau * tau / farthest)
             halves = -0.5 / (self.squared_errors[:, None] + tau * tau / precisions)
             parts = np.exp(squared * halves[:, None, :]) @ (shares * np.sqrt(-halves))[:, :, None]
             with np.errstate(divide="ignore"):
@@ -140,9 +142,16 @@ def _around(nodes: Floats, kept: Bools) -> Interval:
     return float(nodes[max(0, places[0] - 1)]), float(nodes[min(len(nodes) - 1, places[-1] + 1)])
 
 
+def _precisions(step: float, least: float) -> tuple[Floats, Floats]:
+    """Values of λ, not below the least that matters, and their probabilities."""
+    values, shares = _all_precisions(step)
+    first = int(np.searchsorted(values, least))
+    return values[first:], shares[first:]
+
+
 @lru_cache(maxsize=8)
-def _precisions(step: float) -> tuple[Floats, Floats]:
+def _all_precisions(step: float) -> tuple[Floats, Floats]:
     """Values of λ and their probabilities, by the trapezoid rule on the logarithm of λ."""
-    logs = np.arange(log(SMALLEST_PRECISION), log(LARGEST_PRECISION), step)
+    logs = np.arange(log(LARGEST_PRECISION), log(SMALLEST_PRECISION), -step)[::-1]
     shares = np.exp(2 * logs - 2 * np.exp(logs))
     return np.exp(logs), shares / shares.sum()

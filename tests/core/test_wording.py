@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.wording import count, digits, duration, in_bytes, listed, quoted, rounded_up, short_duration
+from ampler.core.wording import (
+    as_meant,
+    count,
+    digits,
+    duration,
+    harmless,
+    in_bytes,
+    listed,
+    printable,
+    quoted,
+    rounded_up,
+    short_duration,
+)
 
 
 @given(st.floats(-1e300, 1e300))
@@ -102,3 +114,22 @@ def test_a_long_list_says_how_many_more_there_are():
 def test_names_in_quotes_may_be_anything():
     assert quoted([1, "it's"], 10) == "'1', \"it's\""
     assert quoted(range(30)).endswith("'19' and 10 more")
+
+
+@pytest.mark.parametrize("text", ["=cmd()", "+1", "-1", "@x", "\t=1", "\r=1", "'=1"])
+def test_formulas_are_made_harmless_and_read_back_as_they_were_meant(text):
+    assert harmless(text) == f"'{text}"
+    assert as_meant(harmless(text)) == text
+
+
+@given(st.text(max_size=12))
+def test_whatever_is_made_harmless_can_be_read_back(text):
+    assert as_meant(harmless(text)) == text or text.startswith("'")
+
+
+@given(st.text())
+def test_what_is_printed_moves_nothing_on_a_terminal(text):
+    shown = printable(text)
+
+    assert all(mark in "\n\t" or mark.isprintable() for mark in shown)
+    assert shown == text or not text.isprintable()

@@ -10,6 +10,7 @@ import pytest
 from ampler.core.errors import InvalidData
 from ampler.core.values import Observation, RunKey
 from ampler.data.export import COLUMNS, column, measure_names, write_runs, writer_for
+from ampler.data.tables import read_table
 
 OBSERVATIONS = [
     Observation(RunKey("i,1", 'a "b"', 0), 0.1 + 0.2, 1.5, seed=3, attempt=1, round=2),
@@ -98,3 +99,17 @@ def test_no_measure_takes_the_place_of_a_column(name):
 def test_a_table_of_another_kind_is_refused(name):
     with pytest.raises(InvalidData, match=r"must be called something\.csv or something\.parquet"):
         writer_for(Path(name))
+
+
+def test_names_that_would_be_formulas_are_defused_and_read_back_as_they_were(tmp_path):
+    names = ["=cmd|' /C calc'!A0", "-inf", "@sum", "plain"]
+    runs = [Observation(RunKey(i, a, 0), 1.0 + k) for i in ("+1", "i2") for k, a in enumerate(names)]
+
+    write_runs(runs, tmp_path / "runs.csv")
+
+    written = (tmp_path / "runs.csv").read_text(encoding="utf-8")
+    cells = [cell for row in csv.reader(written.splitlines()) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    table = read_table(tmp_path / "runs.csv")
+    assert table.runs.algorithms == tuple(names)
+    assert table.runs.instances == ("+1", "i2")

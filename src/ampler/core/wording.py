@@ -107,3 +107,39 @@ def in_bytes(number: int) -> str:
         if number >= size:
             return f"{number / size:.3g} {unit}"
     return f"{number} bytes"
+
+
+def printable(text: str) -> str:
+    """Return a text that only shows itself: what would move the cursor, colour or turn the line is written out.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(mark if mark in "\n\t" or mark.isprintable() else _written_out(mark) for mark in text)
+
+
+def _written_out(mark: str) -> str:
+    return " " if mark.isspace() and ord(mark) > 127 else mark.encode("unicode_escape").decode()
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet takes a text that begins so for a formula
+
+
+def harmless(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: one that would be begins with an apostrophe.
+
+    >>> harmless("=1+1"), harmless("a=b")
+    ("'=1+1", 'a=b')
+    """
+    return f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
+
+
+def as_meant(text: str) -> str:
+    """Return a text as it was before it was made harmless.
+
+    >>> as_meant("'=1+1"), as_meant("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text

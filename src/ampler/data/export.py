@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 from ampler.core.errors import InvalidData, MissingDependency
 from ampler.core.files import replaced
 from ampler.core.values import Observation, RunKey
+from ampler.core.wording import harmless
 
 # The columns of a run have the names of its fields: those of its key, these, and whatever else an observation has.
 # Measures have columns of their own.
@@ -77,9 +78,9 @@ def _write_csv(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
     number = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow((*COLUMNS, *further))
+        writer.writerow([harmless(name) for name in (*COLUMNS, *further)])
         for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the answer
-            writer.writerow(row)
+            writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
     return number
 
 

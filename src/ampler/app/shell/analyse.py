@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ampler.app.shell.options import JsonOption, ResultsFile, Said, as_arguments, settings_options, table_options, takes
-from ampler.app.shell.output import WrongUsage, say, say_points, write_json
+from ampler.app.shell.output import WrongUsage, say, say_lines, say_points, write_json
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
@@ -60,7 +60,7 @@ def tell(analysis: Analysis) -> None:
     for line in words.question_lines(analysis):
         say(f"{line[0].upper()}{line[1:]}.")
     print()
-    print("\n".join(words.holm_lines(analysis)))
+    say_lines(words.holm_lines(analysis))
     print()
     say(words.ABOUT_INTERVALS)
     say(words.together(analysis))
@@ -76,9 +76,9 @@ def tell_exploration(analysis: Analysis) -> None:
 
     print()
     say(words.ABOUT_EXPLORATION, style="bold")
-    print("\n".join(words.stability_lines(analysis)))
+    say_lines(words.stability_lines(analysis))
     for note in dict.fromkeys(each.note for each in analysis.stability if each.note):
         say(f"– {note}.")
     if analysis.subgroups:
         print()
-        print("\n".join(words.subgroup_lines(analysis)))
+        say_lines(words.subgroup_lines(analysis))

@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ampler.core.wording import printable
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -28,8 +30,14 @@ def say(text: str, *, style: str | None = None) -> None:
     from rich.text import Text
 
     width = min(Console(file=sys.stdout).width, WIDEST)
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)
     _print(Text("\n".join(lines), style=style or ""), wrap=False)
+
+
+def say_lines(lines: Iterable[str]) -> None:
+    """Print lines as they are laid out: tables of fixed width."""
+    for line in lines:
+        print(printable(line))
 
 
 def say_points(points: Iterable[str]) -> None:
@@ -39,7 +47,7 @@ def say_points(points: Iterable[str]) -> None:
 
     grid = Table.grid(padding=(0, 1))
     for point in points:
-        grid.add_row("•", Text(point))
+        grid.add_row("•", Text(printable(point)))
     if grid.row_count:
         _print(grid, widest=WIDEST)
 
@@ -53,15 +61,15 @@ def say_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, left: It
     words = set(left)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for header in headers:
-        table.add_column(Text(header), justify="left" if header in words else "right")
+        table.add_column(Text(printable(header)), justify="left" if header in words else "right")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     _print(table)
 
 
 def note(text: str) -> None:
     """Print a line on stderr: what a person wants to know and a program reading stdout must not see."""
-    print(text, file=sys.stderr)
+    print(printable(text), file=sys.stderr)
 
 
 def write_json(document: object) -> None:

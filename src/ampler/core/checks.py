@@ -70,7 +70,7 @@ def choice(name: str, value: Any, choices: tuple[str, ...], way_out: str = "", *
     return value
 
 
-def flag(name: str, value: Any, *, error: Door = InvalidInput) -> bool:
+def truth(name: str, value: Any, *, error: Door = InvalidInput) -> bool:
     """Return True or False; nothing else stands for them."""
     if not isinstance(value, bool):
         raise error(_sentence(name, "must be True or False", value, ""))

@@ -71,8 +71,8 @@ def run_plan(
     Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
     _check_arguments(workers, executor, report=report, announce=announce, decided=decided)
-    checks.flag("retry_failed", retry_failed)
-    checks.flag("despite_failures", despite_failures)
+    checks.truth("retry_failed", retry_failed)
+    checks.truth("despite_failures", despite_failures)
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
     plan, before = begun_first(plan, store.begun()), store.plans()[-1:]

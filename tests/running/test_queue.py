@@ -3,7 +3,7 @@
 import pytest
 
 from ampler.core.values import Observation, RunKey, Tally
-from ampler.running.queue import CHUNK, MOST, UNKNOWN, RunTimes, TaskQueue
+from ampler.running.queue import CHUNK, MOST, UNKNOWN, RunTimes, TaskQueue, alternating
 from ampler.running.work import Task
 
 
@@ -146,3 +146,25 @@ def test_a_chunk_that_took_less_than_its_runs_makes_them_no_shorter():
     times.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.2)] * 2, 0.1)
 
     assert times.seconds("a") == 0.2
+
+
+def test_the_runs_of_a_round_alternate_between_algorithms_and_the_order_hangs_on_the_seed_alone():
+    tasks = [Task(RunKey("i1", name, index)) for name in "abc" for index in range(10)]
+
+    order = alternating(tasks, seed="1/i1/1")
+
+    assert set(order) == set(tasks)
+    assert order == alternating(list(tasks), seed="1/i1/1")
+    assert order != alternating(tasks, seed="2/i1/1")
+    for name in "abc":
+        mine = [place for place, task in enumerate(order) if task.key.algorithm == name]
+        assert 4 <= sum(place < 15 for place in mine) <= 6, "half of its runs come in the first half"
+        assert [task.key.index for task in order if task.key.algorithm == name] == list(range(10))
+
+
+def test_over_many_rounds_no_algorithm_comes_first_more_often_than_another():
+    tasks = [Task(RunKey("i1", name, index)) for name in "ab" for index in range(5)]
+
+    first = sum(alternating(tasks, seed=str(seed))[0].key.algorithm == "a" for seed in range(1000))
+
+    assert 420 < first < 580, "five standard errors"

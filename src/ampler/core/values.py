@@ -406,12 +406,14 @@ CautionKind = Literal[
     "denominator",
     "power",
     "level",
-    "table",  # these six are said by the source of the runs
+    "table",  # these eight are said by the source of the runs
     "direction",
     "unfinished",
     "unused",
     "part",
     "plan",
+    "busy",
+    "drift",
 ]
 
 

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -30,7 +30,7 @@ from ampler.running.engines.choose import capacity_of, engine_for
 from ampler.running.instance import InstanceRun
 from ampler.running.one_run import check_limits
 from ampler.running.progress import ProgressMeter
-from ampler.running.queue import AHEAD, RunTimes, TaskQueue
+from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
 from ampler.study.failing import Hopeless
@@ -260,8 +260,8 @@ class Driver:
         self._under_way[name] = instance
         self._go_on(instance, instance.begin())
 
-    def _go_on(self, instance: InstanceRun, tasks: Iterable[Task]) -> None:
-        self._queue.add(tasks)
+    def _go_on(self, instance: InstanceRun, tasks: Sequence[Task]) -> None:
+        self._queue.add(alternating(tasks, seed=f"{self._plan.seed}/{instance.name}/{instance.rounds}"))
         if instance.done is not None:
             self.meter.add(self._journal.add(finished=instance.done))
             self._finish(instance.done)

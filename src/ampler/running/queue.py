@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
+import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from ampler.core.values import Observation, Tally
+from ampler.core.values import Observation, RunKey, Tally
 from ampler.running.work import Task
 
 AHEAD = 2  # chunks for each worker: one under way, one waiting behind it
@@ -64,6 +65,26 @@ class TaskQueue:
             if not known:
                 break  # nobody knows how long it takes: one is tried by itself
         return tasks
+
+
+def alternating(tasks: Sequence[Task], *, seed: str) -> list[Task]:
+    """Return the runs of a round in the order in which they are made: those of each algorithm spread evenly.
+
+    A machine that gets slower while a round is made is then unkind to all algorithms alike. The order is a matter of
+    chance, and of the seed alone.
+
+    >>> tasks = [Task(RunKey("i1", name, index)) for name in "ab" for index in range(3)]
+    >>> [f"{task.key.algorithm}{task.key.index}" for task in alternating(tasks, seed="7")]
+    ['b0', 'a0', 'b1', 'a1', 'b2', 'a2']
+    """
+    rng, runs = random.Random(seed), Counter(task.key.algorithm for task in tasks)
+    before: Counter[str] = Counter()
+    when: dict[RunKey, float] = {}
+    for task in tasks:
+        name = task.key.algorithm
+        when[task.key] = (before[name] + rng.random()) / runs[name]
+        before[name] += 1
+    return sorted(tasks, key=lambda task: when[task.key])
 
 
 class RunTimes:

@@ -14,6 +14,7 @@ from ampler.core.runs import Runs
 from ampler.core.settings import asked_by
 from ampler.core.values import Caution, Finished, PlanRecord, Question
 from ampler.sampling.rules import default_budget
+from ampler.study.fairness import fairness_notes
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
@@ -70,6 +71,7 @@ def _of_store(store: Store) -> Evidence:
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
+    notes += fairness_notes(plan, store)
     return Evidence(store.runs(*digests), _features(plan), _settings(plan), notes, plan.deterministic)
 
 

@@ -10,6 +10,7 @@ from ampler.core.contracts import Store
 from ampler.core.errors import StoreUnusable
 from ampler.core.values import Finished, PlanRecord, Tally
 from ampler.study.failing import CommonFailure, commonest
+from ampler.study.fairness import fairness_notes
 from ampler.study.stopping import digests_in_force, instances_in_force
 
 
@@ -34,6 +35,7 @@ def status_of(store: Store) -> StudyStatus:
         part=plan.part,
         unused=unused_runs(plan, tally, finished),
         failure=commonest(store.failures()),
+        notes=tuple(note.sentence for note in fairness_notes(plan, store)),
         instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in instances),
     )
 
@@ -66,6 +68,7 @@ class StudyStatus:
     unused: int
     instances: tuple[InstanceStatus, ...]
     failure: CommonFailure | None = None  # why runs failed most often
+    notes: tuple[str, ...] = ()  # on the machine that made the runs
 
     @property
     def finished(self) -> int:

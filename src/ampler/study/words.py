@@ -59,7 +59,7 @@ def standing(status: StudyStatus) -> str:
     return (
         f"{status.name}{part}: {status.finished} of {len(status.instances)} instances are finished; {status.runs} runs"
         f" are recorded{failed}, {short_duration(status.seconds)} of computing in {status.sessions} sessions."
-        f"{why}{untouched}{unused}"
+        f"{why}{untouched}{unused}{''.join(f' {note}' for note in status.notes)}"
     )
 
 

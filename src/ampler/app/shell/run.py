@@ -91,6 +91,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     from ampler.app.shell.progress import Display
     from ampler.running import run_plan, words
     from ampler.study.failing import commonest
+    from ampler.study.fairness import fairness_notes
     from ampler.study.record import record
     from ampler.study.stopping import digests_in_force
 
@@ -113,4 +114,6 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     digests = digests_in_force(record(plan), store.decisions())
     reasons = [done.reason for done in store.finished(*digests).values()]
     done = words.carried_out(plan.name, progress, reasons, store.path.name, commonest(store.failures()))
+    for caution in fairness_notes(record(plan), store):
+        note(f"Note: {caution.sentence}")
     say(f"{done} Next: ampler analyse {store.path.name}")

@@ -27,7 +27,8 @@ def status(
     with read_store(study) as store:
         found = status_of(store)
     if json:
-        write_json({"finished": found.finished, **asdict(found)})
+        failure = None if found.failure is None else found.failure._asdict()
+        write_json({"finished": found.finished, **asdict(found), "failure": failure})
         return
     say(words.standing(found))
     header = words.standing_header(found)

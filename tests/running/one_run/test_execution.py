@@ -13,7 +13,7 @@ import pytest
 
 from ampler.core.errors import InvalidPlan
 from ampler.core.values import Command, Function, Instance, Limits, Reading
-from ampler.running.one_run import Outcome, check_limits, processes, run_once
+from ampler.running.one_run import Outcome, check_limits, functions, processes, run_once
 
 NO_LIMITS = Limits()
 SHORT = Limits(timeout=0.3)
@@ -334,6 +334,18 @@ def test_a_function_without_a_value_fails_with_one_sentence(anywhere, function, 
     assert (outcome.status, outcome.value) == ("failed", None)
     assert outcome.message.startswith(sentence)
     assert "\n" not in outcome.message
+
+
+def test_an_answer_is_read_even_if_the_end_of_its_function_is_noticed_first(monkeypatch):
+    class Absent(processes.Group):
+        def watch(self, sinks, limits, **options):
+            while not self.has_ended():
+                time.sleep(0.01)
+            return processes.Ending("ended", 0.1)
+
+    monkeypatch.setattr(functions, "Group", Absent)
+
+    assert call(lambda instance, seed: {"cost": 3.0, "gap": 0.5}, limits=AMPLE).value == 3.0
 
 
 def test_a_missing_measure_is_named():

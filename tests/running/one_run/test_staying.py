@@ -34,7 +34,7 @@ ECHO = "while True: run = asked(); say(seed=run['seed'], value=run['seed'], pid=
 @pytest.fixture(autouse=True)
 def nothing_left():
     yield
-    persistent._threads.__dict__.pop("workers", None)  # what is no longer referred to is ended
+    persistent._threads.__dict__.pop("residents", None)  # what is no longer referred to is ended
 
 
 @pytest.fixture
@@ -231,6 +231,19 @@ def test_the_time_limit_ends_the_whole_group_and_the_next_run_has_a_new_process(
     assert gone_within(program)
     assert gone_within(child)
     assert run(command, 9, limits=Limits(timeout=30)).value == 9.0
+
+
+def test_a_program_that_used_up_its_time_is_first_asked_to_end(worker, tmp_path):
+    script = f"""
+        import signal
+        def leave(number, frame):
+            open({str(tmp_path / "asked")!r}, "w").close()
+            sys.exit()
+        signal.signal(signal.SIGTERM, leave)
+        asked(), time.sleep(300)
+    """
+    assert run(worker(script), limits=Limits(timeout=1.0)).status == "timeout"
+    assert (tmp_path / "asked").exists()
 
 
 def test_the_memory_limit_holds(worker):

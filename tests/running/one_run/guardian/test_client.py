@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from ampler.running.one_run.guardian import script, with_mark
+from ampler.core.values import Command, Instance, Limits
+from ampler.running.one_run import run_once
+from ampler.running.one_run.guardian import client, script, with_mark
 
 
 def alive(pid):
@@ -61,3 +64,91 @@ def test_a_mark_names_the_owner_and_leaves_the_environment_as_it_is():
 
     assert marked == {"PATH": "/bin", script.MARK: script.mark_of(os.getpid())}
     assert before == {"PATH": "/bin"}
+
+
+def test_a_process_killed_the_moment_it_has_started_a_command_leaves_none():
+    """Before the guardian could be told of the group, it knows the command by its mark."""
+    code = textwrap.dedent("""
+        import os
+        from ampler.running.one_run.processes import started
+        from ampler.running.one_run.strays import Watch
+        process, *_ = started(["sleep", "300"], "", Watch(alone=True))
+        print(process.pid, flush=True)
+        os.kill(os.getpid(), 9)
+    """)
+    killed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert killed.returncode == -9
+    assert gone(int(killed.stdout))
+
+
+def test_every_group_that_was_watched_is_released_when_its_run_has_ended(monkeypatch):
+    """Its number may soon be that of a stranger."""
+    told = []
+
+    class Line:
+        def pipe(self):
+            return 0
+
+        def tell(self, owner, group):
+            told.append(group)
+
+    monkeypatch.setattr(client, "_line", Line())
+    run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits())
+
+    watched = {group for group in told if group > 0}
+    assert watched
+    assert {-group for group in told if group < 0} == watched
+
+
+def test_threads_that_come_at_once_start_one_guardian(monkeypatch):
+    started = []
+
+    def start():
+        started.append(threading.current_thread())
+        time.sleep(0.2)
+        return 7
+
+    monkeypatch.setattr(client, "_started", start)
+    line, pipes = client._Line(), []
+    threads = [threading.Thread(target=lambda: pipes.append(line.pipe())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (len(started), pipes) == (1, [7] * 4)
+
+
+def test_a_guardian_that_was_killed_is_replaced_and_told_of_the_group(tmp_path):
+    code = textwrap.dedent(f"""
+        import os, signal
+        from pathlib import Path
+        from ampler.running.one_run import guardian, run_once
+        from ampler.core.values import Command, Instance, Limits
+        def guardians():
+            processes = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
+            mine = str(os.getpid()).encode()
+            return [int(each.name) for each in processes if is_guardian(each, mine)]
+        def is_guardian(entry, mine):
+            try:
+                return (entry / "cmdline").read_bytes().split(bytes(1))[-2:-1] == [mine]
+            except OSError:
+                return False
+        print(run_once(Command("x", ("echo", "1")), Instance("i"), 1, Limits()).value)
+        for pid in guardians():
+            os.kill(pid, signal.SIGKILL)
+        while guardians():
+            pass
+        script = "echo $$ > {tmp_path}/pid; sleep 300"
+        run_once(Command("x", ("sh", "-c", script)), Instance("i"), 1, Limits())
+    """)
+    owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout.readline() == "1.0\n"
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()) and owner.poll() is None:
+        time.sleep(0.01)
+    assert owner.poll() is None
+    owner.kill()
+    owner.communicate()
+
+    assert gone(int((tmp_path / "pid").read_text()))

@@ -71,6 +71,30 @@ def test_the_groups_of_an_owner_end_with_it_and_others_do_not(owner, guardian):
             each.wait()
 
 
+def test_a_line_that_comes_in_two_pieces_is_one_line(owner, guardian):
+    watched = group()
+    line = f"{owner.pid} {watched.pid}\n".encode()
+    os.write(guardian, line[:-3])
+    time.sleep(0.3)
+    os.write(guardian, line[-3:])
+    time.sleep(0.3)
+    owner.kill()
+    owner.wait()
+
+    assert watched.wait(timeout=60) == -9
+
+
+def test_the_number_of_a_dead_owner_is_no_longer_anybodys_group():
+    """A worker is a group of its driver's and an owner itself; after its death the number may be a stranger's."""
+    worker, driver = 2**22 + 1, 2**22 + 2
+    owners = {pid: script._Owner(None, f"{pid}") for pid in (worker, driver)}
+    groups = {worker: set(), driver: {worker, 5}}
+
+    script._bury(worker, owners, groups)
+
+    assert (list(owners), groups) == ([driver], {driver: {5}})
+
+
 def test_what_carries_the_mark_of_a_dead_owner_ends_though_nobody_told_of_it(owner, guardian):
     mark = script.mark_of(owner.pid)
     stray = subprocess.Popen(["sleep", "300"], env={**os.environ, script.MARK: mark})

@@ -1,7 +1,6 @@
 """A prior shared by many comparisons: the reference fit, matrices written out, limits, and all pairs."""
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -130,14 +129,6 @@ def test_more_comparisons_than_instances_are_fitted_too():
     table = np.random.default_rng(7).normal(size=(8, 21))
     found = shared_posteriors(table, margin=0.2)
     assert all(np.isfinite(one.interval).all() for one in found.comparisons)
-
-
-def test_21_comparisons_take_a_blink():
-    table = np.random.default_rng(8).normal(size=(57, 21))
-    shared_posteriors(table, margin=0.2)
-    begun = time.process_time()
-    shared_posteriors(table, margin=0.2)
-    assert time.process_time() - begun < 0.1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -133,15 +132,10 @@ def test_what_cannot_be_tested_is_refused_in_a_sentence(z, options, sentence):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_baycomp_agrees_and_takes_twenty_times_as_long(accuracies, name):
+def test_baycomp_agrees(accuracies, name):
     baycomp = pytest.importorskip("baycomp")
     first, second = (accuracies[algorithm].to_numpy() for algorithm in name.split("/"))
-    signed_rank(second - first, margin=1.0, draws=1024)
-    begun = time.process_time()
     ours = signed_rank(second - first, margin=1.0, draws=50_000)
-    middle = time.process_time()
     theirs = baycomp.SignedRankTest.probs(first, second, rope=1, nsamples=50_000, random_state=42)
-    ended = time.process_time()
     p = np.clip(theirs, 1e-4, 1 - 1e-4)
     assert (np.abs(parts(ours.areas) - theirs) <= 4 * np.sqrt(2 * p * (1 - p) / 50_000)).all()
-    assert ended - middle > 20 * (middle - begun)

@@ -1,0 +1,107 @@
+"""The speed of what is concluded over instances: looks, a plan after a pilot, and posteriors.
+
+CPU time of the quickest of several tries, as other work on the machine only adds to it. baycomp is timed in the same
+run where it is installed. Run: python bench_conclusions.py
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from time import process_time
+
+import numpy as np
+
+from ampler.design.detect import DetectGoal
+from ampler.stats.bayes.posterior import posterior
+from ampler.stats.bayes.rankings import rank_posterior
+from ampler.stats.bayes.shared import shared_posteriors
+from ampler.stats.bayes.signed_rank import signed_rank
+from ampler.stats.contrasts import contrasts_among
+from ampler.stats.sequential import student
+from ampler.stats.sequential.decisions import Declared, decide
+from ampler.stats.sequential.evidence import t_evidence
+from ampler.stats.sequential.spending import named_spending
+from ampler.study.detect import decide_after_pilot
+from measuring import Row, print_table
+
+LOOKS = (24, 35, 47, 58)
+TRIES = 3
+FASTER = 20  # times baycomp
+
+
+def main() -> int:
+    rng = np.random.default_rng(3)
+    table = rng.normal(0.02, 0.1, (57, 21)) + rng.normal(0, 0.1, (57, 1))
+    errors = rng.uniform(0.01, 0.05, (57, 21))
+    declared = Declared(LOOKS)
+    evidence = t_evidence(rng.normal(0.3, 1.0, (58, 21)), LOOKS, effect=0.5)
+    tasks: dict[str, tuple[Callable[[], object], float]] = {
+        "21 boundaries of four looks": (boundaries, 600.0),
+        "a look at 21 comparisons": (lambda: decide(evidence, declared), 5.0),
+        "a plan after a pilot, A = 22": (plan_after_pilot, 50.0),
+        "posteriors of 21 comparisons, all of it": (lambda: everything(table, errors), 1500.0),
+        "ranking of 22 algorithms": (lambda: ranking(table), 330.0),
+    }
+    return print_table(rows_of(tasks)) | beside_baycomp(table[:, 0])
+
+
+def rows_of(tasks: dict[str, tuple[Callable[[], object], float]]) -> Iterator[Row]:
+    for what, (task, limit) in tasks.items():
+        spent = 1000 * quickest(task)
+        yield what, f"{limit:.0f} ms", f"{spent:.1f} ms", spent <= limit
+
+
+def quickest(task: Callable[[], object]) -> float:
+    task()
+    spent = []
+    for _ in range(TRIES):
+        began = process_time()
+        task()
+        spent.append(process_time() - began)
+    return min(spent)
+
+
+def boundaries() -> None:
+    student._student_levels.cache_clear()
+    for divisor in range(1, 22):
+        student.student_levels(named_spending("OF"), 0.05 / divisor, LOOKS)
+
+
+def plan_after_pilot() -> None:
+    rng = np.random.default_rng(8)
+    theta = 100 + rng.normal(0, 20, (20, 1)) + rng.normal(0, 2, (20, 22))
+    variances = rng.chisquare(4, (20, 22)) * rng.uniform(1, 5, 22)
+    contrasts = contrasts_among(22, difference="percent", reference=None)
+    decide_after_pilot(theta, variances, contrasts, DetectGoal(0.01, instance_cost=100.0))
+
+
+def everything(table: np.ndarray, errors: np.ndarray) -> None:
+    for y, se in zip(table.T, errors.T, strict=True):
+        posterior(y, se, margin=0.02)
+        posterior(y, se, margin=0.02, weights="precision")
+        posterior(y, se, margin=0.02, model="robust")
+        signed_rank(y, margin=0.02)
+    shared_posteriors(table, margin=0.02)
+    ranking(table)
+
+
+def ranking(table: np.ndarray) -> None:
+    rank_posterior(np.column_stack([np.zeros(len(table)), table]), better="lower")
+
+
+def beside_baycomp(z: np.ndarray) -> bool:
+    """Whether the signed-rank test missed its target beside baycomp's on the same differences."""
+    try:
+        import baycomp
+    except ImportError:
+        print("baycomp is not installed: no comparison with its signed-rank test")
+        return False
+    ours = quickest(lambda: signed_rank(z, margin=0.02, draws=50_000))
+    theirs = quickest(lambda: baycomp.SignedRankTest.probs(np.zeros(len(z)), z, rope=0.02, nsamples=50_000))
+    print(f"signed-rank test, 50 000 draws: baycomp takes {theirs / ours:.0f} times as long (wanted: {FASTER})")
+    return theirs < FASTER * ours
+
+
+if __name__ == "__main__":
+    sys.exit(main())

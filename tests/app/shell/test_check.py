@@ -233,7 +233,7 @@ def test_interrupted_it_leaves_with_130_and_no_process(study, tmp_path):
     while not (tmp_path / "began").exists() and process.poll() is None:
         time.sleep(0.05)
     process.terminate()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
 
     assert process.returncode == 130
     assert errors == "Interrupted. First runs that have ended are recorded.\n"

@@ -216,12 +216,12 @@ def test_a_command_that_fails_stops_the_study_with_one_sentence_and_a_valid_file
 )
 def test_commands_that_hang_flood_or_fork_cost_only_their_own_runs(study, shell, monkeypatch, command, statuses):
     monkeypatch.setattr("ampler.running.one_run.processes.GRACE", 0.3)
-    folder = study(two(f"{command} {{instance}} {{seed}}", more='timeout = "20s"\non-failure = "drop"'))
+    folder = study(two(f"{command} {{instance}} {{seed}}", more='timeout = "120s"\non-failure = "drop"'))
     (folder / "instances" / "30.txt").unlink()
     (folder / "instances" / "40.txt").unlink()
     text = (folder / "study.toml").read_text()
     if statuses == {"timeout"}:
-        (folder / "study.toml").write_text(text.replace("20s", "300ms").replace("runs = 2", "runs = 1"))
+        (folder / "study.toml").write_text(text.replace("120s", "5s").replace("runs = 2", "runs = 1"))
 
     answer = shell("run", "study.toml")
 
@@ -452,7 +452,7 @@ def test_ctrl_c_in_the_shell_is_answered_with_130(study):
     while time.monotonic() < until and not ((folder / "study.db").exists() and _any_run(folder / "study.db")):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
 
     assert process.returncode == 130
     assert err.strip().splitlines()[-1].startswith("Interrupted. ")

@@ -60,7 +60,7 @@ def alive(pid):
         return False
 
 
-def gone_within(pid, seconds=10.0):
+def gone_within(pid, seconds=60.0):
     until = time.monotonic() + seconds
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.01)
@@ -127,7 +127,7 @@ def test_other_output_is_passed_over_and_further_numbers_are_measures(worker):
 
 
 def test_times_are_values_on_request_and_the_start_does_not_count(worker):
-    slow_start = START.replace("say(ampler=1)", "time.sleep(0.6); say(ampler=1)")
+    slow_start = START.replace("say(ampler=1)", "time.sleep(3.0); say(ampler=1)")
     script = """
         while True:
             run = asked()
@@ -139,7 +139,7 @@ def test_times_are_values_on_request_and_the_start_does_not_count(worker):
                       reading=Reading("seconds")))  # fmt: skip
     cpu = run(worker(script, reading=Reading("cpu-seconds")))
 
-    assert 0.1 <= wall.value == wall.seconds < 0.6
+    assert 0.1 <= wall.value == wall.seconds < 3.0
     assert 0.02 < cpu.value < cpu.seconds
     assert cpu.measures == {"steps": 4.0, "size": 2.0}
 
@@ -224,10 +224,10 @@ def test_the_time_limit_ends_the_whole_group_and_the_next_run_has_a_new_process(
         {ECHO}
     """
     command = worker(script)
-    outcome = run(command, limits=Limits(timeout=0.4))
+    outcome = run(command, limits=Limits(timeout=3.0))
     program, child = map(int, (tmp_path / "seen").read_text().split())
 
-    assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 0.4 s and was ended")
+    assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 3 s and was ended")
     assert gone_within(program)
     assert gone_within(child)
     assert run(command, 9, limits=Limits(timeout=30)).value == 9.0
@@ -247,7 +247,7 @@ def test_a_program_that_used_up_its_time_is_first_asked_to_end(worker, tmp_path)
 
 
 def test_the_memory_limit_holds(worker):
-    script = "while True: run = asked(); full = bytearray(200_000_000); time.sleep(1); say(seed=run['seed'], value=1)"
+    script = "while True: run = asked(); full = bytearray(200_000_000); time.sleep(60); say(seed=run['seed'], value=1)"
     outcome = run(worker(script), limits=Limits(memory=100_000_000))
 
     assert outcome.status == "failed"
@@ -275,7 +275,7 @@ def test_it_dies_with_its_owner_with_all_that_it_started(worker, tmp_path):
         print(outcome.value, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     """)
-    ended = subprocess.run([sys.executable, "-c", owner], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run([sys.executable, "-c", owner], capture_output=True, text=True, timeout=120, check=False)
 
     assert ended.returncode == -9
     assert gone_within(float(ended.stdout))

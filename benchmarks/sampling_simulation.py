@@ -324,12 +324,12 @@ PATTERNS: dict[str, Callable[[int], Floats]] = {
 @contextmanager
 def tabulated_chi_square() -> Iterator[None]:
     """Look the guard's chi-square quantiles up in a table good to 1e-6: a batch of 200 decisions asks for thousands."""
-    exact = guard_module._chi_square_quantile
-    guard_module._chi_square_quantile = _tabulated(exact)
+    exact = guard_module.chi_square_quantile
+    guard_module.chi_square_quantile = _tabulated(exact)
     try:
         yield
     finally:
-        guard_module._chi_square_quantile = exact
+        guard_module.chi_square_quantile = exact
 
 
 def _tabulated(exact: Callable[[Floats, Floats], Floats]) -> Callable[[Floats, Floats], Floats]:
@@ -341,6 +341,7 @@ def _tabulated(exact: Callable[[Floats, Floats], Floats]) -> Callable[[Floats, F
         return np.log(np.maximum(exact(np.float64(level), np.exp(logs)), 1e-300))
 
     def quantile(level: Floats, degrees: Floats) -> Floats:
+        level = np.broadcast_to(level, degrees.shape)
         position = (np.log(degrees) - logs[0]) / step
         index = position.astype(np.intp)
         tables = np.concatenate([table(float(one)) for one in np.unique(level)])

@@ -3,7 +3,7 @@
 import json
 import math
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.plain import canonical, digest, flat, jsonable, origin, plain
+from ampler.core.plain import UNSAID, canonical, described_rule, digest, flat, jsonable, origin, plain
 
 
 @dataclass(frozen=True)
@@ -98,3 +98,16 @@ def test_a_digest_stays_what_it_was():
 
 def test_a_callable_object_comes_from_its_type():
     assert origin(Part("x", 1.0)).endswith(":Part")
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A rule that got a field after records had been kept of it."""
+
+    runs: int = 3
+    edition: int = field(default=2, metadata={UNSAID: 1})
+
+
+def test_a_later_field_is_left_out_of_a_record_where_it_says_what_was_so_before():
+    assert described_rule(Grown(edition=1)) == {"rule": "Grown", "runs": 3}
+    assert described_rule(Grown()) == {"rule": "Grown", "runs": 3, "edition": 2}

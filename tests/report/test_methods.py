@@ -40,7 +40,8 @@ def test_the_default_rule_is_named_with_its_guard(study_file):
     assert "in rounds of at most 16, until the standard error of every difference of interest was at most 0.6" in text
     assert "or 60 runs had been made on the instance" in text
     assert "total number is smallest under all accuracy constraints together" in text
-    assert "level 0.1 per algorithm, 0.05 for a reference" in text
+    assert "level 0.05 per algorithm, 0.025 for a reference" in text
+    assert "and allow for their kurtosis" in text
     assert "(Smyth 2004)" in text
 
 
@@ -57,6 +58,7 @@ def test_the_papers_rule_is_named_as_its_algorithm_1(study_file):
     [
         (Fixed(runs=3), "Every algorithm was run 3 times on each instance."),
         (Accuracy(se=0.6, start=4, budget=60, guard="all", **ASKED), "level 0.1 over all algorithms together"),
+        (Accuracy(se=0.6, start=4, budget=60, guard_edition=1, **ASKED), "level 0.1 per algorithm, 0.05 for a"),
         (Accuracy(se=0.6, start=4, budget=60, guard="none", **ASKED), "based on the sample variances themselves."),
         (Accuracy(se=0.6, start=4, budget=60, allocation="greedy", **ASKED), "given to the pair with the largest"),
         (Accuracy(se=0.6, start=4, budget=60, allocation="balanced", **ASKED), "Runs were shared out equally"),

@@ -646,3 +646,33 @@ def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_af
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ended.stdout.split() == ["interrupted", "ours"]
+
+
+# The edition of the guard
+
+
+def test_a_study_begun_under_the_first_edition_goes_on_under_it():
+    today = make(instances=6, rule=Accuracy(se=0.7, difference="simple", start=3, budget=500, batch=5))
+    first = replace(today, rule=replace(today.rule, guard_edition=1))
+    whole, _ = ran(first)
+    cut = MemoryStore()
+    with suppress(KeyboardInterrupt):
+        run_plan(first, Interrupting(cut, 1), executor=SERIAL)
+    begun = len(kept(cut))
+
+    changes = []
+    ran(today, cut, executor=SERIAL, announce=changes.append)
+
+    assert 0 < begun < len(kept(whole))
+    assert kept(cut) == kept(whole)
+    assert changes == []
+    assert len(kept(ran(today)[0])) > len(kept(whole))
+
+
+def test_a_study_finished_under_the_first_edition_stays_finished():
+    today = make()
+    store, _ = ran(replace(today, rule=replace(today.rule, guard_edition=1)))
+    before = kept(store)
+    assert ran(today, store)[1].new == 0
+    assert kept(store) == before
+    assert len(store.plans()) == 1

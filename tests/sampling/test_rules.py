@@ -192,12 +192,17 @@ def test_a_reference_which_is_in_every_pair_is_guarded_more_safely():
     assert special.guarded[0] > 1.01 * alike.guarded[0]
 
 
-def test_the_tails_of_the_runs_are_held_against_the_mean_alone():
-    """For other statistics the bootstrap has seen them already."""
+@pytest.mark.parametrize("statistic", ["median", "quantile:0.9", "trimmed-mean", np.ptp])
+@pytest.mark.parametrize("edition", [1, 2])
+def test_the_tails_of_the_runs_are_held_against_the_mean_alone(statistic, edition):
+    """Other statistics know what their variances are worth from the number of runs; the first edition did not."""
     heavy = np.random.default_rng(11).standard_t(2, (3, 20))
-    errors = Accuracy(se=0.9, difference="simple", statistic="median").errors(dict(zip("abc", heavy, strict=True)))
-    spread = np.array([summary_of("median").spread(row) for row in heavy])
-    bounds = guarded_variances(np.full(3, 20.0), spread)
+    rule = Accuracy(se=0.9, difference="simple", statistic=statistic, guard_edition=edition)
+    errors = rule.errors(dict(zip("abc", heavy, strict=True)))
+    summary = summary_of(statistic)
+    spread = np.array([summary.spread(row) for row in heavy])
+    worth = summary.degrees(np.full(3, 20.0)) if edition > 1 else None
+    bounds = guarded_variances(np.full(3, 20.0), spread, degrees=worth, edition=edition)
     np.testing.assert_allclose(errors.guarded[0], np.sqrt((bounds[0] + bounds[1]) / 20))
 
 

@@ -81,6 +81,62 @@ def test_the_documentation_tells_the_truth_about_spreads(statistic, distribution
     assert ratio == pytest.approx(CLAIMS[statistic, distribution][n == 50], abs=0.09)
 
 
+HELD = {  # share of samples whose bound at level 0.05 holds: the least over n = 10 to 160, less two standard errors
+    ("median", "standard_normal"): 0.978,
+    ("median", "standard_exponential"): 0.968,
+    ("median", "lognormal"): 0.965,
+    ("quantile:0.9", "standard_normal"): 0.98,
+    ("quantile:0.9", "standard_exponential"): 0.972,
+    ("quantile:0.9", "lognormal"): 0.917,
+    ("trimmed-mean", "standard_normal"): 0.975,
+    ("trimmed-mean", "standard_exponential"): 0.926,
+    ("trimmed-mean", "lognormal"): 0.88,
+}
+
+
+def held(statistic, distribution, n, samples, *, seed):
+    """How often spread·ν/χ²(0.05, ν), with the degrees of freedom the statistic claims, is above the truth."""
+    summary = summary_of(statistic)
+    data = getattr(np.random.default_rng([seed, n]), distribution)(size=(samples, n))
+    true = n * summary(getattr(np.random.default_rng([seed, n, 1]), distribution)(size=(200_000 // n * 10, n))).var()
+    degrees = max(1.0, float(summary.degrees(np.float64(n))))
+    bounds = np.array([summary.spread(row) for row in data]) * degrees / stats.chi2.ppf(0.05, degrees)
+    return np.mean(bounds >= true)
+
+
+@pytest.mark.parametrize(("statistic", "distribution"), HELD)
+def test_bounds_of_quantiles_and_trimmed_means_hold_with_their_degrees_of_freedom(statistic, distribution):
+    assert held(statistic, distribution, 20, 500, seed=1505) >= HELD[statistic, distribution] - 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statistic", "distribution"), HELD)
+@pytest.mark.parametrize("n", [10, 20, 40, 80, 160])
+def test_bounds_of_quantiles_and_trimmed_means_hold_whatever_the_number_of_runs(statistic, distribution, n):
+    """Nominally 95 %: quantiles have more, as their spread is too large; trimmed means less where tails are heavy."""
+    assert held(statistic, distribution, n, 5000, seed=1506) >= HELD[statistic, distribution]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("q", [0.5, 0.75, 0.9])
+def test_the_spread_of_a_quantile_varies_as_its_degrees_of_freedom_say(q):
+    """Hall & Martin (1988), in the limit: the squared relative error is 2/ν; 400 normal values are near it."""
+    data = np.random.default_rng(1507).standard_normal((4000, 400))
+    spreads = np.array([Quantile(q).spread(row) for row in data])
+    degrees = 2 * spreads.mean() ** 2 / spreads.var()
+    assert degrees == pytest.approx(Quantile(q).degrees(np.float64(400)), rel=0.2)
+
+
+def test_degrees_of_freedom_grow_with_the_runs_and_never_pass_those_of_a_variance():
+    runs = np.arange(2.0, 2000.0)
+    for statistic in ("median", "quantile:0.1", "quantile:0.9", "quantile:0.99", "trimmed-mean"):
+        degrees = summary_of(statistic).degrees(runs)
+        assert (degrees <= runs - 1).all()
+        assert (degrees[5::5] >= degrees[:-5:5]).all()  # a trimmed mean of 5 more values keeps 3 more
+    np.testing.assert_allclose(Quantile(0.1).degrees(runs), Quantile(0.9).degrees(runs))
+    assert summary_of("mean").degrees(runs) is summary_of(np.ptp).degrees(runs) is None
+
+
 @pytest.mark.parametrize("statistic", STATISTICS)
 @given(values=st.lists(st.floats(-100, 100), min_size=3, max_size=12), exponent=st.integers(-8, 8))
 def test_scaling_by_a_power_of_two_scales_statistic_and_spread_exactly(statistic, values, exponent):

@@ -47,6 +47,13 @@ def test_question_rule_and_policy_are_settings_of_the_analysis():
     assert found["failures"] == Drop()
 
 
+def test_errors_are_judged_by_the_edition_of_the_guard_under_which_the_study_was_run():
+    for edition in (1, 2):
+        rule = Accuracy(se=0.5, difference="simple", guard_edition=edition)
+        found = evidence_of_study(filled(MemoryStore(), plan_of(rule=rule), "i1"))
+        assert found.settings["guard_edition"] == edition
+
+
 def test_what_stops_a_study_says_nothing_of_failed_runs():
     assert "failures" not in evidence_of_study(filled(MemoryStore(), plan_of(), "i1")).settings
 

@@ -11,7 +11,7 @@ from ampler.core.values import Command, Fingerprint, Function, Instance, Limits,
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import plan_change
 from ampler.study.plan import make_plan
-from ampler.study.record import changed, fingerprint, from_json, identity, record, to_json
+from ampler.study.record import as_begun, changed, fingerprint, from_json, guard_edition, identity, record, to_json
 
 
 def a_plan(**changes):
@@ -149,3 +149,47 @@ def a_plan_with(**fields):
         rule=Fixed(runs=2),
         count="all",
     )
+
+
+# the edition of the guard
+
+ACCURATE = Accuracy(se=0.05, difference="percent", reference="fast", costs={"slow": 3.0})
+
+
+def accurate_plan(rule=ACCURATE):
+    return make_plan(
+        question=Question("percent", reference="fast", effect=1.0, power=0.8),
+        algorithms=[Command(name, ("solve", name, "{instance}", "{seed}")) for name in ("fast", "slow", "exact")],
+        instances=[f"i{number}" for number in range(30)],
+        rule=rule,
+        seed=7,
+    )
+
+
+def test_a_rule_of_the_first_edition_is_recorded_as_it_was_before_there_were_editions():
+    """The digest was computed before Accuracy had the field: finished instances of such files stay finished."""
+    kept = record(accurate_plan(replace(ACCURATE, guard_edition=1)))
+    assert "guard_edition" not in kept.rule
+    assert kept.decisions == "b162156cf0d59431d23924a5d16e1a2a"
+    assert guard_edition(kept.rule) == 1
+
+
+def test_a_new_study_records_the_newest_edition():
+    kept = record(accurate_plan())
+    assert kept.rule["guard_edition"] == guard_edition(kept.rule) == 2
+    assert kept.decisions != "b162156cf0d59431d23924a5d16e1a2a"
+    assert from_json(to_json(kept)) == kept
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+def test_a_plan_takes_the_edition_of_its_study_file_whatever_else_is_changed(edition):
+    before = record(accurate_plan(replace(ACCURATE, guard_edition=edition)))
+    for rule in (ACCURATE, replace(ACCURATE, se=0.02)):
+        assert as_begun(accurate_plan(rule), before).rule == replace(rule, guard_edition=edition)
+
+
+def test_a_plan_without_a_study_file_or_without_a_guard_stays_as_it_is():
+    fixed = accurate_plan(Fixed(runs=3))
+    assert as_begun(accurate_plan()) == accurate_plan()
+    assert as_begun(fixed, record(accurate_plan())) == fixed
+    assert as_begun(accurate_plan(), record(fixed)) == accurate_plan()

@@ -134,7 +134,8 @@ class Prepared:
     @cached_property
     def guarded(self) -> Floats:
         """Their standard errors as a cautious reader takes them."""
-        return self.blocks.errors(self.contrasts, guard=self.settings.guard)
+        how = self.settings
+        return self.blocks.errors(self.contrasts, guard=how.guard, edition=how.guard_edition)
 
     def design(self, instances: int) -> dict[str, Any]:
         """Return the terms of the design that this analysis is on so many instances, as `design` takes them."""

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from ampler.core.arrays import Bools, Codes, Counts, Floats
-from ampler.core.choices import Guard
+from ampler.core.choices import Guard, GuardEdition
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
 from ampler.core.failures import FailurePolicy, WorstSeen, values_under
@@ -63,6 +63,7 @@ class Blocks:
     theta: Floats
     variances: Floats
     kurtosis: Floats | None  # n·M4/M2² for the mean; None for other statistics
+    degrees: Floats | None  # what the variances are worth, for quantiles and trimmed means
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
 
@@ -86,9 +87,9 @@ class Blocks:
         with np.errstate(over="ignore", under="ignore"):
             return settled(phi, self._rounding(contrasts, phi))
 
-    def errors(self, contrasts: Contrasts, *, guard: Guard = "none") -> Floats:
+    def errors(self, contrasts: Contrasts, *, guard: Guard = "none", edition: GuardEdition = 2) -> Floats:
         """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
-        return self._by_part(contrasts, partial(Blocks._errors, guard=guard))
+        return self._by_part(contrasts, partial(Blocks._errors, guard=guard, edition=edition))
 
     def _by_part(self, contrasts: Contrasts, ask: Callable[[Blocks, Contrasts], Floats]) -> Floats:
         """What is asked of every pair on every instance, put together from parts that are complete."""
@@ -112,6 +113,7 @@ class Blocks:
             theta=self.theta[both],
             variances=self.variances[both],
             kurtosis=None if self.kurtosis is None else self.kurtosis[both],
+            degrees=None if self.degrees is None else self.degrees[both],
             certain=self.certain[algorithms],
             exponents=self.exponents[rows],
         )
@@ -134,12 +136,11 @@ class Blocks:
         size = np.abs(self.theta)
         return self._unscaled(ROUNDING * np.maximum(size[:, contrasts.first], size[:, contrasts.second]))
 
-    def _errors(self, contrasts: Contrasts, *, guard: Guard) -> Floats:
+    def _errors(self, contrasts: Contrasts, *, guard: Guard, edition: GuardEdition) -> Floats:
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
-            errors = np.sqrt(
-                contrasts.squared_errors(self.theta, self._guarded(guard, contrasts.reference) / self.counts)
-            )
+            variances = self._guarded(guard, edition, contrasts.reference)
+            errors = np.sqrt(contrasts.squared_errors(self.theta, variances / self.counts))
         errors = self._unscaled(errors) if contrasts.difference == "simple" else errors
         return np.where(np.isfinite(errors), errors, np.nan)
 
@@ -148,10 +149,17 @@ class Blocks:
         with np.errstate(all="ignore"):
             return np.sqrt(self.variances / self.counts) / np.abs(self.theta)
 
-    def _guarded(self, guard: Guard, reference: int | None) -> Floats:
-        counts = self.counts.astype(float)
+    def _guarded(self, guard: Guard, edition: GuardEdition, reference: int | None) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):  # single values have no degrees of freedom to divide by
-            bounds = guarded_variances(counts, self.variances, self.kurtosis, guard=guard, reference=reference)
+            bounds = guarded_variances(
+                self.counts.astype(float),
+                self.variances,
+                self.kurtosis,
+                degrees=self.degrees,
+                guard=guard,
+                reference=reference,
+                edition=edition,
+            )
         return np.where(self.certain, 0.0, bounds)
 
     def _unscaled(self, values: Floats) -> Floats:
@@ -241,7 +249,9 @@ def summarise(
     _check_finite(cells, theta)
     certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
     variances = np.where(certain, 0.0, variances)
-    return Blocks(cells.instances, cells.algorithms, cells.counts, theta, variances, kurtosis, certain, exponents)
+    degrees = summary.degrees(cells.counts.astype(float))
+    named = cells.instances, cells.algorithms
+    return Blocks(*named, cells.counts, theta, variances, kurtosis, degrees, certain, exponents)
 
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:

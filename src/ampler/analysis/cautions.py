@@ -131,7 +131,8 @@ def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: floa
     if not names and not guarded:
         return None
     where = f" ({listed(names, SHOWN)})" if names else ""
-    how = "which allows for luck" + ("" if blocks.kurtosis is not None else ", approximately for this statistic")
+    calibrated = blocks.kurtosis is not None or blocks.degrees is not None
+    how = "which allows for luck" + ("" if calibrated else ", approximately for this statistic")
     return Caution(
         "accuracy",
         f"The largest standard error exceeds {se:g} on {len(names)} of {len(blocks.instances)} instances{where}; by the"

@@ -11,5 +11,6 @@ Status = Literal["ok", "failed", "timeout", "lost"]
 Better = Literal["lower", "higher"]
 Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all
 Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
+GuardEdition = Literal[1, 2]  # how its bounds are calibrated; a study file keeps the edition it began with
 TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
 Target = TargetWord | int  # which power must be reached; a number: in so many comparisons

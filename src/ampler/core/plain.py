@@ -10,8 +10,10 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Set
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Any
+
+UNSAID = "unsaid"  # metadata of a field that came later: the value a record without the field stands for
 
 
 def jsonable(value: Any) -> Any:
@@ -67,13 +69,20 @@ def plain(value: Any) -> Any:
 
 
 def described_rule(rule: Any) -> dict[str, Any]:
-    """Return a rule as plain data: its type's name and fields; of a plain function, where it is defined."""
+    """Return a rule as plain data: its type's name and fields; of a plain function, where it is defined.
+
+    A field that came later is left out where it says what was so before, so that records of earlier days are equal.
+    """
     if is_dataclass(rule) and not isinstance(rule, type):
         return {
             "rule": type(rule).__name__,
-            **{field.name: plain(getattr(rule, field.name)) for field in fields(rule) if field.init},
+            **{field.name: plain(getattr(rule, field.name)) for field in fields(rule) if _is_said(field, rule)},
         }
     return {"rule": origin(rule)}
+
+
+def _is_said(field: Field[Any], rule: Any) -> bool:
+    return field.init and not (UNSAID in field.metadata and getattr(rule, field.name) == field.metadata[UNSAID])
 
 
 def origin(function: Any) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from ampler.core.checks import choice, integer, positive, share
-from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, Test
+from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, GuardEdition, Test
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy
 
@@ -47,6 +47,11 @@ def _a_share(way_out: str) -> Check:
 
 def _positive(name: str, value: Any) -> float | None:
     return None if value is None else positive(name, value, UNKNOWN, error=InvalidData)
+
+
+def _edition(name: str, value: Any) -> int:
+    first, newest = get_args(GuardEdition)
+    return integer(name, value, first, newest, f"{newest} is the newest")
 
 
 def _runs(name: str, value: Any) -> int | None:
@@ -99,6 +104,7 @@ class AnalysisSettings:
         ),
     ] = "delta"
     guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
+    guard_edition: Annotated[GuardEdition, Setting(check=_edition)] = 2
     failures: Annotated[FailurePolicy | None, Setting()] = None
 
     def __post_init__(self) -> None:

@@ -18,19 +18,10 @@ from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Subject
 from ampler.sampling.rules import default_budget
-from ampler.stats.guard import LEVEL, REFERENCE_LEVEL
+from ampler.stats.guard import CALIBRATIONS
 from ampler.stats.paired import paired_test
 from ampler.study.evidence import StudyOrigin
-
-_BOUNDS = (
-    "upper bounds of the variances (level {}) that share information between the algorithms and allow for their"
-    " kurtosis"
-)
-GUARDS = {
-    "none": "the sample variances themselves",
-    "pairs": _BOUNDS.format(f"{LEVEL:g} per algorithm, {REFERENCE_LEVEL:g} for a reference"),
-    "all": _BOUNDS.format(f"{LEVEL:g} over all algorithms together"),
-}
+from ampler.study.record import guard_edition
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +142,20 @@ def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
         yield Sentence(f"{first}; {how}, {goal} {limit}", ("campelo2020",))
         return
     yield Sentence(f"{first}; further runs were then made in rounds of at most {rule['batch']}, {goal} {limit}")
-    yield Sentence(f"{_allocation(rule)}; decisions were based on {GUARDS[rule['guard']]}", _rule_cites(rule))
+    yield Sentence(f"{_allocation(rule)}; decisions were based on {_variances(rule)}", _rule_cites(rule))
+
+
+def _variances(rule: Mapping[str, Any]) -> str:
+    """The variances that decided, guarded or not."""
+    if rule["guard"] == "none":
+        return "the sample variances themselves"
+    bounds = CALIBRATIONS[guard_edition(rule)]
+    level = {
+        "pairs": f"{bounds.level:g} per algorithm, {bounds.reference_level:g} for a reference",
+        "all": f"{bounds.together:g} over all algorithms together",
+    }[rule["guard"]]
+    tails = " and allow for their kurtosis" if rule["statistic"] == "mean" else ""
+    return f"upper bounds of the variances (level {level}) that share information between the algorithms{tails}"
 
 
 def _is_papers(rule: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from ampler.running.one_run import check_limits
 from ampler.running.work import Task, Work
 from ampler.study.forecast import first_runs
 from ampler.study.plan import begun_first
-from ampler.study.record import record
+from ampler.study.record import as_begun, record
 from ampler.study.seeds import run_seed
 from ampler.study.store import environment
 
@@ -106,7 +106,7 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
     """
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
-    plan = begun_first(plan, store.begun())
+    plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
     _begin(plan, store)
     trials = TrialRuns(plan, store)
     with sigterm_as_interrupt():

@@ -35,7 +35,7 @@ from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
 from ampler.study.failing import Hopeless
 from ampler.study.plan import begun_first
-from ampler.study.record import record
+from ampler.study.record import as_begun, record
 from ampler.study.stopping import decided as next_decision
 from ampler.study.stopping import instance_digest, recorded
 from ampler.study.store import Journal, environment
@@ -75,7 +75,8 @@ def run_plan(
     checks.truth("despite_failures", despite_failures)
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
-    plan, before = begun_first(plan, store.begun()), store.plans()[-1:]
+    before = store.plans()[-1:]
+    plan = as_begun(begun_first(plan, store.begun()), *before)
     kept = record(plan)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from ampler.core.arrays import Counts, Floats
 from ampler.core.checks import choice, integer, positive
-from ampler.core.choices import Difference, Formula, Guard
+from ampler.core.choices import Difference, Formula, Guard, GuardEdition
 from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
+from ampler.core.plain import UNSAID
 from ampler.core.samples import Samples
 from ampler.core.values import Decision, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
@@ -45,7 +46,8 @@ class Accuracy:
     `start` is the first number of runs of each algorithm, `budget` the most runs of all algorithms together on one
     instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
-    `costs` what a run of each algorithm costs (1 for those not named).
+    `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
+    calibrated: leave it to the newest; a study file keeps the edition it began with.
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
@@ -67,6 +69,7 @@ class Accuracy:
     formula: Formula = "delta"
     batch: int = 16
     costs: Mapping[str, float] | None = None
+    guard_edition: GuardEdition = field(default=2, metadata={UNSAID: 1})
 
     def __post_init__(self) -> None:
         positive("se", self.se, "it is the accuracy wanted of a difference", error=InvalidRule)
@@ -81,6 +84,8 @@ class Accuracy:
             ("formula", Formula),
         ):
             choice(name, getattr(self, name), get_args(known), error=InvalidRule)
+        first, newest = get_args(GuardEdition)
+        integer("guard_edition", self.guard_edition, first, newest, f"{newest} is the newest", error=InvalidRule)
         summary_of(self.statistic)
         for name, cost in (self.costs or {}).items():
             positive(f"the cost of algorithm {name!r}", cost, error=InvalidRule)
@@ -213,8 +218,14 @@ class Accuracy:
             return estimates.spread
         counts = samples.counts.astype(float)
         counts[_certain(samples)] = 1.0  # no degrees of freedom: its variance is 0 by declaration
-        kurtosis = _kurtosis(samples) if isinstance(summary_of(self.statistic), Mean) else None
-        how: dict[str, Any] = {"guard": self.guard, "reference": contrasts.reference}
+        summary = summary_of(self.statistic)
+        kurtosis = _kurtosis(samples) if isinstance(summary, Mean) else None
+        how: dict[str, Any] = {
+            "degrees": summary.degrees(counts),
+            "guard": self.guard,
+            "reference": contrasts.reference,
+            "edition": self.guard_edition,
+        }
         if estimates.exponents is None:
             return guarded_variances(counts, estimates.spread, kurtosis, **how)
         # Ratios let every algorithm keep its own unit, but variances borrow from each other in one unit only.

@@ -7,18 +7,45 @@ axis is the algorithms; leading axes are independent problems.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Guard
+from ampler.core.choices import Guard, GuardEdition
 from ampler.stats.variance_prior import chi_square_quantile, fitted_prior
 
-LEVEL = 0.1  # chance that one algorithm's true variance exceeds its bound ("pairs"); shared by all of them ("all")
-REFERENCE_LEVEL = 0.05  # the reference is in every pair, so its bound must be safer
 # Chance that the variances differ more than the prior admits; matters where few algorithms speak. All bounds of "all"
 # hold, in the hardest case (10 runs, prior degrees 20), in 84 to 94 % of the samples instead of 69 to 76 % without it.
 CAUTION = 0.1
 LEAST_DEGREES = 1.0  # what a variance is worth at least: one wild value elsewhere must not blow up every bound
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How safe the bounds of an edition of the guard are: chances that a true variance exceeds its bound."""
+
+    level: float  # of one algorithm, under "pairs"
+    reference_level: float  # the reference is in every pair, so its bound must be safer
+    together: float  # of all algorithms, under "all"
+    knows_statistics: bool  # that the variance of a quantile or trimmed mean is worth less than n−1 degrees of freedom
+    lent: float  # degrees of freedom a constant algorithm borrows from the only one that varies
+
+    def levels(self, guard: Guard, algorithms: int, reference: int | None) -> Floats:
+        """Return the chance allowed to each algorithm; under "all" never more than under "pairs"."""
+        levels = np.full(algorithms, self.level)
+        if reference is not None:
+            levels[reference] = self.reference_level
+        return np.minimum(levels, self.together / algorithms) if guard == "all" else levels
+
+
+# Study files keep the edition they began with, so that their decisions stay what they were. The first kept its promise
+# for all pairs, but for 89 % only of those that need more than the first runs, and for 40 to 75 % of quantiles.
+CALIBRATIONS: Mapping[GuardEdition, Calibration] = {
+    1: Calibration(level=0.1, reference_level=0.05, together=0.1, knows_statistics=False, lent=0.0),
+    2: Calibration(level=0.05, reference_level=0.025, together=0.1, knows_statistics=True, lent=1.0),
+}
 
 
 def guarded_variances(
@@ -26,14 +53,16 @@ def guarded_variances(
     variances: Floats,
     kurtosis: Floats | None = None,
     *,
+    degrees: Floats | None = None,
     guard: Guard = "pairs",
     reference: int | None = None,
+    edition: GuardEdition = 2,
 ) -> Floats:
     """Return the variance of one run to be used for each algorithm, in allocation and stopping alike.
 
-    `variances` are sample variances (n−1); `kurtosis` is n·M4/M2² of each algorithm from its central power sums, or
-    None for statistics other than the mean. Constant algorithms get their bound from the others, unless all are
-    constant; an algorithm with fewer than two values keeps its variance.
+    `variances` are sample variances (n−1); `kurtosis` is n·M4/M2² of each algorithm from its central power sums, for
+    the mean; `degrees` are what the variances are worth, for statistics that know it. Constant algorithms get their
+    bound from the others, unless all are constant; an algorithm with fewer than two values keeps its variance.
 
     >>> guarded_variances(np.full(3, 10.0), np.array([4.0, 5.0, 6.0]), guard="all").round(1).tolist()
     [8.8, 9.5, 10.1]
@@ -41,11 +70,13 @@ def guarded_variances(
     counts, variances = np.asarray(counts, dtype=float), np.asarray(variances, dtype=float)
     if guard == "none":
         return variances
-    degrees = effective_degrees(counts, variances, kurtosis)
-    squares, total = fitted_prior(variances, degrees, caution=CAUTION).joined(variances, degrees)
-    levels = _levels(guard, counts.shape[-1], reference)
+    calibration = CALIBRATIONS[edition]
+    worth = effective_degrees(counts, variances, kurtosis, degrees if calibration.knows_statistics else None)
+    squares, total = fitted_prior(variances, worth, caution=CAUTION).joined(variances, worth)
+    squares, total = _lent(variances, worth, squares, total, calibration.lent)
+    levels = calibration.levels(guard, counts.shape[-1], reference)
     bounds = squares / chi_square_quantile(levels, np.maximum(total, LEAST_DEGREES))
-    return np.where(degrees > 0, bounds, variances)
+    return np.where(worth > 0, bounds, variances)
 
 
 def pooled_kurtosis(counts: Floats, variances: Floats, kurtosis: Floats) -> Floats:
@@ -58,8 +89,12 @@ def pooled_kurtosis(counts: Floats, variances: Floats, kurtosis: Floats) -> Floa
     return np.where(total > 0, (weight * single).sum(axis=-1) / np.maximum(total, 1.0), 3.0)
 
 
-def effective_degrees(counts: Floats, variances: Floats, kurtosis: Floats | None) -> Floats:
-    """Return the degrees of freedom a sample variance is worth: n−1, fewer where tails are heavy."""
+def effective_degrees(
+    counts: Floats, variances: Floats, kurtosis: Floats | None, degrees: Floats | None = None
+) -> Floats:
+    """Return the degrees of freedom a variance is worth: `degrees` if known, or n−1, fewer where tails are heavy."""
+    if degrees is not None:
+        return np.where(counts > 1, np.maximum(degrees, LEAST_DEGREES), 0.0)
     if kurtosis is None:
         return np.maximum(counts - 1.0, 0.0)
     # Var(s²)/σ⁴ is about (κ−1)/n against 2/(n−1) for normal data; light tails are not trusted to do better.
@@ -68,11 +103,13 @@ def effective_degrees(counts: Floats, variances: Floats, kurtosis: Floats | None
     return np.where(counts > 1, reduced, 0.0)
 
 
-def _levels(guard: Guard, algorithms: int, reference: int | None) -> Floats:
-    """The chance allowed to each algorithm that its true variance exceeds its bound."""
-    if guard == "all":
-        return np.full(algorithms, LEVEL / algorithms)
-    levels = np.full(algorithms, LEVEL)
-    if reference is not None:
-        levels[reference] = REFERENCE_LEVEL
-    return levels
+def _lent(variances: Floats, degrees: Floats, squares: Floats, total: Floats, lent: float) -> tuple[Floats, Floats]:
+    """Let constant algorithms beside a single one that varies borrow from it: equal values are not certainty.
+
+    With two that vary there is a prior to borrow from; of values that are 1 in a tenth of the runs and else 0, and two
+    algorithms, 63 % of the pairs come within the accuracy wanted instead of 55 %.
+    """
+    varies = (variances > 0) & (degrees > 0)
+    borrows = (varies.sum(axis=-1, keepdims=True) == 1) & ~varies & (degrees > 0)
+    lender = np.where(varies, variances, 0.0).sum(axis=-1, keepdims=True)
+    return np.where(borrows, lent * lender, squares), np.where(borrows, degrees + lent, total)

@@ -34,6 +34,9 @@ class Summary(Protocol):
     def spread(self, values: Floats) -> float:
         """Return the variance of one run."""
 
+    def degrees(self, counts: Floats) -> Floats | None:
+        """Return the degrees of freedom that the spread of so many values is worth; None where that is not known."""
+
     def __hash__(self) -> int: ...
 
 
@@ -48,6 +51,9 @@ class Mean:
     def spread(self, values: Floats) -> float:
         """Return the sample variance."""
         return float(values.var(ddof=1))
+
+    def degrees(self, counts: Floats) -> None:
+        """Return None: the tails of the values tell (see `guard`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,15 @@ class Quantile:
             variance = (1 - w) * variance + w * variance_upper - w * (1 - w) * gap
         return len(x) * max(variance, 0.0)
 
+    def degrees(self, counts: Floats) -> Floats:
+        """Return √(π·n·q(1−q)), n−1 at most: the spread rests on the density at the quantile, on √n values or so.
+
+        Hall & Martin (1988): the squared relative error of the bootstrap's variance tends to 2/√(π·n·q(1−q)); that of
+        a sample variance with ν degrees of freedom is 2/ν. In samples of 10 to 400 normal to lognormal values its low
+        quantiles are those of 0.95 to 2.4 times as many degrees: the spread is too large by 5 to 40 % on average.
+        """
+        return np.asarray(np.minimum(np.sqrt(np.pi * counts * self.q * (1.0 - self.q)), counts - 1.0))
+
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMean:
@@ -115,6 +130,14 @@ class TrimmedMean:
         x = np.sort(values)
         return float(np.clip(x, x[out], x[n - out - 1]).var(ddof=1)) * n * (n - 1) / (kept * (kept - 1))
 
+    def degrees(self, counts: Floats) -> Floats:
+        """Return half of what is customary for a t-test, values kept − 1: where to cut is estimated as well.
+
+        Low quantiles of the spread, 10 to 400 values and a cut of 0.1 to 0.4, are those of 0.6 to 0.9 (normal), 0.4 to
+        0.8 (exponential) and 0.2 to 0.8 (lognormal) times kept − 1 degrees of freedom.
+        """
+        return np.asarray((counts - 2.0 * np.floor(self.cut * counts) - 1.0) / 2.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Custom:
@@ -133,6 +156,9 @@ class Custom:
     def spread(self, values: Floats) -> float:
         """Return n times the bootstrap variance."""
         return resampled_spread(self, values)
+
+    def degrees(self, counts: Floats) -> None:
+        """Return None: nothing is known of it."""
 
 
 def summary_of(statistic: str | Statistic) -> Summary:

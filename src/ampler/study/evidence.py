@@ -15,6 +15,7 @@ from ampler.core.settings import asked_by
 from ampler.core.values import Caution, Finished, PlanRecord, Question
 from ampler.sampling.rules import default_budget
 from ampler.study.fairness import fairness_notes
+from ampler.study.record import guard_edition
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
@@ -78,6 +79,8 @@ def _of_store(store: Store) -> Evidence:
 def _settings(plan: PlanRecord) -> dict[str, Any]:
     """What the question and the rule of a plan say of its analysis."""
     asked = asked_by(plan.question) | {name: plan.rule[name] for name in RULED if plan.rule.get(name) is not None}
+    if "guard" in plan.rule:
+        asked["guard_edition"] = guard_edition(plan.rule)
     if "se" in plan.rule:
         asked["budget"] = plan.rule.get("budget") or default_budget(len(plan.algorithms))
     if not isinstance(plan.policy, StopStudy):

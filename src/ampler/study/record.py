@@ -1,19 +1,23 @@
 """What is kept of a plan: the fingerprint of what gives runs their values, and the plan as plain data. Pure.
 
 Two plans may share a study file when no name they have in common changed its fingerprint. Decisions (se, budget,
-guard, more algorithms, more instances) are no part of it: they are replayed.
+guard, more algorithms, more instances) are no part of it: they are replayed. How the guard is calibrated is no setting:
+a study file keeps the edition it began with.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ampler.core.choices import GuardEdition
 from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
+from ampler.sampling.rules import Accuracy
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -102,9 +106,22 @@ def record(plan: Plan) -> PlanRecord:
     )
 
 
+def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
+    """Return a plan with the edition of the guard that its study file has, so that what was decided stays decided."""
+    if before is None or not isinstance(plan.rule, Accuracy) or before.rule.get("rule") != "Accuracy":
+        return plan
+    return replace(plan, rule=replace(plan.rule, guard_edition=guard_edition(before.rule)))
+
+
+def guard_edition(rule: Mapping[str, Any]) -> GuardEdition:
+    """Return the edition of the guard of a recorded rule: the first, if it was recorded before there were editions."""
+    edition: GuardEdition = rule.get("guard_edition", 1)
+    return edition
+
+
 def uncut(kept: PlanRecord) -> PlanRecord:
     """Return the record of the whole study from that of one of its parts; without a date."""
-    return dataclasses.replace(kept, part="", elsewhere=(), created="")
+    return replace(kept, part="", elsewhere=(), created="")
 
 
 def to_json(kept: PlanRecord) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ampler.analysis.blocks import Blocks
-from ampler.core.arrays import Counts, Floats, Interval
+from ampler.core.arrays import Floats, Interval
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
 from ampler.stats.contrasts import Contrasts
@@ -103,15 +103,15 @@ def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats,
         exponents = blocks.exponents[:, None]
         theta, variances = np.ldexp(theta, exponents), np.ldexp(variances, 2 * exponents)
     unit = np.ones_like(theta) if contrasts.difference == "simple" else theta**2
-    spread = unit * _moderated(variances / unit, blocks.counts, blocks.kurtosis)
+    spread = unit * _moderated(variances / unit, blocks)
     return Pilot(contrasts, theta, spread, _parts(blocks, contrasts), start, costs, instance_cost)
 
 
-def _moderated(variances: Floats, counts: Counts, kurtosis: Floats | None) -> Floats:
+def _moderated(variances: Floats, blocks: Blocks) -> Floats:
     """Variances of one run that borrow strength from the other instances, algorithm by algorithm."""
     rows = variances.T  # algorithms first: each has a prior of its own
-    degrees = effective_degrees(counts.T.astype(float), rows, None if kurtosis is None else kurtosis.T)
-    return moderated(rows, degrees).T
+    kurtosis, degrees = (None if each is None else each.T for each in (blocks.kurtosis, blocks.degrees))
+    return moderated(rows, effective_degrees(blocks.counts.T.astype(float), rows, kurtosis, degrees)).T
 
 
 def variance_factors(instances: int) -> Interval:

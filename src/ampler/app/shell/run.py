@@ -92,7 +92,6 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     from ampler.running import run_plan, words
     from ampler.study.failing import commonest
     from ampler.study.fairness import fairness_notes
-    from ampler.study.record import record
     from ampler.study.stopping import digests_in_force
 
     try:
@@ -111,9 +110,10 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
         recorded = sum(tally.runs for tally in store.tally())
         note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
-    digests = digests_in_force(record(plan), store.decisions())
+    kept = store.plans()[-1]
+    digests = digests_in_force(kept, store.decisions())
     reasons = [done.reason for done in store.finished(*digests).values()]
     done = words.carried_out(plan.name, progress, reasons, store.path.name, commonest(store.failures()))
-    for caution in fairness_notes(record(plan), store):
+    for caution in fairness_notes(kept, store):
         note(f"Note: {caution.sentence}")
     say(f"{done} Next: ampler analyse {store.path.name}")

@@ -11,6 +11,7 @@ from ampler.core.errors import InvalidData, StoreError
 from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
 from ampler.front import Study, is_study_file
+from ampler.study.record import record
 from ampler.study.store import read_store
 
 
@@ -176,3 +177,57 @@ def test_advice_comes_from_the_same_sources(frame, study, tmp_path):
     assert advice.pilot_instances == 8
     with pytest.raises(InvalidData, match="difference must be chosen"):
         am.advise(frame, detect=0.5)
+
+
+def sometimes_zero(instance, seed):
+    return max(0.0, instance + seed % 7 - 3)
+
+
+def test_one_zero_does_not_end_a_study_with_a_floor(tmp_path):
+    asked = {
+        "algorithms": {"zero": lambda instance, seed: 0.0, "some": sometimes_zero},
+        "instances": {"i1": 2.0, "i2": 3.0, "i3": 4.0},
+        "difference": "log-ratio",
+        "rule": am.Fixed(runs=4),
+        "use": "all",
+    }
+    with pytest.raises(InvalidData, match="or a floor, such as 1e-8, as which smaller values count"):
+        Study(**asked).run(tmp_path / "lost.db", workers=1)
+
+    analysis = Study(**asked, floor=1e-8).run(tmp_path / "study.db", workers=1)
+
+    assert analysis.settings.floor == 1e-8
+    assert analysis.statistics[:, 0].tolist() == [1e-8] * 3
+    with read_store(tmp_path / "study.db") as store:
+        assert {seen.value for seen in store.observations() if seen.key.algorithm == "zero"} == {0.0}, "as they are"
+    assert "Values below 1e-08 counted as 1e-08" in am.write_report(analysis, tmp_path / "report.html").read_text()
+
+
+def test_an_accurate_study_decides_on_floored_values(tmp_path):
+    def run(**given):
+        return Study(
+            algorithms={"a": sometimes_zero, "b": lambda instance, seed: 1 + instance + seed % 5},
+            instances={"i1": 2.0, "i2": 1.0},
+            difference="percent",
+            se=0.5,
+            use="all",
+            **given,
+        )
+
+    floored = run(floor=4.5).run(tmp_path / "floor.db", workers=1)
+
+    assert floored.statistics[:, 0].min() >= 4.5
+    with read_store(tmp_path / "floor.db") as store:
+        kept = store.plans()[-1]
+    assert kept.question.floor == 4.5
+    assert kept.decisions != record(run().plan).decisions
+
+
+def test_a_floor_holds_for_tables_too():
+    frame = pd.DataFrame({"dataset": ["a", "b", "c"], "old": [0.0, 8, 7], "new": [5, 4, 0.0]})
+
+    with pytest.raises(InvalidData, match="a floor"):
+        am.analyse(frame, difference="percent", reference="new")
+    found = am.analyse(frame, difference="percent", reference="new", floor=1.0)
+
+    assert found.statistics.min() == 1.0

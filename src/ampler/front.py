@@ -50,6 +50,7 @@ def analyse(
     se: float | None = None,
     budget: int | None = None,
     margin: float | None = None,
+    floor: float | None = None,
     effect: float | None = None,
     power: float | None = None,
     on_failure: FailurePolicy | str | None = None,
@@ -65,7 +66,7 @@ def analyse(
     `difference` must be chosen: "simple", "percent" or "log-ratio". What a study file's plan says (difference,
     reference, se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
     `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows. `on_failure` says
-    what a failed run counts as: "drop", "penalty=1000", "par=10".
+    what a failed run counts as: "drop", "penalty=1000", "par=10". Values below `floor` count as it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -87,6 +88,7 @@ def analyse(
         "se": se,
         "budget": budget,
         "margin": margin,
+        "floor": floor,
         "effect": effect,
         "power": power,
         "failures": _policy(on_failure),
@@ -111,6 +113,7 @@ def advise(
     test: Test | None = None,
     statistic: str | Statistic | None = None,
     formula: Formula | None = None,
+    floor: float | None = None,
     start: int | None = None,
     costs: Mapping[str, float] | None = None,
     instance_cost: float | None = None,
@@ -139,6 +142,7 @@ def advise(
         "test": test,
         "statistic": statistic,
         "formula": formula,
+        "floor": floor,
         "failures": _policy(on_failure),
     }
     own = {
@@ -281,6 +285,7 @@ class Study:
     alternative: Alternative = "two-sided"
     better: Better = "lower"
     margin: float | None = None
+    floor: float | None = None
     timeout: float | None = None
     memory: int | None = None
     cpu_timeout: float | None = None

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ampler.analysis import analyse_runs, cautions
-from ampler.core.failures import Drop, Penalty
+from ampler.core.errors import InvalidData
+from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 
@@ -278,3 +279,28 @@ def test_when_all_runs_of_one_of_three_failed_dropping_them_leaves_the_others():
     lost[:, 2] = True
     sentence = warnings_of(with_failures(healthy(), lost), failures=Penalty(1e3))["failures"]
     assert "With failed runs left out 1 decision would change (a0 × a2; 30 instances)" in sentence
+
+
+def test_instances_that_neither_algorithm_of_a_pair_solved_are_counted_and_named():
+    names = [(i, a) for i in ("i1", "i2", "i3") for a in ("a", "b", "c")]
+    failed = {("i1", "a"), ("i1", "b"), ("i2", "a"), ("i2", "b"), ("i3", "c")}
+    runs = Runs.from_columns(
+        [i for i, _ in names],
+        [a for _, a in names],
+        [np.nan if each in failed else 1.0 + len(each[0]) + ord(each[1]) for each in names],
+        ["timeout" if each in failed else "ok" for each in names],
+    )
+
+    counted = analyse_runs(runs, AnalysisSettings(difference="simple", failures=Par(10.0, 5.0)))
+    dropped = [caution.kind for caution in _warnings_with(runs, Drop())]
+
+    (said,) = [caution.sentence for caution in counted.warnings if caution.kind == "censored"]
+    assert said.startswith("On 2 instances (i1, i2) neither algorithm of a pair gave a value (a × b 2):")
+    assert "censored" not in dropped
+
+
+def _warnings_with(runs, policy):
+    try:
+        return analyse_runs(runs, AnalysisSettings(difference="simple", failures=policy)).warnings
+    except InvalidData:
+        return ()

@@ -7,7 +7,7 @@ import pytest
 
 from ampler.core.failures import Drop, StopStudy
 from ampler.core.values import Function, Observation, Question, Reading, RunKey
-from ampler.running.check import CHEAP, FirstRun, inspect_plan
+from ampler.running.check import CHEAP, FirstRun, inspect_plan, not_positive
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import begun_first, make_plan
 from ampler.study.record import record
@@ -101,3 +101,23 @@ def test_an_expensive_run_is_made_once():
 
 def test_the_time_of_a_value_of_zero_counts():
     assert finding(0.0, 0.0, 0.0, seconds=2.0).seconds == 2.0
+
+
+@pytest.mark.parametrize(("difference", "floor", "warned"), [
+    ("percent", None, True), ("log-ratio", None, True), ("simple", None, False), ("percent", 1e-8, False),
+])  # fmt: skip
+def test_a_value_that_cannot_be_divided_by_is_told_before_the_study_is_lost_to_it(difference, floor, warned):
+    plan = make_plan(
+        question=Question(difference, floor=floor),
+        algorithms={"good": noisy, "zero": lambda instance, seed: 0.0},
+        instances=["i1", "i2"],
+        rule=Fixed(runs=2),
+        count="all",
+    )
+
+    said = not_positive(plan, inspect_plan(plan, MemoryStore()))
+
+    assert (said is not None) == warned
+    if warned:
+        assert said.startswith("zero gave 0 on i")
+        assert "say floor = 1e-8" in said

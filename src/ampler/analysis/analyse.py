@@ -23,7 +23,7 @@ from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
-from ampler.core.runs import STATUSES, Runs
+from ampler.core.runs import STATUSES, Runs, floored
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
 from ampler.core.wording import listed
@@ -157,6 +157,7 @@ def _prepared(runs: Runs, settings: AnalysisSettings, deterministic: Collection[
     """Everything the steps need; InvalidInput says what does not fit."""
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
+    runs = floored(runs, settings.floor)
     contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
@@ -344,6 +345,7 @@ def _warnings(
     shares = np.array([diagnosis.noise_share for diagnosis in diagnoses])
     found = [
         cautions.failed_runs(prepared.runs, others),
+        None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
         cautions.incomplete_blocks(prepared.excluded, prepared.incomplete, comparisons, len(blocks.instances)),
         cautions.pseudoreplication(blocks),
         cautions.duplicates(blocks),

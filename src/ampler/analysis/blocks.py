@@ -262,7 +262,8 @@ def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
     i, k = np.argwhere(wrong)[0]
     raise InvalidData(
         f"{contrasts.difference} differences need positive values: the statistic of algorithm {blocks.algorithms[k]!r}"
-        f" on instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple'"
+        f" on instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple', or a"
+        " floor, such as 1e-8, as which smaller values count"
     )
 
 

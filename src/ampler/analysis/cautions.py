@@ -74,6 +74,26 @@ def _consequence(other: OtherPolicy) -> str:
     return f"{count(len(other.changed), 'decision')} would change ({changed}; {other.instances} instances)"
 
 
+def both_failed(runs: Runs, contrasts: Contrasts, pairs: Sequence[Pair]) -> Caution | None:
+    """Instances on which neither algorithm of a pair ever gave a value: what failures count as makes them equal."""
+    shape = len(runs.instances), len(runs.algorithms)
+    tried, solved = np.zeros(shape, bool), np.zeros(shape, bool)
+    tried[runs.instance, runs.algorithm] = True
+    solved[runs.instance[runs.ok], runs.algorithm[runs.ok]] = True
+    unsolved = tried & ~solved
+    both = unsolved[:, contrasts.first] & unsolved[:, contrasts.second]
+    if not both.any():
+        return None
+    numbers = both.sum(axis=0)
+    of_pairs = [f"{_pair(pairs[k])} {numbers[k]}" for k in np.argsort(-numbers, kind="stable") if numbers[k]]
+    names = [runs.instances[i] for i in np.flatnonzero(both.any(axis=1))]
+    return Caution(
+        "censored",
+        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) neither algorithm of a pair gave a value"
+        f" ({listed(of_pairs, SHOWN)}): there the difference is what failed runs count as, not what was measured.",
+    )
+
+
 def incomplete_blocks(
     excluded: Mapping[str, str], incomplete: Mapping[str, str], comparisons: Sequence[Comparison], used: int
 ) -> Caution | None:

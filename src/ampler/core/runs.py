@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -103,6 +103,15 @@ def on_instances(runs: Runs, names: Collection[str]) -> Runs:
         runs.value[rows],
         runs.status[rows],
     )
+
+
+def floored(runs: Runs, floor: float | None) -> Runs:
+    """Return the runs with values below the floor, if there is one, as the floor.
+
+    >>> floored(Runs.from_columns(["i1", "i1"], ["a", "b"], [0.0, 3.0]), 1e-8).value.tolist()
+    [1e-08, 3.0]
+    """
+    return runs if floor is None else replace(runs, value=np.maximum(runs.value, floor))
 
 
 def _coded(names: Iterable[str]) -> tuple[tuple[str, ...], Codes]:

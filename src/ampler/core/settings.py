@@ -65,7 +65,8 @@ class AnalysisSettings:
 
     With a `reference` all others are compared with it, else all with all. `se` and `budget` say what accuracy was
     wanted and how many runs an instance could take; `margin` asks for equivalence as well, and then each of the two
-    families gets half of alpha. `failures` says what a failed run counts as; it must be said when there are any.
+    families gets half of alpha. Values below `floor` count as it. `failures` says what a failed run counts as; it must
+    be said when there are any.
 
     >>> AnalysisSettings(difference="percent", margin=0.01).family_alpha
     0.025
@@ -95,6 +96,7 @@ class AnalysisSettings:
     se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
     budget: Annotated[int | None, Setting("The most runs on one instance.", _runs)] = None
     margin: Annotated[float | None, Setting("Differences within it count as equivalent.", _positive)] = None
+    floor: Annotated[float | None, Setting("Values below it count as it, as 1e-8 for errors.", _positive)] = None
     effect: Annotated[float | None, Setting("The effect that was planned for.", _positive)] = None
     power: Annotated[float, Setting("The power that was planned for: 0.8 if not said.", _a_share("0.8 is usual"))] = 0.8
     formula: Annotated[

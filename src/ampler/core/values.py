@@ -239,6 +239,7 @@ class Question:
     better: Better = "lower"
     statistic: str = "mean"
     margin: float | None = None
+    floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +393,7 @@ class Session:
 
 CautionKind = Literal[
     "failures",
+    "censored",
     "incomplete",
     "budget",
     "accuracy",

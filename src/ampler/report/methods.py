@@ -13,7 +13,7 @@ from typing import Any
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.words import instances_in_words
-from ampler.core.failures import policy_words
+from ampler.core.failures import Par, policy_words
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Subject
@@ -39,6 +39,7 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
         *_compared(analysis),
         *_instances(analysis, origin),
         *_runs(analysis, origin),
+        *_times(origin),
         *_differences(analysis),
         *_failures(analysis),
         *_tests(analysis),
@@ -179,6 +180,31 @@ def _rule_cites(rule: Mapping[str, Any]) -> tuple[str, ...]:
     return (*ratio, "smyth2004") if rule["guard"] != "none" else ratio
 
 
+TIMES = {"seconds": "seconds by the clock", "cpu-seconds": "seconds of processor time"}
+
+
+def _times(origin: StudyOrigin | None) -> Iterator[Sentence]:
+    """What the values are, where they are times, and what limited them."""
+    if origin is None or not origin.plan.timed:
+        return
+    plan = origin.plan
+    kinds = dict.fromkeys(TIMES[plan.fingerprint.algorithms[name]["value"]] for name in plan.timed)
+    whose = "The values" if len(plan.timed) == len(plan.algorithms) else f"The values of {', '.join(plan.timed)}"
+    limits = [
+        *([f"{digits(plan.limits.cpu_timeout)} s of processor time"] if plan.limits.cpu_timeout else []),
+        *([f"{digits(plan.limits.timeout)} s by the clock"] if plan.limits.timeout else []),
+    ]
+    limited = f"; a run was ended after {' or '.join(limits)}" if limits else ""
+    par = f" ({_par(plan.policy)})" if isinstance(plan.policy, Par) else ""
+    yield Sentence(f"{whose} are {' and '.join(kinds)}{limited}{par}")
+
+
+def _par(policy: Par) -> str:
+    assert policy.cutoff is not None, "a plan's PAR has its cutoff"
+    value = digits(policy.factor * policy.cutoff)
+    return f"PAR{digits(policy.factor)}: runs without a value counted as {value} s"
+
+
 def _differences(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
     base = {
@@ -189,6 +215,8 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
         ),
         "log-ratio": "the logarithms of their ratios",
     }[settings.difference]
+    if settings.floor is not None:
+        yield Sentence(f"Values below {digits(settings.floor)} counted as {digits(settings.floor)}")
     yield Sentence(
         f"On each instance the runs of an algorithm were summarised by their {settings.statistic}, and {base} were the"
         " paired observations, one per pair of algorithms and instance"

@@ -139,6 +139,21 @@ def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
             )
 
 
+def not_positive(plan: Plan, inspection: Inspection) -> str | None:
+    """Say which algorithm gave a value that the plan's differences cannot divide by; None when all is well."""
+    if plan.question.difference == "simple" or plan.question.floor is not None:
+        return None
+    for finding in inspection.findings:
+        for seen in (finding.first, finding.second):
+            if seen is not None and seen.value is not None and seen.value <= 0:
+                return (
+                    f"{finding.algorithm.name} gave {seen.value:g} on {inspection.instance}, and"
+                    f" {plan.question.difference} differences need positive values: one mean that is not ends the"
+                    " study; say floor = 1e-8, as which smaller values count, or difference = 'simple'"
+                )
+    return None
+
+
 def _begin(plan: Plan, store: Store) -> None:
     """Record the plan; where another stands in the way, say so if nothing but a check would be lost with it."""
     try:

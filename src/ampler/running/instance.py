@@ -7,6 +7,7 @@ in which runs happened to end, so the decisions are the same with any number of 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class InstanceRun:
         self._known = _known_from(recorded, plan, again=lambda key: stops or (again and key not in made))
         self.asked = dict.fromkeys(names, 0)
         self._round: dict[RunKey, Trial | Settled] = {}
+        self._floor = -math.inf if plan.question.floor is None else plan.question.floor
         self.rounds = 0
         self._open = 0
 
@@ -117,7 +119,7 @@ class InstanceRun:
             if settled.value is None:
                 self.samples.drop(key.algorithm)
             else:
-                self.samples.add(key.algorithm, settled.value)
+                self.samples.add(key.algorithm, max(settled.value, self._floor))
         self._round = {}
 
     def _follow(self, decision: Decision) -> None:

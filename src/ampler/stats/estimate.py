@@ -175,7 +175,7 @@ def _refuse_nonpositive(samples: Samples, contrasts: Contrasts, theta: Floats) -
     place = int(theta.argmin())
     raise InvalidSamples(
         f"{contrasts.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
-        f'{samples.algorithms[place]!r}; use difference="simple" or shift the values'
+        f'{samples.algorithms[place]!r}; use difference="simple", a floor for the values, or shift them'
     )
 
 

@@ -82,6 +82,7 @@ def record(plan: Plan) -> PlanRecord:
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
     over_instances = [] if plan.study_rule is None else [described_rule(plan.study_rule)]
+    floor = [] if plan.question.floor is None else [{"floor": plan.question.floor}]
     everything, ours = plan.all_instances or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
@@ -97,7 +98,7 @@ def record(plan: Plan) -> PlanRecord:
         power=plan.power,
         deterministic=deterministic,
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
-        decisions=digest([names, list(deterministic), described, policy_data(plan.policy), *over_instances]),
+        decisions=digest([names, list(deterministic), described, policy_data(plan.policy), *over_instances, *floor]),
         warnings=plan.warnings,
         part=plan.part,
         elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
@@ -130,6 +131,8 @@ def to_json(kept: PlanRecord) -> str:
     for name in ("study_rule", "own_limits"):
         if not data[name]:
             del data[name]
+    if kept.question.floor is None:
+        del data["question"]["floor"]
     data["limits"] = _given(data["limits"])
     if kept.own_limits:
         data["own_limits"] = {name: _given(limits) for name, limits in data["own_limits"].items()}

@@ -18,7 +18,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import positive
 from ampler.core.choices import Difference, Target
 from ampler.core.errors import InvalidData, InvalidDesign
-from ampler.core.runs import Runs
+from ampler.core.runs import Runs, floored
 from ampler.core.settings import AnalysisSettings
 from ampler.stats.contrasts import contrasts_of
 
@@ -88,7 +88,7 @@ def advise_runs(
     """
     unit = _unit(detect, settings.difference)
     goal = PowerGoal(settings, detect / unit, target, available, unit)
-    cells, excluded = complete(gather(runs, settings.failures), deterministic)
+    cells, excluded = complete(gather(floored(runs, settings.floor), settings.failures), deterministic)
     _check_pilot(runs, len(cells.instances), start)
     cells = replace(cells, values=cells.values / unit)
     contrasts = contrasts_of(

@@ -77,8 +77,9 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
     from ampler.study.words import expected, planned
 
     say(f"{file.path.name} is in order: {planned(file.plan)}.")
-    if file.plan.warnings:
-        say_points(f"Note: {warning}." for warning in file.plan.warnings)
+    warnings = _warnings(file.plan, found)
+    if warnings:
+        say_points(f"Note: {warning}." for warning in warnings)
     print()
     say(f"Each algorithm on {found.instance}:")
     say_table(["algorithm", "value", "seconds", "remark"], first_run_rows(found), left=["algorithm", "remark"])
@@ -86,6 +87,13 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
     say(expected(told))
     ready = all(each.recorded for each in found.findings)
     say(first_runs_kept(found, kept) + (f" Next: ampler run {file.path.name}" if ready else ""))
+
+
+def _warnings(plan: Plan, found: Inspection) -> list[str]:
+    from ampler.running.check import not_positive
+
+    problem = not_positive(plan, found)
+    return [*plan.warnings, *([] if problem is None else [problem])]
 
 
 def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
@@ -98,7 +106,7 @@ def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
         "instances": len(plan.instances),
         "needed": plan.needed,
         "power": plan.power,
-        "warnings": plan.warnings,
+        "warnings": _warnings(plan, found),
         "instance": found.instance,
         "algorithms": [_entry(each) for each in found.findings],
         "forecast": {**asdict(told), "least_wall": told.least_wall, "most_wall": told.most_wall},

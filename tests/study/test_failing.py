@@ -46,14 +46,20 @@ def test_exit_codes_may_differ_and_so_may_what_is_quoted():
     "other",
     [
         run(99, status="ok"),
-        run(99, "it ran longer than 1 s and was ended", "timeout"),
-        run(99, "it used 2 GB of memory, more than 1 GB, and was killed"),
         run(99, "it raised ValueError"),
     ],
 )
 def test_one_run_that_ends_otherwise_clears_the_algorithm(other):
     assert watched(other, *map(run, range(20))) is None
     assert watched(*map(run, range(9)), other, *map(run, range(20))) is None
+
+
+def test_runs_that_reach_a_limit_are_results_and_excuse_no_others():
+    late = run(98, "it ran longer than 1 s and was ended", "timeout")
+    large = run(99, "it used 2 GB of memory, more than 1 GB, and was killed")
+
+    assert watched(*[late, large] * 20) is None
+    assert "so far failed, besides 2 that reached a limit: it ended" in watched(late, large, *map(run, range(ENOUGH)))
 
 
 def test_few_failures_one_instance_alone_and_values_on_record_are_no_reason_to_stop():

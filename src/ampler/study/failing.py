@@ -51,13 +51,15 @@ def reason_of(message: str) -> str:
 class Hopeless:
     """Looks out for an algorithm that fails every time for one kind of reason, as a mistake in the study does.
 
-    Runs that a limit ended are results like others, and so are lost ones, which are tried again.
+    Runs that a limit ended say nothing either way: a solver may reach it on hard instances and, by mistake, fail on all
+    that it solves. Nor do lost ones, which are tried again.
     """
 
     def __init__(self, tally: Iterable[Tally] = (), failures: Iterable[Observation] = (), *, instances: int) -> None:
         self._cleared = {each.algorithm for each in tally if each.ok}
         self._places = min(PLACES, instances)
         self._failed: defaultdict[str, list[Observation]] = defaultdict(list)
+        self._limited: Counter[str] = Counter()
         self.note(failures)
 
     def note(self, observations: Iterable[Observation]) -> None:
@@ -66,7 +68,9 @@ class Hopeless:
             name = seen.key.algorithm
             if name in self._cleared or seen.status == "lost":
                 continue
-            if _is_result(seen) or _other_kind(self._failed[name], seen):
+            if _reached_a_limit(seen):
+                self._limited[name] += 1
+            elif seen.status == "ok" or _other_kind(self._failed[name], seen):
                 self._cleared.add(name)
                 self._failed.pop(name, None)
             else:
@@ -80,15 +84,16 @@ class Hopeless:
         failed = self._failed[name]
         if len(failed) < ENOUGH or len({seen.key.instance for seen in failed}) < self._places:
             return None
+        besides = f", besides {self._limited[name]} that reached a limit" if self._limited[name] else ""
         return (
-            f"all {len(failed)} runs of {name!r} so far failed: {failed[0].message}; mend it and begin a new study"
-            " file, or, if nothing in the study was wrong, try them again (--retry-failed); --despite-failures goes on"
+            f"all {len(failed)} runs of {name!r} so far failed{besides}: {failed[0].message}; mend it and begin a new"
+            " study file, or, if nothing in the study was wrong, try them again (--retry-failed); --despite-failures"
+            " goes on"
         )
 
 
-def _is_result(seen: Observation) -> bool:
-    """Whether a run gave a value, or was ended by a limit."""
-    return seen.status != "failed" or bool(OUT_OF_MEMORY.match(seen.message))
+def _reached_a_limit(seen: Observation) -> bool:
+    return seen.status == "timeout" or bool(OUT_OF_MEMORY.match(seen.message))
 
 
 def _other_kind(failed: list[Observation], seen: Observation) -> bool:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
 from ampler.analysis import analyse_runs
+from ampler.analysis.words import headline
 from ampler.core.errors import InvalidInput
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import STATUSES, Runs
@@ -224,6 +225,69 @@ def test_solver_failures_need_a_policy(public_data, name):
     assert par.statistics.max() == 10 * table.runtime[table.runstatus != "ok"].max()
     assert "failures" in {caution.kind for caution in par.warnings}
     assert sum(sum(row.failures.values()) for row in par.algorithms) == (table.runstatus != "ok").sum()
+
+
+# dropped failures -------------------------------------------------------------------------------------------------
+
+
+def solvers(policy, **question):
+    """`bold` is quick where it ends and fails in half of its runs; `calm` always ends, at ten times the time."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"i{i}", name, time * rng.uniform(0.8, 1.2), "timeout" if name == "bold" and run % 2 else "ok")
+        for i in range(20)
+        for name, time in (("bold", 6.0), ("calm", 60.0))
+        for run in range(6)
+    ]
+    return analysed(
+        Runs.from_columns(*zip(*rows, strict=True)), difference="simple", reference="calm", failures=policy, **question
+    )
+
+
+def test_dropped_failures_are_said_in_the_verdict_the_headline_and_beside_them():
+    found = solvers(Drop())
+    assert found.comparisons[0].verdict.startswith("bold is better among the runs that succeeded: lower by")
+    assert headline(found).startswith("calm is worse than bold on 20 instances, among the runs that succeeded, (180")
+    assert [(row.algorithm, row.solved, row.runs) for row in found.algorithms] == [
+        ("bold", 60, 120),
+        ("calm", 120, 120),
+    ]
+    assert "runs that gave a value: bold 60 of 120, calm 120 of 120" in str(found)
+    assert found.as_dict()["algorithms"][0]["solved"] == 60
+
+
+def test_a_policy_that_turns_the_answer_round_is_said_to_reverse_it():
+    found, punished = solvers(Drop()), solvers(Penalty(6000.0))
+    assert punished.comparisons[0].verdict.startswith("calm is better: lower by")
+    (other,) = (other for other in punished.other_policies if other.failed_runs == "left out")
+    assert other.reversed == other.changed == (("calm", "bold"),)
+    sentence = next(c.sentence for c in punished.warnings if c.kind == "failures")
+    assert "With failed runs left out 1 decision would reverse (calm × bold), on 20 instances." in sentence
+    assert "reverse" not in next(c.sentence for c in found.warnings if c.kind == "failures")  # 7 is the worst seen
+
+
+def test_where_nothing_failed_nothing_is_said_of_success():
+    found = analysed(runs_from(shifted(), repeats=3), difference="simple", failures=Drop())
+    assert "succeeded" not in str(found) + headline(found) + found.comparisons[0].verdict
+    assert "gave a value" not in str(found)
+
+
+def test_a_pair_without_failures_is_not_told_of_those_of_others():
+    rows = [
+        (f"i{i}", f"a{k}", 1.0 + k + i % 3 / 10, "failed" if k == 2 and i % 2 else "ok")
+        for i in range(9)
+        for k in (0, 1, 2)
+    ]
+    found = analysed(Runs.from_columns(*zip(*rows, strict=True)), difference="simple", failures=Drop(), margin=0.1)
+    said = {pair: "succeeded" in comparison.verdict for pair, comparison in by_pair(found).items()}
+    assert said == {("a0", "a1"): False, ("a0", "a2"): True, ("a1", "a2"): True}
+
+
+def test_runs_that_no_comparison_uses_are_not_counted():
+    runs = without(runs_from(shifted(n=10), repeats=3), {(0, 0), (0, 1), (4, 2)})
+    found = analysed(runs, difference="simple")
+    assert (len(runs), found.runs) == (81, 78)  # the three runs of a3 alone on i1 serve no pair
+    assert "(78 runs of 3 algorithms)" in headline(found)
 
 
 # missing cells ----------------------------------------------------------------------------------------------------

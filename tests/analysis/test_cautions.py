@@ -262,9 +262,9 @@ def test_failures_on_which_the_conclusion_hangs():
     lost[:, 1, ::2] = True
     runs = with_failures(values, lost)
     dropped = warnings_of(runs, failures=Drop())["failures"]
-    assert "1 decision would change (a0 × a1; 30 instances)" in dropped
+    assert "1 decision would reverse (a0 × a1), on 30 instances" in dropped
     punished = warnings_of(runs, failures=Penalty(1e4))["failures"]
-    assert "With failed runs left out 1 decision would change" in punished
+    assert "With failed runs left out 1 decision would reverse" in punished
 
 
 def test_when_all_runs_of_an_algorithm_failed_dropping_them_leaves_nothing():
@@ -278,7 +278,7 @@ def test_when_all_runs_of_one_of_three_failed_dropping_them_leaves_the_others():
     lost = np.zeros((30, 3, 20), bool)
     lost[:, 2] = True
     sentence = warnings_of(with_failures(healthy(), lost), failures=Penalty(1e3))["failures"]
-    assert "With failed runs left out 1 decision would change (a0 × a2; 30 instances)" in sentence
+    assert "With failed runs left out 1 decision would change (a0 × a2), on 30 instances" in sentence
 
 
 def test_instances_that_neither_algorithm_of_a_pair_solved_are_counted_and_named():

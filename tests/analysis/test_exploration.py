@@ -124,5 +124,17 @@ def test_other_policies_name_the_pairs_that_change():
         lambda differences: np.array([1, 1], np.int8),
     )
     assert table[0].changed == (("a", "c"),)
+    assert table[0].reversed == ()
     assert table[0].instances == 5
     assert (table[1].decisions, table[1].note) == ((), "nothing is left")
+
+
+def test_a_decision_that_goes_the_other_way_is_reversed_and_one_that_falls_is_not():
+    (table,) = other_policies(
+        {"punished": lambda: np.ones((5, 3))},
+        [("a", "b"), ("a", "c"), ("a", "d")],
+        np.array([1, 1, -1], np.int8),
+        lambda differences: np.array([-1, 0, -1], np.int8),
+    )
+    assert table.changed == (("a", "b"), ("a", "c"))
+    assert table.reversed == (("a", "b"),)

@@ -128,6 +128,9 @@ def test_failed_runs_are_counted_and_what_they_count_as_is_said():
     assert "1 run failed; failed runs were left out." in paragraph(
         analyse(frame, difference="simple", on_failure=Drop())
     )
+    assert "about the runs that succeeded (runs that gave a value: a 12 of 13, b 12 of 12)." in paragraph(
+        analyse(frame, difference="simple", on_failure=Drop())
+    )
     assert "failed runs were counted as 99." in paragraph(analyse(frame, difference="simple", on_failure="penalty=99"))
 
 

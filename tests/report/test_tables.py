@@ -6,6 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ampler.analysis import analyse_runs
+from ampler.core.failures import Penalty
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
+from ampler.report.latex import algorithms_tabular
 from ampler.report.tables import (
     MOST_CELLS,
     accuracy_table,
@@ -123,6 +128,20 @@ def test_instances_that_some_algorithm_lacks_are_listed_with_their_use(gappy):
     assert set(texts(table, "used in")) == {"some comparisons"}
     assert texts(table, "instance") == list(gappy.incomplete)
     assert texts(table, "why")[0] == "no run of four"
+
+
+def test_runs_that_gave_a_value_stand_beside_those_that_failed():
+    rows = [
+        (i, a, 10.0 + ord(i) % 7 + (a == "b"), "timeout" if (i, a) == ("p", "b") else "ok")
+        for i in "pqrst"
+        for a in "ab"
+    ]
+    runs = Runs.from_columns(*zip(*rows, strict=True))
+    analysis = analyse_runs(runs, AnalysisSettings(difference="simple", failures=Penalty(1.0)))
+
+    assert texts(algorithms_table(analysis), "gave a value") == ["5 (100 %)", "4 (80 %)"]
+    assert texts(algorithms_table(analysis), "failed") == ["0", "1 timeout"]
+    assert "$4$" in algorithms_tabular(analysis)
 
 
 def test_all_instances_used_is_no_table(paper):

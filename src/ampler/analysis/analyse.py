@@ -67,9 +67,9 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     others = _other_policies(prepared, found)
     return Analysis(
         settings=replace(settings, statistic=settings.statistic_name),
-        comparisons=_in_words(comparisons, diagnoses, settings, detectable),
+        comparisons=_in_words(comparisons, diagnoses, prepared, detectable),
         instances=len(differences),
-        runs=len(prepared.runs),
+        runs=int(prepared.cells.counts.sum()),
         algorithms=_algorithms(prepared, together),
         accuracy=accuracy,
         excluded=prepared.excluded,
@@ -192,15 +192,32 @@ def _usable(
 def _in_words(
     comparisons: Sequence[Comparison],
     diagnoses: Sequence[Diagnosis],
-    settings: AnalysisSettings,
+    prepared: Prepared,
     detectable: Mapping[int, float],
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
+    dropped = _dropped(prepared)
     said = (
-        replace(each, verdict=verdict(each, diagnosis.equivalence, settings, detectable.get(each.instances, math.nan)))
+        replace(
+            each,
+            verdict=verdict(
+                each,
+                diagnosis.equivalence,
+                prepared.settings,
+                detectable.get(each.instances, math.nan),
+                dropped=not dropped.isdisjoint((each.first, each.second)),
+            ),
+        )
         for each, diagnosis in zip(comparisons, diagnoses, strict=True)
     )
     return tuple(sorted(said, key=lambda comparison: comparison.rank))
+
+
+def _dropped(prepared: Prepared) -> set[str]:
+    """The algorithms of which failed runs were dropped."""
+    if not isinstance(prepared.settings.failures, Drop):
+        return set()
+    return {algorithm for algorithm, _ in prepared.runs.failures()}
 
 
 def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
@@ -314,6 +331,7 @@ def _algorithms(prepared: Prepared, together: Omnibus | None) -> tuple[Algorithm
         AlgorithmRuns(
             algorithm=name,
             runs=int(ends[k].sum()),
+            solved=int(ends[k, 0]),
             failures={status: int(ends[k, place]) for place, status in enumerate(STATUSES) if place and ends[k, place]},
             mean_rank=together.mean_ranks[k] if together is not None else math.nan,
         )

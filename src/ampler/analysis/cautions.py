@@ -70,8 +70,14 @@ def _consequence(other: OtherPolicy) -> str:
         return f"nothing can be said: {other.note}"
     if not other.changed:
         return f"every decision stays the same ({other.instances} instances)"
-    changed = listed([_pair(pair) for pair in other.changed], SHOWN)
-    return f"{count(len(other.changed), 'decision')} would change ({changed}; {other.instances} instances)"
+    others = [pair for pair in other.changed if pair not in other.reversed]
+    kinds = (("reverse", other.reversed), ("change", others))
+    found = [f"{count(len(some), 'decision')} would {verb} ({_pairs(some)})" for verb, some in kinds if some]
+    return f"{' and '.join(found)}, on {count(other.instances, 'instance')}"
+
+
+def _pairs(pairs: Sequence[Pair]) -> str:
+    return listed([_pair(pair) for pair in pairs], SHOWN)
 
 
 def both_failed(runs: Runs, contrasts: Contrasts, pairs: Sequence[Pair]) -> Caution | None:

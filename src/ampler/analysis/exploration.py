@@ -67,6 +67,7 @@ class OtherPolicy:
     instances: int
     decisions: tuple[int, ...]  # as in Conclusion
     changed: tuple[tuple[str, str], ...]  # the pairs that are decided otherwise
+    reversed: tuple[tuple[str, str], ...] = ()  # those among them that are decided the other way round
     note: str = ""
 
 
@@ -155,7 +156,8 @@ def _other_policy(
     except InvalidData as problem:
         return OtherPolicy(name, 0, (), (), note=str(problem))
     changed = tuple(pair for pair, same in zip(pairs, signs == found, strict=True) if not same)
-    return OtherPolicy(name, len(differences), tuple(signs.tolist()), changed)
+    turned = tuple(pair for pair, product in zip(pairs, signs * found, strict=True) if product < 0)
+    return OtherPolicy(name, len(differences), tuple(signs.tolist()), changed, turned)
 
 
 def _groups(values: Sequence[object]) -> dict[str, Codes]:

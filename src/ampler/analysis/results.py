@@ -46,10 +46,11 @@ class InstanceAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmRuns:
-    """How often an algorithm was run in all, and how its failed runs ended."""
+    """How often an algorithm was run in all, how many of these runs gave a value, and how the others ended."""
 
     algorithm: str
     runs: int
+    solved: int
     failures: Mapping[Status, int]
     mean_rank: float  # over the complete instances; 1 is best, NaN: too few are complete
 
@@ -66,7 +67,7 @@ class Analysis:
     settings: AnalysisSettings  # what was asked, to be reported with the answer; its statistic is a name
     comparisons: tuple[Comparison, ...]  # in Holm's order
     instances: int  # used in some comparison; each comparison counts its own
-    runs: int
+    runs: int  # whose values the comparisons rest on
     algorithms: tuple[AlgorithmRuns, ...]
     accuracy: tuple[InstanceAccuracy, ...]
     excluded: Mapping[str, str]  # instances left out of all comparisons, and why

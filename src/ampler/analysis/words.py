@@ -9,6 +9,7 @@ from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Subgroup
 from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
+from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits, listed
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
@@ -16,6 +17,7 @@ from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
 ABOUT_INTERVALS = "Intervals in the table are at the Holm level of their rank; those in the sentences hold jointly."
+SUCCEEDED = "among the runs that succeeded"
 ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
 
 
@@ -23,19 +25,28 @@ ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims.
 
 
 def verdict(
-    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float = math.nan
+    comparison: Comparison,
+    equivalence: Equivalence | None,
+    asked: AnalysisSettings,
+    detectable: float = math.nan,
+    *,
+    dropped: bool = False,
 ) -> str:
-    """Return the verdict on first against second, without a full stop; `detectable` is the d that would be found."""
+    """Return the verdict on first against second, without a full stop.
+
+    `detectable` is the d that would be found, `dropped` whether failed runs of one of the two were left out.
+    """
+    among = f" {SUCCEEDED}" if dropped else ""
     if comparison.instances < FEWEST:
         return f"not compared: both have values on {count(comparison.instances, 'instance')}, and {FEWEST} are needed"
     if comparison.rejected:
-        words = _difference_found(comparison, asked)
+        words = _difference_found(comparison, asked, among)
         if equivalence is not None and equivalence.established:
             words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
         return words
     if equivalence is not None and equivalence.established:
-        return f"equivalent within {margin_in_words(equivalence.margin, asked)}"
-    return _nothing_found(comparison, equivalence, asked, detectable)
+        return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}"
+    return _nothing_found(comparison, equivalence, asked, detectable, among)
 
 
 def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
@@ -47,16 +58,16 @@ def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
     return f"±{digits(margin)}"
 
 
-def _difference_found(comparison: Comparison, asked: AnalysisSettings) -> str:
+def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: str) -> str:
     first_is_larger = comparison.estimate > _neutral(comparison)
     winner = comparison.first if _first_is_better(comparison, asked) else comparison.second
     estimand = ESTIMANDS[comparison.estimate_of]
     if estimand.is_share:
-        return f"{winner} is better: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
+        return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     amount = _amount(abs(comparison.estimate), asked)
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
     shown = f"{_range(bounds, asked)}{_why_neutral(comparison, _in_unit(0.0, asked))}"
-    return f"{winner} is better: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
+    return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
 def _first_is_better(comparison: Comparison, asked: AnalysisSettings) -> bool:
@@ -138,7 +149,7 @@ def _range(bounds: Interval, asked: AnalysisSettings) -> str:
 
 
 def _nothing_found(
-    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float
+    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float, among: str
 ) -> str:
     first = comparison.first
     shown = {
@@ -148,6 +159,7 @@ def _nothing_found(
     }[asked.alternative]
     if equivalence is not None:
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
+    shown += among
     if math.isnan(detectable):
         return shown
     would = f"d ≥ {detectable:.2f} would have been found with mean power {digits(asked.power)}"
@@ -163,6 +175,7 @@ def headline(analysis: Analysis) -> str:
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
     where = instances_in_words(analysis.comparisons)
     basis = f"on {where} ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
+    basis = f"{SUCCEEDED} {basis}" if _dropped(analysis) else basis
     if not decided:
         return f"No difference is found in {_comparisons(pairs)} {basis}."
     if reference is None:
@@ -173,6 +186,20 @@ def headline(analysis: Analysis) -> str:
     parts = (("better than", won), ("worse than", len(decided) - won))
     found = " and ".join(f"{word} {number_of}" for word, number_of in parts if number_of)
     return f"{reference} is {found} of {pairs} others {basis}."
+
+
+def _dropped(analysis: Analysis) -> bool:
+    """Whether failed runs were left out."""
+    return isinstance(analysis.settings.failures, Drop) and any(row.failures for row in analysis.algorithms)
+
+
+def solved(analysis: Analysis) -> str:
+    """Say how many of its runs gave a value, for each algorithm; nothing if all did."""
+    if not any(row.failures for row in analysis.algorithms):
+        return ""
+    return "runs that gave a value: " + ", ".join(
+        f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms
+    )
 
 
 def instances_in_words(comparisons: Sequence[Comparison]) -> str:
@@ -254,6 +281,8 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
         f"{paired_test(asked.test).plural}{side}, Holm at family-wise level {digits(asked.family_alpha)}:"
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
+    if said := solved(analysis):
+        yield said
 
 
 def holm_lines(analysis: Analysis) -> Iterator[str]:

@@ -138,8 +138,18 @@ def _row(comparison: Comparison, *, counted: bool) -> list[str]:
 def algorithms_tabular(analysis: Analysis) -> str:
     """Return the algorithms with runs and mean rank, the best rank in bold."""
     best = min(row.mean_rank for row in analysis.algorithms)
-    rows = [[wrapped(row.algorithm), f"${row.runs}$", _rank(row.mean_rank, best)] for row in analysis.algorithms]
-    return booktabs(["algorithm", "runs", "mean rank"], rows, align="lrr", long=len(rows) > MOST_ROWS)
+    failed = any(row.failures for row in analysis.algorithms)
+    rows = [
+        [
+            wrapped(row.algorithm),
+            f"${row.runs}$",
+            *([f"${row.solved}$"] if failed else []),
+            _rank(row.mean_rank, best),
+        ]
+        for row in analysis.algorithms
+    ]
+    header = ["algorithm", "runs", *(["gave a value"] if failed else []), "mean rank"]
+    return booktabs(header, rows, align=f"lr{'r' * failed}r", long=len(rows) > MOST_ROWS)
 
 
 def _rank(rank: float, best: float) -> str:

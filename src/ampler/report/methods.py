@@ -12,8 +12,8 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.analysis.words import instances_in_words
-from ampler.core.failures import Par, policy_words
+from ampler.analysis.words import instances_in_words, solved
+from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Subject
@@ -119,7 +119,7 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     least, most = min(counts), max(counts)
     each = f"{least} runs" if least == most else f"between {least} and {most} runs"
     where = "on each instance it has" if analysis.incomplete else "on each instance"
-    yield Sentence(f"Each algorithm had {each} {where}, {analysis.runs:,} runs in all")
+    yield Sentence(f"Each algorithm had {each} {where}, {sum(counts):,} runs in all")
     if analysis.at_budget:
         several = len(analysis.at_budget) > 1
         noun = "instances" if several else "instance"
@@ -231,6 +231,8 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
     if not failed:
         return
     yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(analysis.settings.failures)}")
+    if isinstance(analysis.settings.failures, Drop):
+        yield Sentence(f"So all statements are about the runs that succeeded ({solved(analysis)})")
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:

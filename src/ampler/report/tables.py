@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ampler.analysis import Analysis
+from ampler.analysis import Analysis, OtherPolicy
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
 from ampler.core.wording import digits
@@ -80,7 +80,7 @@ def algorithms_table(analysis: Analysis) -> ReportTable:
     best = min(row.mean_rank for row in analysis.algorithms)
     over = "complete instances" if analysis.incomplete else "instances"
     failed = any(row.failures for row in analysis.algorithms)
-    header = ("algorithm", "runs", *(("failed",) if failed else ()), "mean rank")
+    header = ("algorithm", "runs", *(("gave a value", "failed") if failed else ()), "mean rank")
     return ReportTable(
         name="algorithms",
         caption=f"Runs of each algorithm and its mean rank over the {over} (1 is best).",
@@ -89,7 +89,7 @@ def algorithms_table(analysis: Analysis) -> ReportTable:
             (
                 _words(row.algorithm),
                 Cell(f"{row.runs:,}", row.runs),
-                *((_failures(row.failures),) if failed else ()),
+                *((_solved(row.solved, row.runs), _failures(row.failures)) if failed else ()),
                 Cell(_rank(row.mean_rank), row.mean_rank, best=row.mean_rank == best),
             )
             for row in analysis.algorithms
@@ -268,7 +268,7 @@ def _policies_table(analysis: Analysis) -> ReportTable:
             (
                 _words(each.failed_runs),
                 Cell(str(each.instances), each.instances),
-                _words(each.note or ", ".join(" × ".join(pair) for pair in each.changed) or "none"),
+                _words(each.note or ", ".join(_changed(each)) or "none"),
             )
             for each in analysis.other_policies
         ),
@@ -307,6 +307,15 @@ def _p_value(value: float) -> Cell:
 
 def _share(value: float) -> Cell:
     return Cell("–" if math.isnan(value) else f"{100 * value:.0f} %", value)
+
+
+def _changed(other: OtherPolicy) -> Iterator[str]:
+    for pair in other.changed:
+        yield f"{' × '.join(pair)}{' (reverses)' if pair in other.reversed else ''}"
+
+
+def _solved(solved: int, runs: int) -> Cell:
+    return Cell(f"{solved:,} ({100 * solved / runs:.0f} %)", solved / runs)
 
 
 def _failures(failures: Mapping[Status, int]) -> Cell:

@@ -247,7 +247,7 @@ def solvers(policy, **question):
 def test_dropped_failures_are_said_in_the_verdict_the_headline_and_beside_them():
     found = solvers(Drop())
     assert found.comparisons[0].verdict.startswith("bold is better among the runs that succeeded: lower by")
-    assert headline(found).startswith("calm is worse than bold on 20 instances, among the runs that succeeded, (180")
+    assert headline(found).startswith("calm is worse than bold among the runs that succeeded on 20 instances (180")
     assert [(row.algorithm, row.solved, row.runs) for row in found.algorithms] == [
         ("bold", 60, 120),
         ("calm", 120, 120),

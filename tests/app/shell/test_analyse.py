@@ -13,7 +13,7 @@ from ampler.app.shell.options import conditions
 
 COMPARISON_FIELDS = {
     "first", "second", "estimate", "estimate_of", "interval", "level", "joint_interval", "p_value", "p_holm", "alpha",
-    "rank", "rejected", "effect_size", "effect_interval", "verdict",
+    "rank", "rejected", "effect_size", "instances", "effect_interval", "verdict",
 }  # fmt: skip
 
 PAPER = ("--reference", "Full", "--difference", "percent", "--better", "lower", "--se", "0.05", "--budget", "1100")
@@ -179,11 +179,12 @@ def test_bad_input_is_one_sentence_and_exit_code_1(shell, table, text, options, 
     assert "defect" not in answer.err
 
 
-def test_an_algorithm_missing_on_some_instances_leaves_them_out_and_says_how_many_are_used(shell, table):
+def test_an_algorithm_missing_on_some_instances_is_told_with_how_many_each_pair_uses(shell, table):
     lines = [line for line in good().splitlines() if not line.startswith("same,p3")]
     answer = shell("analyse", table("\n".join(lines)), "--difference", "simple")
     assert answer.code == 0
-    assert "7 of 8 instances are used" in answer.words
+    assert "1 of 8 instances are incomplete: p3 (no run of same)." in answer.words
+    assert "(7 for 2 pairs, 8 for fast × bad)" in answer.words
 
 
 def test_two_gigabytes_from_a_small_file_are_refused(shell, table):
@@ -274,7 +275,7 @@ def test_the_mean_ranks_of_demsar_are_found_with_the_value_he_used(shell, public
 
 def test_incomplete_and_duplicated_instances_and_failures_of_public_data_are_told(shell, public_data):
     ioh = shell("analyse", public_data / "ioh_dsl_large_final.csv", "--difference", "simple")
-    assert "22 of 23 instances are used" in ioh.words
+    assert "1 of 23 instances are incomplete: 18 (no run of (30,30) vGA)." in ioh.words
     benavoli = shell("analyse", public_data / "benavoli2017_accuracies_mean.csv", "--difference", "simple")
     assert "credit = credit_2" in benavoli.words
     for name in ("aslib_CPMP-2015.csv", "aslib_CSP-2010.csv"):

@@ -185,6 +185,9 @@ def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
     store.begin(contract_plan(algorithms=commands), {})
     swapped = store.runs("d")
     assert (swapped.algorithms, swapped.algorithm.tolist()) == (("b", "a"), [1, 1, 0]), "the last plan's order"
+    store.add([], [Finished(i2, "d", "runs done", {"a": 1, "b": 0}, 1)])
+    store.begin(contract_plan(instances=[name for name in contract_plan().instances if name != i1]), {})
+    assert (store.runs("d").instances, len(store.runs())) == ((i2,), 6), "the last plan no longer asks for the first"
 
 
 def check_store_keeps_every_plan(make: StoreMaker) -> None:

@@ -94,6 +94,14 @@ def test_times_are_values_on_request():
     assert 0.01 < busy < 10
 
 
+def test_processor_time_is_that_of_the_program_and_of_the_kernel_for_it(tmp_path):
+    script = "import os, sys; os.urandom(100_000_000); open(sys.argv[1], 'w').write(repr(sum(os.times()[:2])))"
+    outcome = run(sys.executable, "-c", script, str(tmp_path / "used"), reading=Reading("cpu-seconds"))
+    used = float((tmp_path / "used").read_text())
+    assert used > 0.05
+    assert outcome.value >= used - 0.02  # ticks of the kernel's clock
+
+
 def test_json_output_gives_value_and_measures():
     outcome = run("echo", '{"cost": 3, "gap": 0.5}', reading=Reading("json", "gap"))
 
@@ -365,6 +373,19 @@ def test_a_function_that_loops_for_ever_in_c_is_ended(anywhere):
 
     assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 0.3 s and was ended")
     assert 0.3 <= outcome.seconds < 60
+
+
+def test_a_process_with_several_threads_is_not_forked(monkeypatch):
+    def refuse():
+        pytest.fail("a lock held by another thread would stay held")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    found = []
+    thread = threading.Thread(target=lambda: found.append(call(lambda instance, seed: seed, limits=AMPLE)))
+    thread.start()
+    thread.join()
+
+    assert [outcome.value for outcome in found] == [7.0]
 
 
 def test_the_next_call_after_a_killed_one_is_answered(anywhere):

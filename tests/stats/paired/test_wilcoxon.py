@@ -66,6 +66,15 @@ def test_counting_pairwise_means_gives_what_forming_them_gives(n, places, monkey
     np.testing.assert_allclose(np.hstack(counted), np.hstack(formed), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize(("alternative", "p"), [("two-sided", 0.051912964935018277), ("greater", 0.025956482467509139)])
+def test_a_single_zero_makes_the_test_normal_for_one_sample_and_for_many(alternative, p):
+    """R 4.2: wilcox.test(c(0, 1, -2, 3, 4.5, 6, 7.5, 9), alternative)."""
+    x = np.array([0.0, 1.0, -2.0, 3.0, 4.5, 6.0, 7.5, 9.0])
+    many = paired_test("wilcoxon").many(np.array([x, x + 1]), alternative).p_values
+    assert paired_test("wilcoxon").p_value(x, alternative) == pytest.approx(p, rel=1e-12)
+    assert many[0] == pytest.approx(p, rel=1e-12)
+
+
 def test_a_statistic_at_its_mean_is_no_evidence():
     """The continuity correction may not push a statistic that is just what chance gives to one side."""
     tied = np.array([1.0, -1.0, 2.0, -2.0])

@@ -41,6 +41,17 @@ def test_a_group_is_written_when_it_is_full_or_has_waited_long_enough(runs):
     assert journal.due_in is None
 
 
+def test_a_finished_instance_is_written_in_time_though_no_run_comes_with_it():
+    store, clock = MemoryStore(), Clock()
+    store.begin(contract_plan(), {})
+    journal = Journal(store, seconds=0.25, clock=clock)
+    journal.add(finished=Finished("i1", "d", "runs done", {"a": 0, "b": 0}, 1))
+    assert journal.due_in == pytest.approx(0.25)
+    clock.now = 0.3
+    journal.add(finished=Finished("i2", "d", "runs done", {"a": 0, "b": 0}, 1))
+    assert store.finished("d").keys() == {"i1", "i2"}
+
+
 def test_a_group_that_cannot_be_written_still_waits(runs):
     store = MemoryStore()
     journal = Journal(store, runs=2)

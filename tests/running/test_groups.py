@@ -270,8 +270,8 @@ def test_a_failed_run_is_tried_again_once_however_many_groups_ask_for_its_instan
         policy=Drop(),
     )
     store = MemoryStore()
-    run_plan(plan, store, executor=SerialExecutor())
-    run_plan(plan, store, executor=SerialExecutor(), retry_failed=True)
+    run_plan(plan, store, executor=SerialExecutor(), despite_failures=True)
+    run_plan(plan, store, executor=SerialExecutor(), retry_failed=True, despite_failures=True)
 
     assert {seen.attempt for seen in store.failures()} == {1}
 
@@ -288,10 +288,10 @@ def test_another_outcome_of_a_run_that_is_tried_again_overturns_later_decisions(
     plan = make(DropsTheWorst(), algorithms=algorithms, rule=Fixed(runs=3), policy=Drop(), retries=0)
     plan = replace(plan, study_rule=DropsTheWorstThatRan())
     store = MemoryStore()
-    run_plan(plan, store, executor=SerialExecutor())
+    run_plan(plan, store, executor=SerialExecutor(), despite_failures=True)
     before = [each.decision for each in store.decisions()]
     penalised = False
-    run_plan(plan, store, executor=SerialExecutor(), retry_failed=True)
+    run_plan(plan, store, executor=SerialExecutor(), retry_failed=True, despite_failures=True)
     after = [each.decision for each in store.decisions()]
 
     assert before[1].algorithms == ("a", "c")

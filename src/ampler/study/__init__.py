@@ -15,6 +15,7 @@ In reading order:
 * `store`: study.db, the only place that speaks SQL
 * `status`, `evidence`: where a study stands, and what its file says besides its runs
 * `forecast`, `failing`: what it will take, and what its failed runs say
+* `fairness`: whether the machine was busy, or drifted, while times were measured
 * `words`: all of this in sentences, the same for shell and browser
 
 It may import `design`, `sampling`, `data`, `stats` and `core`, and knows neither who makes runs nor what they mean.

@@ -25,13 +25,18 @@ OLD = Path(__file__).parent / "old"
 
 @pytest.fixture
 def folder(tmp_path):
-    """`folder(name)`: a copy of an old study to work in; `fresh=True`: without what was run."""
+    """`folder(name)`: a copy of an old study to work in; `fresh=True`: without what was run, its guard that of its day.
+
+    The guard has become safer since. An old study file says by itself which edition it has, a fresh one must be told.
+    """
 
     def copied(name, *, fresh=False):
         place = tmp_path / ("fresh" if fresh else "old") / name
         shutil.copytree(OLD / name, place)
         if fresh:
             (place / "study.db").unlink()
+            toml = place / "study.toml"
+            toml.write_text(toml.read_text().replace("[rule]", "[rule]\nguard-edition = 1\n#", 1))
         return place
 
     return copied
@@ -147,6 +152,35 @@ def test_an_old_study_file_and_one_of_today_can_be_merged(folder):
     ampler("merge", str(old / "study.db"), str(fresh / "study.db"), "-o", str(fresh / "both.db"), where=fresh)
 
     assert runs(fresh / "both.db") == runs(old / "study.db")
+
+
+def test_an_old_part_and_one_of_a_later_edition_are_not_merged_and_the_way_out_is_named(folder):
+    old, today = folder("python"), folder("python", fresh=True)
+    toml = today / "study.toml"
+    toml.write_text(toml.read_text().replace("guard-edition = 1", ""))
+    ampler("run", "study.toml", where=today)
+
+    refused = subprocess.run(
+        [sys.executable, "-m", "ampler", "merge", str(old / "study.db"), "study.db", "-o", "both.db"],
+        cwd=today, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert refused.returncode == 1
+    words = " ".join(refused.stderr.split())
+    assert "guard-edition is 1 in study.db and 2 in study.db; say guard-edition = 1 in [rule] of study.toml" in words
+
+
+def test_an_old_study_moves_to_the_newest_edition_when_it_is_told_to(folder):
+    place = folder("demo")
+    before = runs(place / "study.db")
+    toml = place / "study.toml"
+    toml.write_text(toml.read_text().replace("[rule]", "[rule]\nguard-edition = 2\n#", 1))
+
+    ampler("run", "study.toml", where=place)
+
+    assert before < runs(place / "study.db")
+    with read_store(place / "study.db") as store:
+        assert [plan.rule.get("guard_edition") for plan in store.plans()] == [None, 2]
 
 
 def test_writing_brings_an_old_file_up_to_date_without_touching_its_runs(folder):

@@ -175,7 +175,7 @@ def test_a_rule_of_the_first_edition_is_recorded_as_it_was_before_there_were_edi
 
 
 def test_a_new_study_records_the_newest_edition():
-    kept = record(accurate_plan())
+    kept = record(as_begun(accurate_plan()))
     assert kept.rule["guard_edition"] == guard_edition(kept.rule) == 2
     assert kept.decisions != "b162156cf0d59431d23924a5d16e1a2a"
     assert from_json(to_json(kept)) == kept
@@ -188,8 +188,15 @@ def test_a_plan_takes_the_edition_of_its_study_file_whatever_else_is_changed(edi
         assert as_begun(accurate_plan(rule), before).rule == replace(rule, guard_edition=edition)
 
 
-def test_a_plan_without_a_study_file_or_without_a_guard_stays_as_it_is():
+@pytest.mark.parametrize("edition", [1, 2])
+def test_an_edition_that_is_asked_for_is_taken(edition):
+    asked = accurate_plan(replace(ACCURATE, guard_edition=edition))
+    for before in (1, 2):
+        assert as_begun(asked, record(accurate_plan(replace(ACCURATE, guard_edition=before)))) == asked
+
+
+def test_a_plan_without_a_study_file_or_without_a_guard_takes_none_from_there():
     fixed = accurate_plan(Fixed(runs=3))
-    assert as_begun(accurate_plan()) == accurate_plan()
+    assert as_begun(accurate_plan()).rule.guard_edition == 2
     assert as_begun(fixed, record(accurate_plan())) == fixed
-    assert as_begun(accurate_plan(), record(fixed)) == accurate_plan()
+    assert as_begun(accurate_plan(), record(fixed)).rule.guard_edition == 2

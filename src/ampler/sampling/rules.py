@@ -19,7 +19,7 @@ from ampler.core.values import Decision, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
-from ampler.stats.guard import guarded_variances
+from ampler.stats.guard import NEWEST, guarded_variances
 from ampler.stats.summaries import Mean, summary_of
 
 SamplesLike = Samples | Mapping[str, Iterable[float]]
@@ -47,7 +47,7 @@ class Accuracy:
     instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
     `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
-    calibrated: leave it to the newest; a study file keeps the edition it began with.
+    calibrated (1, 2): if None as in the study file that is there, else the newest way.
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
@@ -69,7 +69,7 @@ class Accuracy:
     formula: Formula = "delta"
     batch: int = 16
     costs: Mapping[str, float] | None = None
-    guard_edition: GuardEdition = field(default=2, metadata={UNSAID: 1})
+    guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
 
     def __post_init__(self) -> None:
         positive("se", self.se, "it is the accuracy wanted of a difference", error=InvalidRule)
@@ -84,8 +84,9 @@ class Accuracy:
             ("formula", Formula),
         ):
             choice(name, getattr(self, name), get_args(known), error=InvalidRule)
-        first, newest = get_args(GuardEdition)
-        integer("guard_edition", self.guard_edition, first, newest, f"{newest} is the newest", error=InvalidRule)
+        if self.guard_edition is not None:
+            first = min(get_args(GuardEdition))
+            integer("guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule)
         summary_of(self.statistic)
         for name, cost in (self.costs or {}).items():
             positive(f"the cost of algorithm {name!r}", cost, error=InvalidRule)
@@ -224,7 +225,7 @@ class Accuracy:
             "degrees": summary.degrees(counts),
             "guard": self.guard,
             "reference": contrasts.reference,
-            "edition": self.guard_edition,
+            "edition": self.guard_edition or NEWEST,
         }
         if estimates.exponents is None:
             return guarded_variances(counts, estimates.spread, kurtosis, **how)

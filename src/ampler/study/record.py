@@ -18,6 +18,7 @@ from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.sampling.rules import Accuracy
+from ampler.stats.guard import NEWEST
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -108,16 +109,21 @@ def record(plan: Plan) -> PlanRecord:
 
 
 def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
-    """Return a plan with the edition of the guard that its study file has, so that what was decided stays decided."""
-    if before is None or not isinstance(plan.rule, Accuracy) or before.rule.get("rule") != "Accuracy":
+    """Return a plan that names the edition of its guard: its own, else that of its study file, else the newest.
+
+    So what was decided stays decided, whatever is the newest by then.
+    """
+    if not isinstance(plan.rule, Accuracy) or plan.rule.guard_edition is not None:
         return plan
-    return replace(plan, rule=replace(plan.rule, guard_edition=guard_edition(before.rule)))
+    guarded = before is not None and before.rule.get("rule") == "Accuracy"
+    edition = guard_edition(before.rule) if before is not None and guarded else NEWEST
+    return replace(plan, rule=replace(plan.rule, guard_edition=edition))
 
 
 def guard_edition(rule: Mapping[str, Any]) -> GuardEdition:
     """Return the edition of the guard of a recorded rule: the first, if it was recorded before there were editions."""
-    edition: GuardEdition = rule.get("guard_edition", 1)
-    return edition
+    edition: GuardEdition | None = rule.get("guard_edition", 1)
+    return edition or NEWEST
 
 
 def uncut(kept: PlanRecord) -> PlanRecord:

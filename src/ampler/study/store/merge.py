@@ -189,9 +189,12 @@ def _text(plan: PlanRecord) -> str:
 def _difference(first: _Source, other: _Source) -> str:
     """Name what two plans differ in."""
     what, one, two = _field_of("plan", *(json.loads(_text(source.last)) for source in (first, other)))
+    way_out = "run all parts with the same study.toml, then merge them"
+    if what == "guard_edition":  # the same study.toml, but one part was begun before there was the other edition
+        what, one, two = "guard-edition", one or 1, two or 1
+        way_out = f"say guard-edition = {min(one, two)} in [rule] of study.toml and run the other part again"
     return (
-        f"the plans do not agree: {what} is {_shown(one)} in {first.name} and {_shown(two)} in {other.name}; run all"
-        " parts with the same study.toml, then merge them"
+        f"the plans do not agree: {what} is {_shown(one)} in {first.name} and {_shown(two)} in {other.name}; {way_out}"
     )
 
 

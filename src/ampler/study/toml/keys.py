@@ -26,7 +26,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         *("name", *(field.name for field in fields(Question)), "se", "seed"),
         *("rule", "run", "defaults", "algorithm", "instances"),
     ),
-    "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "formula"),
+    "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "guard-edition", "formula"),
     "[run]": ("workers", *LIMITS, "on-failure", "retries"),
     "[defaults]": ("value", "parameters", "success", *LIMITS),
     "[[algorithm]]": (

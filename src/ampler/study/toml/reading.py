@@ -163,6 +163,7 @@ def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callab
         "budget": table.read("budget", keys.at_least(1), None),
         "batch": table.read("batch", keys.at_least(1), None),
         "guard": table.read("guard", _reader("guard"), None),
+        "guard_edition": table.read("guard-edition", _reader("guard_edition"), None),
         "formula": table.read("formula", _reader("formula"), None),
         "costs": run_costs(algorithms),
     }

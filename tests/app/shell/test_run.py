@@ -464,3 +464,43 @@ def _any_run(path):
         return bool(observed(path))
     except Exception:
         return False
+
+
+def test_an_algorithm_that_only_fails_ends_the_study_early_unless_it_is_told_to_go_on(study, shell):
+    text = two("sh -c 'exit 10' {instance} {seed}", more='on-failure = "drop"').replace("runs = 2", "runs = 5")
+    study(text)
+
+    stopped = shell("run", "study.toml")
+    went_on = shell("run", "study.toml", "--despite-failures")
+
+    assert stopped.code == 1
+    assert "runs of 'bad' so far failed: it ended with exit code 10 (success = [0])" in stopped.err
+    assert went_on.code == 0
+    assert "20 runs failed and gave no value, every time: it ended with exit code 10 (success = [0])" in went_on.words
+
+
+def test_runs_that_waited_until_the_clock_ended_them_are_told_at_the_end_in_the_status_and_in_the_analysis(
+    study, shell, monkeypatch
+):
+    monkeypatch.setattr("ampler.running.one_run.processes.GRACE", 0.3)
+    study(two("sh -c 'sleep 30' {instance} {seed}", more="timeout = 0.2\n        on-failure = { penalty = 99 }"))
+
+    ran = shell("run", "study.toml")
+    said = "8 of 8 runs that reached a time limit had used less than half of their time on a processor"
+
+    assert ran.code == 0
+    assert said in " ".join(ran.err.split())
+    assert said in shell("status", "study.db").words
+    assert said in shell("analyse", "study.db").words
+
+
+def test_a_floor_is_an_option_of_the_analysis(study, shell):
+    study(two("echo {seed} {instance} 0", settings="seed = 1"))
+    assert shell("run", "study.toml").code == 0
+
+    refused = shell("analyse", "study.db", "--difference", "percent")
+    floored = shell("analyse", "study.db", "--difference", "percent", "--floor", "1e-8", "--json")
+
+    assert refused.code == 1
+    assert "or a floor, such as 1e-8" in refused.err
+    assert floored.json["settings"]["floor"] == 1e-8

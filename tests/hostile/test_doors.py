@@ -10,6 +10,11 @@ FRAME = pd.DataFrame({"instance": list("abcdef"), "old": [9, 8, 7, 9, 8, 7.5], "
 NONSENSE = ["foo", 5, -1, 0, float("nan"), 1j, [], {}, object(), True, b"x", ""]
 
 
+def named(value):
+    """The same on every worker: the address of an object is not."""
+    return f"{type(value).__name__}-{str(value)[:8]}"
+
+
 def runs_of(instance, seed):
     return 1.0 + seed % 7
 
@@ -60,7 +65,7 @@ def means_something(kind, word, value):
 
 def wrong(kind, words):
     return [
-        pytest.param(word, value, id=f"{word}={type(value).__name__}-{str(value)[:8]}")
+        pytest.param(word, value, id=f"{word}={named(value)}")
         for word in words
         for value in NONSENSE
         if not means_something(kind, word, value)
@@ -98,7 +103,7 @@ def test_running_refuses_what_means_nothing_before_a_run_is_made(tmp_path, word,
     one_sentence(problem)
 
 
-@pytest.mark.parametrize("source", [*NONSENSE, None, "no such file.csv", np.zeros(3)], ids=str)
+@pytest.mark.parametrize("source", [*NONSENSE, None, "no such file.csv", np.zeros(3)], ids=named)
 def test_what_is_no_source_of_results_is_refused_in_one_sentence(source):
     with pytest.raises(am.AmplerError) as problem:
         am.analyse(source, difference="simple", better="lower")
@@ -106,7 +111,7 @@ def test_what_is_no_source_of_results_is_refused_in_one_sentence(source):
     one_sentence(problem)
 
 
-@pytest.mark.parametrize("decision", [None, 5, "stop", {"a": 3}, object()], ids=str)
+@pytest.mark.parametrize("decision", [None, 5, "stop", {"a": 3}, object()], ids=named)
 def test_a_rule_that_gives_no_decision_is_refused_in_one_sentence(tmp_path, decision):
     with pytest.raises(am.AmplerError, match="a rule must ask for runs of a, b, or stop") as problem:
         study(se=None, rule=lambda samples: decision).run(tmp_path / "study.db", workers=1)

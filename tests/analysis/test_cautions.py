@@ -297,6 +297,7 @@ def test_instances_that_neither_algorithm_of_a_pair_solved_are_counted_and_named
     (said,) = [caution.sentence for caution in counted.warnings if caution.kind == "censored"]
     assert said.startswith("On 2 instances (i1, i2) neither algorithm of a pair gave a value (a × b 2):")
     assert "censored" not in dropped
+    assert [each.unsolved for each in counted.diagnoses] == [2, 0, 0]
 
 
 def _warnings_with(runs, policy):

@@ -158,6 +158,7 @@ def test_what_neither_solved_is_named_and_the_methods_paragraph_says_what_was_me
 
     assert "On 2 instances (hard" in censored
     assert "minisat × picosat 2" in censored
+    assert "instances neither solved" in report
     assert "The values are seconds of processor time" in report
     assert "a run was ended after 0.3 s of processor time or 60 s by the clock" in report
     assert "PAR10: runs without a value counted as 3 s" in report

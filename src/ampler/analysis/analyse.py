@@ -222,6 +222,7 @@ def _dropped(prepared: Prepared) -> set[str]:
 
 def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
     settings = prepared.settings
+    unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts).sum(axis=0)
     same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
     if settings.margin is not None:
         same = equivalence(prepared.differences, margin=settings.margin, test=settings.test, alpha=settings.alpha / 2)
@@ -231,6 +232,7 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             noise_share=_noise_share(prepared.differences[:, k], prepared.errors[:, k]),
             skewness=skewness(present(prepared.differences[:, k])),
             equivalence=same[k],
+            unsolved=int(unsolved[k]),
         )
         for k, pair in enumerate(prepared.pairs)
     )

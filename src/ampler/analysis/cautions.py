@@ -16,7 +16,7 @@ from ampler.analysis.blocks import Blocks, Cells
 from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import OtherPolicy
 from ampler.analysis.words import instances_in_words
-from ampler.core.arrays import Codes, Floats, Pair
+from ampler.core.arrays import Bools, Codes, Floats, Pair
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.runs import Runs
 from ampler.core.values import Caution
@@ -82,12 +82,7 @@ def _pairs(pairs: Sequence[Pair]) -> str:
 
 def both_failed(runs: Runs, contrasts: Contrasts, pairs: Sequence[Pair]) -> Caution | None:
     """Instances on which neither algorithm of a pair ever gave a value: what failures count as makes them equal."""
-    shape = len(runs.instances), len(runs.algorithms)
-    tried, solved = np.zeros(shape, bool), np.zeros(shape, bool)
-    tried[runs.instance, runs.algorithm] = True
-    solved[runs.instance[runs.ok], runs.algorithm[runs.ok]] = True
-    unsolved = tried & ~solved
-    both = unsolved[:, contrasts.first] & unsolved[:, contrasts.second]
+    both = neither_solved(runs, contrasts)
     if not both.any():
         return None
     numbers = both.sum(axis=0)
@@ -98,6 +93,16 @@ def both_failed(runs: Runs, contrasts: Contrasts, pairs: Sequence[Pair]) -> Caut
         f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) neither algorithm of a pair gave a value"
         f" ({listed(of_pairs, SHOWN)}): there the difference is what failed runs count as, not what was measured.",
     )
+
+
+def neither_solved(runs: Runs, contrasts: Contrasts) -> Bools:
+    """Return on which instances (rows) both algorithms of a pair (columns) were run and never gave a value."""
+    shape = len(runs.instances), len(runs.algorithms)
+    tried, solved = np.zeros(shape, bool), np.zeros(shape, bool)
+    tried[runs.instance, runs.algorithm] = True
+    solved[runs.instance[runs.ok], runs.algorithm[runs.ok]] = True
+    unsolved = tried & ~solved
+    return unsolved[:, contrasts.first] & unsolved[:, contrasts.second]
 
 
 def incomplete_blocks(

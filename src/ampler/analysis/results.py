@@ -29,6 +29,7 @@ class Diagnosis:
     noise_share: float  # mean se² / variance of the differences; NaN when accuracy is not known
     skewness: float
     equivalence: Equivalence | None
+    unsolved: int = 0  # instances on which neither algorithm gave a value, so that failures alone make the difference
 
 
 @dataclass(frozen=True, slots=True)

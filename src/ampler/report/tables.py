@@ -144,7 +144,11 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
 def assumptions_table(analysis: Analysis) -> ReportTable:
     """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was asked for."""
     asked = analysis.settings.margin is not None
-    header = ("comparison", "skewness", "run noise", *(("p of equivalence (Holm)", "equivalent") if asked else ()))
+    failed = any(each.unsolved for each in analysis.diagnoses)
+    header = (
+        *("comparison", "skewness", "run noise", *(("p of equivalence (Holm)", "equivalent") if asked else ())),
+        *(("instances neither solved",) if failed else ()),
+    )
     return ReportTable(
         name="assumptions",
         caption="Skewness of the differences over the instances, and run noise: the mean squared standard error as a"
@@ -160,6 +164,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
                     if each.equivalence is not None
                     else ()
                 ),
+                *((Cell(str(each.unsolved), each.unsolved),) if failed else ()),
             )
             for each in analysis.diagnoses
         ),

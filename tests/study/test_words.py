@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from ampler.core.values import Question
-from ampler.sampling.rules import Fixed
+from ampler.design.noise import powers_left
+from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.forecast import Forecast
-from ampler.study.plan import make_plan
+from ampler.study.plan import design_of, make_plan
 from ampler.study.status import InstanceStatus, StudyStatus
-from ampler.study.words import expected, planned, standing, standing_header, standing_rows
+from ampler.study.words import expected, noise_allowed, planned, standing, standing_header, standing_rows
 
 TOLD = Forecast(3, 2, least_runs=60, most_runs=1500, least_seconds=120.0, most_seconds=39_000.0)
 STATUS = StudyStatus(
@@ -77,3 +78,19 @@ def test_each_instance_has_a_row_with_a_cell_for_every_column():
     rows = standing_rows(STATUS)
     assert rows == [["i1", "10", "20", "0", "0.0523", "budget spent"], ["i2", "1", "0", "1", "", "waiting"]]
     assert standing_header(STATUS) == ["instance", "a", "b", "failed", "worst SE", "state"]
+
+
+def test_the_power_of_a_plan_says_how_much_noise_of_runs_it_allows_for():
+    """An accuracy that nobody can live with no longer stands beside a fine power without a word."""
+    coarse = replace(plan(effect=1.2), rule=Accuracy(se=5.0, difference="simple"))
+    told = noise_allowed(coarse)
+
+    assert "part of effect = 1.2, which is in standard deviations of the measured differences" in told
+    third, half, whole = powers_left(design_of(coarse))
+    assert f"the power left is {third.power:.2f} when one is 15, three times se (10 % of the variance is noise)" in told
+    assert f"{half.power:.2f} when it is 10 (20 %), {whole.power:.2f} when it is 5 (50 %)." in told
+
+
+def test_without_an_accuracy_the_noise_is_told_in_deviations_and_without_an_effect_not_at_all():
+    assert "when se is a third of one (10 % of the variance is noise)" in noise_allowed(plan(effect=1.2))
+    assert noise_allowed(plan()) is None

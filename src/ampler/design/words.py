@@ -15,6 +15,7 @@ from ampler.core.choices import Alternative, Target, Test
 from ampler.core.errors import InvalidDesign
 from ampler.core.wording import count, rounded_up
 from ampler.design import Design, achieved_power, detectable_effect, n_comparisons, required_instances
+from ampler.design.noise import powers_left
 from ampler.design.powers import Simulated
 from ampler.design.simulate import Dependence, scenario_of, simulate_design
 from ampler.stats.holm import Correction, divided_levels
@@ -203,6 +204,26 @@ def simulated_sentence(ask: Ask, design: Design) -> str | None:
     return (
         f"Run for real on simulated differences, {correction}'s mean power is {mean_power(0):.2f} when all {K:,} "
         f"differences are real and {mean_power(K - real):.2f} when {real:,} of them {'is' if real == 1 else 'are'}."
+    )
+
+
+def noise_sentence(design: Design, se: float | None = None) -> str:
+    """Say that the power allows for the noise of runs, and what is left of it if d did not; with `se`, in its unit.
+
+    >>> noise_sentence(required_instances(comparisons=1, effect=0.5, power=0.8))
+    'The noise of runs is part of d, which is in standard deviations of the measured differences. If yours is in \
+standard deviations between instances, the power left is 0.77 when se is a third of one (10 % of the variance is \
+noise), 0.72 when it is half of one (20 %), 0.52 when it is one (50 %).'
+    """
+    third, half, whole = powers_left(design)
+    places = ("se is a third of one", "it is half of one", "it is one")
+    if se is not None:
+        places = (f"one is {3 * se:.4g}, three times se", f"it is {2 * se:.4g}", f"it is {se:.4g}")
+    return (
+        "The noise of runs is part of d, which is in standard deviations of the measured differences. If yours is in"
+        f" standard deviations between instances, the power left is {third.power:.2f} when {places[0]}"
+        f" ({100 * third.share:.0f} % of the variance is noise), {half.power:.2f} when {places[1]}"
+        f" ({100 * half.share:.0f} %), {whole.power:.2f} when {places[2]} ({100 * whole.share:.0f} %)."
     )
 
 

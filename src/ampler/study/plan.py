@@ -294,6 +294,13 @@ def _needed(question: Question, algorithms: int, count: Count) -> int | None:
     return None
 
 
+def design_of(plan: Plan) -> Design | None:
+    """Return the design that a plan amounts to, with the power it reaches; None where none is known."""
+    if plan.power is None:
+        return None
+    return _designed(achieved_power, plan.question, len(plan.algorithms), instances=len(plan.instances))
+
+
 def _reached(question: Question, algorithms: int, used: int) -> float | None:
     if question.effect is None:
         return None

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from ampler.core.values import Plan
 from ampler.core.wording import duration, short_duration
+from ampler.design.words import noise_sentence
+from ampler.sampling.rules import Accuracy
+from ampler.study.plan import design_of
 
 if TYPE_CHECKING:  # the sentences know values alone, not how they are made
     from ampler.study.forecast import Forecast
@@ -24,6 +27,15 @@ def planned(plan: Plan) -> str:
         f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on"
         f" {len(plan.instances)}{further} instances{power}"
     )
+
+
+def noise_allowed(plan: Plan) -> str | None:
+    """Say which noise of runs the power of a plan allows for, and what is left of it; None without a power."""
+    design = design_of(plan)
+    if design is None:
+        return None
+    se = plan.rule.se if isinstance(plan.rule, Accuracy) else None
+    return noise_sentence(design, se).replace("part of d,", f"part of effect = {design.effect:g},", 1)
 
 
 def expected(forecast: Forecast) -> str:

@@ -226,6 +226,16 @@ def test_warnings_of_the_plan_come_first(shell, study):
     assert "does not use {seed}" in answer.words
 
 
+def test_a_power_is_told_with_the_noise_of_runs_it_allows_for(shell, study):
+    study(settings="effect = 2.0", a="solvers:stochastic", b="solvers:constant")
+
+    words, document = shell("check", "study.toml").words, shell("check", "study.toml", "--json").json
+
+    assert "when one is 0.6, three times se (10 % of the variance is noise)" in words
+    assert [each["noise_share"] for each in document["power_left"]] == pytest.approx([0.1, 0.2, 0.5])
+    assert document["power"] > document["power_left"][0]["power"] > document["power_left"][2]["power"]
+
+
 def test_interrupted_it_leaves_with_130_and_no_process(study, tmp_path):
     study(a="solvers:endless", b="solvers:stochastic")
     command = [sys.executable, "-m", "ampler", "check", "study.toml"]

@@ -74,12 +74,15 @@ def _say_nothing(name: str) -> None:
 
 def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
     from ampler.running.words import first_run_rows, first_runs_kept, measures
-    from ampler.study.words import expected, planned
+    from ampler.study.words import expected, noise_allowed, planned
 
     say(f"{file.path.name} is in order: {planned(file.plan)}.")
     warnings = _warnings(file.plan, found)
     if warnings:
         say_points(f"Note: {warning}." for warning in warnings)
+    noise = noise_allowed(file.plan)
+    if noise is not None:
+        say(noise)
     print()
     say(f"Each algorithm on {found.instance}:")
     say_table(["algorithm", "value", "seconds", "remark"], first_run_rows(found), left=["algorithm", "remark"])
@@ -106,12 +109,23 @@ def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
         "instances": len(plan.instances),
         "needed": plan.needed,
         "power": plan.power,
+        "power_left": _power_left(plan),
         "warnings": _warnings(plan, found),
         "instance": found.instance,
         "algorithms": [_entry(each) for each in found.findings],
         "forecast": {**asdict(told), "least_wall": told.least_wall, "most_wall": told.most_wall},
         "costs": relative_costs(found.seconds) if found.seconds else {},
     }
+
+
+def _power_left(plan: Plan) -> list[dict[str, float]]:
+    """What is left of the power if the effect is in standard deviations between instances, by se over one of these."""
+    from ampler.design.noise import powers_left
+    from ampler.study.plan import design_of
+
+    design = design_of(plan)
+    left = () if design is None else powers_left(design)
+    return [{"se_over_sd": each.ratio, "noise_share": each.share, "power": each.power} for each in left]
 
 
 def _entry(finding: FirstRun) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def design(
     if json:
         write_json(_document(ask, answer, available, cost))
     else:
-        _tell(ask, answer, available, cost)
+        _tell(ask, answer, available, cost, noise_counted=se is not None)
 
 
 def _comparisons(algorithms: int | None, vs_one: bool | None, comparisons: int | None) -> int:
@@ -164,28 +164,40 @@ def _document(ask: Ask, answer: Design, available: int | None, cost: Cost | None
     return document
 
 
-def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None) -> None:
+def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None, *, noise_counted: bool) -> None:
     """Print the answer first, then the table by rank, then what else helps."""
     from ampler.design.words import answer_sentence
 
-    points = _points(ask, answer, available, cost)  # all is worked out before anything is printed
+    points = [  # all is worked out before anything is printed
+        *_what_would_help(ask, answer),
+        *_what_it_allows(ask, answer, noise_counted=noise_counted),
+        *_what_is_there(ask, available, cost),
+    ]
     say(answer_sentence(ask, answer), style="bold")
     _tell_ranks(answer)
     say_points(points)
 
 
-def _points(ask: Ask, answer: Design, available: int | None, cost: Cost | None) -> list[str]:
-    from ampler.design.words import hints, simulated_sentence, with_available
+def _what_would_help(ask: Ask, answer: Design) -> list[str]:
+    from ampler.design.words import hints
 
-    points = [_with_options(point) for point in hints(ask, answer)]
+    return [_with_options(point) for point in hints(ask, answer)]
+
+
+def _what_it_allows(ask: Ask, answer: Design, *, noise_counted: bool) -> list[str]:
+    """What the power is worth: when Holm's procedure is run, and beside the noise of runs, unless that was said."""
+    from ampler.design.words import noise_sentence, simulated_sentence
+
     simulated = simulated_sentence(ask, answer)
-    if simulated is not None:
-        points.append(simulated)
-    if available is not None:
-        points.append(with_available(ask, available))
-    if cost is not None:
-        points.append(f"{cost}.")
-    return points
+    noise = None if noise_counted else noise_sentence(answer)
+    return [sentence for sentence in (simulated, noise) if sentence is not None]
+
+
+def _what_is_there(ask: Ask, available: int | None, cost: Cost | None) -> list[str]:
+    from ampler.design.words import with_available
+
+    detectable = [] if available is None else [with_available(ask, available)]
+    return [*detectable, *([] if cost is None else [f"{cost}."])]
 
 
 def _tell_ranks(answer: Design) -> None:

@@ -107,7 +107,8 @@ def test_tests_lie_where_the_code_lies():
 def test_every_folder_of_tests_is_a_room():
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
 
-    assert [str(folder) for folder in folders if not (HOUSE / folder).is_dir()] == []
+    hostile = Path("hostile")  # bad input of every kind, at the doors of all rooms
+    assert [str(folder) for folder in folders - {hostile} if not (HOUSE / folder).is_dir()] == []
 
 
 def test_nothing_refers_to_a_document_that_is_not_here():

@@ -161,8 +161,10 @@ def test_a_study_grown_in_three_steps_equals_the_fresh_one_on_every_run_that_the
             run_plan(step(), grown, executor=SERIAL)
         run_plan(final, fresh, executor=SERIAL)
 
-        digest = record(final).decisions
+        digest = fresh.plans()[-1].decisions
+        assert digest == grown.plans()[-1].decisions
         asked = grown.finished(digest)
+        assert len(asked) == 5
         assert asked == fresh.finished(digest)
         used = {run for run in kept(grown) if run[0].index < asked[run[0].instance].counts[run[0].algorithm]}
         assert used == kept(fresh)

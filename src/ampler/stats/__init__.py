@@ -19,6 +19,7 @@ Over the instances: what the differences show.
 * `omnibus`: tests of all algorithms together, and ranks
 * `power`: the power of one paired test
 * `sequential`: the same differences judged at several looks while instances still come in
+* `bayes`: how probable it is: posteriors, the signed-rank test, rankings
 * `growth`: tests of a study whose size was fixed after its pilot
 
 It may import `core` and no other room, numpy and scipy, and it touches no file, process or clock.

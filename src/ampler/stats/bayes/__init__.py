@@ -1,8 +1,17 @@
 """How probable is it? Bayesian conclusions from differences on instances, beside the tests and never instead. Pure.
 
-`posterior` tells of one comparison (the mean over instances, a new instance), `shared_posteriors` of many that learn
-from each other, `verdicts` what both together allow to say. `signed_rank` is the Bayesian signed-rank test,
-`rank_posterior` the Plackett-Luce model of rankings.
+In reading order:
+
+* `mixture`: Student's t distributions mixed, and their areas below, within and above a margin
+* `heterogeneity`: how much instances differ, and what is believed of it beforehand
+* `posterior`: one comparison: the mean over instances, and a new instance
+* `robust`: the same with heavy tails, as a sensitivity
+* `shared`: many comparisons that learn from each other
+* `verdicts`: what both together allow to say
+* `signed_rank`: the Bayesian signed-rank test
+* `rankings`: the Plackett-Luce model of rankings
+
+It may import what `stats` may.
 """
 
 from ampler.stats.bayes.heterogeneity import ProperPrior

@@ -72,8 +72,13 @@ def test_a_study_file_needs_no_options_and_its_export_gives_the_same(study, tmp_
     with read_store(tmp_path / "study.db") as store:
         write_runs(store.observations(), tmp_path / "runs.csv")
         assert am.analyse(store).comparisons == analysis.comparisons
-    again = am.analyse(tmp_path / "runs.csv", difference="percent", reference="plain")
-    assert again.comparisons[0].p_value == pytest.approx(analysis.comparisons[0].p_value, rel=1e-9)
+    told = {"difference": "percent", "reference": "plain"}
+    as_they_are = am.analyse(tmp_path / "study.db", estimate="all-runs").comparisons[0]
+    of_table = am.analyse(tmp_path / "runs.csv", **told).comparisons[0]  # a table does not say who decided on the runs
+    again = am.analyse(tmp_path / "runs.csv", **told, se=0.05, start=10, budget=100).comparisons[0]
+    assert of_table.p_value == pytest.approx(as_they_are.p_value, rel=1e-9)
+    assert again.p_value == pytest.approx(analysis.comparisons[0].p_value, rel=1e-9)
+    assert again.p_value != pytest.approx(of_table.p_value, rel=1e-9)
 
 
 def test_what_is_said_comes_before_what_the_study_says(study, tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.advice import Advice, advise_runs
-from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, Target, Test
+from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, as_policy
@@ -49,6 +49,8 @@ def analyse(
     guard: Guard | None = None,
     se: float | None = None,
     budget: int | None = None,
+    start: int | None = None,
+    estimate: Estimate | None = None,
     margin: float | None = None,
     floor: float | None = None,
     effect: float | None = None,
@@ -87,6 +89,8 @@ def analyse(
         "guard": guard,
         "se": se,
         "budget": budget,
+        "start": start,
+        "estimate": estimate,
         "margin": margin,
         "floor": floor,
         "effect": effect,
@@ -94,7 +98,11 @@ def analyse(
         "failures": _policy(on_failure),
     }
     analysis = analyse_runs(
-        evidence.runs, _settings(evidence, said), features=evidence.features, deterministic=evidence.deterministic
+        evidence.runs,
+        _settings(evidence, said),
+        features=evidence.features,
+        deterministic=evidence.deterministic,
+        rule=evidence.rule,
     )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
     return replace(analysis, warnings=(*notes, *analysis.warnings))

@@ -7,20 +7,23 @@ runs ─► blocks ─► differences ─► compare (Holm) ─► verdicts
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from ampler.analysis import cautions
+from ampler.analysis import cautions, stopping
 from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather, summarise
 from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
+from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
+from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Counts, Floats, Pair
+from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
 from ampler.core.runs import STATUSES, Runs, floored
@@ -28,6 +31,7 @@ from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
 from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
+from ampler.sampling.rules import Accuracy
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
@@ -41,17 +45,18 @@ def analyse_runs(
     *,
     features: Features | None = None,
     deterministic: Collection[str] | None = None,
+    rule: Accuracy | None = None,
 ) -> Analysis:
     """Compare the algorithms pair by pair over the instances, with Holm's correction.
 
     `features` group the instances, for exploring. `deterministic` names the algorithms whose value never changes: then
-    all others need two values per instance.
+    all others need two values per instance. `rule` looked at the values and decided on the runs, if one did.
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
-    return _analysis(_prepared(runs, settings, deterministic), features or {})
+    return _analysis(_prepared(runs, settings, deterministic, rule or _said_rule(settings)), features or {})
 
 
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
@@ -88,7 +93,11 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
             alpha=settings.alpha,
         ),
         stability=stability(
-            prepared.cells, prepared.contrasts, found, alternative=settings.alternative, alpha=settings.family_alpha
+            partial(prepared.differencing, prepared.cells),
+            prepared.contrasts,
+            found,
+            alternative=settings.alternative,
+            alpha=settings.family_alpha,
         ),
         other_policies=others,
         pairs=pairs,
@@ -110,10 +119,19 @@ class Prepared:
     deterministic: Collection[str] | None
     runs: Runs
     contrasts: Contrasts
-    cells: Cells
-    blocks: Blocks
+    estimates: Estimates
     excluded: Mapping[str, str]
     incomplete: Mapping[str, str]
+
+    @property
+    def cells(self) -> Cells:
+        """The values of every algorithm on every instance."""
+        return self.estimates.cells
+
+    @property
+    def blocks(self) -> Blocks:
+        """Their statistics, from all runs."""
+        return self.estimates.blocks
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -124,7 +142,12 @@ class Prepared:
     @cached_property
     def differences(self) -> Floats:
         """The difference of each pair (column) on each instance (row); NaN where one of the two lacks it."""
-        return self.blocks.differences(self.contrasts)
+        return self.estimates.differences(self.contrasts, self.settings.estimate)
+
+    @cached_property
+    def shift(self) -> Shift | None:
+        """What stopping by the values did to their means."""
+        return shift_of(self.estimates, self.contrasts, self.settings.estimate)
 
     @cached_property
     def errors(self) -> Floats:
@@ -145,7 +168,13 @@ class Prepared:
     def differences_under(self, policy: FailurePolicy | WorstSeen | None) -> Floats:
         """Return the differences that another way of counting failed runs gives."""
         cells = _usable(self.runs, policy, self.contrasts, self.deterministic).cells
-        return summarise(cells, self.settings.statistic, accuracy=False).differences(self.contrasts)
+        return self.differencing(cells, self.settings.statistic)(self.contrasts)
+
+    def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
+        """Return what gives the differences of these cells by this statistic, estimated as those of the analysis."""
+        rule = self.estimates.rule
+        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=rule is not None)
+        return partial(Estimates(cells, blocks, statistic, rule).differences, estimate=self.settings.estimate)
 
     def decide(self, differences: Floats) -> Signs:
         """Return what is found of each pair if these are the differences."""
@@ -153,7 +182,17 @@ class Prepared:
         return decisions(differences, test=asked.test, alternative=asked.alternative, alpha=asked.family_alpha)
 
 
-def _prepared(runs: Runs, settings: AnalysisSettings, deterministic: Collection[str] | None) -> Prepared:
+def _said_rule(settings: AnalysisSettings) -> Accuracy | None:
+    """The rule by its words, where the user knows it and the source does not."""
+    if settings.se is None or settings.start is None:
+        return None
+    words = {name: getattr(settings, name) for name in ("difference", "reference", "statistic", "budget", "guard")}
+    return Accuracy(se=settings.se, start=settings.start, formula=settings.formula, **words)
+
+
+def _prepared(
+    runs: Runs, settings: AnalysisSettings, deterministic: Collection[str] | None, rule: Accuracy | None
+) -> Prepared:
     """Everything the steps need; InvalidInput says what does not fit."""
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
@@ -163,7 +202,8 @@ def _prepared(runs: Runs, settings: AnalysisSettings, deterministic: Collection[
     )
     found = _usable(runs, settings.failures, contrasts, deterministic)
     blocks = summarise(found.cells, settings.statistic, deterministic=deterministic)
-    return Prepared(settings, deterministic, runs, contrasts, found.cells, blocks, found.excluded, found.incomplete)
+    estimates = Estimates(found.cells, blocks, settings.statistic, rule)
+    return Prepared(settings, deterministic, runs, contrasts, estimates, found.excluded, found.incomplete)
 
 
 def _usable(
@@ -223,6 +263,7 @@ def _dropped(prepared: Prepared) -> set[str]:
 def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
     settings = prepared.settings
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts).sum(axis=0)
+    shift = prepared.shift
     same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
     if settings.margin is not None:
         same = equivalence(prepared.differences, margin=settings.margin, test=settings.test, alpha=settings.alpha / 2)
@@ -233,6 +274,8 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             skewness=skewness(present(prepared.differences[:, k])),
             equivalence=same[k],
             unsolved=int(unsolved[k]),
+            all_runs=math.nan if shift is None else float(shift.all_runs[k]),
+            first_runs=math.nan if shift is None else float(shift.first_runs[k]),
         )
         for k, pair in enumerate(prepared.pairs)
     )
@@ -364,6 +407,7 @@ def _warnings(
     settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     shares = np.array([diagnosis.noise_share for diagnosis in diagnoses])
     found = [
+        *_about_stopping(prepared),
         cautions.failed_runs(prepared.runs, others),
         None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
         cautions.incomplete_blocks(prepared.excluded, prepared.incomplete, comparisons, len(blocks.instances)),
@@ -395,6 +439,21 @@ def _warnings(
         ),
     ]
     return tuple(caution for caution in found if caution is not None)
+
+
+def _about_stopping(prepared: Prepared) -> tuple[Caution | None, ...]:
+    settings, estimates = prepared.settings, prepared.estimates
+    return (
+        stopping.biased_by_stopping(
+            prepared.shift,
+            prepared.pairs,
+            estimates=estimates,
+            used=settings.estimate,
+            instances=len(prepared.differences),
+        ),
+        stopping.rare_penalties(settings.failures, int((~prepared.runs.ok).sum()), estimates, settings.estimate),
+        stopping.uneven_runs(estimates),
+    )
 
 
 def _accuracy_missed(prepared: Prepared, accuracy: tuple[InstanceAccuracy, ...]) -> Caution | None:

@@ -63,6 +63,7 @@ class Blocks:
     theta: Floats
     variances: Floats
     kurtosis: Floats | None  # n·M4/M2² for the mean; None for other statistics
+    skews: Floats | None  # √n·M3/M2^1.5, likewise
     degrees: Floats | None  # what the variances are worth, for quantiles and trimmed means
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
@@ -224,6 +225,18 @@ def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tupl
     return _rows(cells, whole), reasons
 
 
+def first_runs(cells: Cells, most: int) -> Cells:
+    """Keep the first values of each cell, at most so many.
+
+    >>> runs = Runs.from_columns(["i"] * 5, ["a", "b", "a", "a", "b"], [1.0, 5.0, 3.0, 8.0, 6.0])
+    >>> first_runs(gather(runs), 2).values.tolist()
+    [1.0, 3.0, 5.0, 6.0]
+    """
+    place = np.arange(len(cells.values)) - np.repeat(cells.starts.ravel(), cells.counts.ravel())
+    counts = np.minimum(cells.counts, most)
+    return replace(cells, values=cells.values[place < most], counts=counts, spent=np.minimum(cells.spent, most))
+
+
 def summarise(
     cells: Cells,
     statistic: str | Statistic = "mean",
@@ -241,17 +254,18 @@ def summarise(
     summary = summary_of(statistic)
     exponents = np.zeros(len(cells.instances), np.int64) if isinstance(summary, Custom) else _exponents(cells)
     scaled = _scaled(cells, exponents)
+    kurtosis: Floats | None = None
+    skews: Floats | None = None
     if isinstance(summary, Mean):
-        theta, variances, kurtosis = _moments(scaled)
+        theta, variances, kurtosis, skews = _moments(scaled)
     else:
         theta, variances = _summaries(scaled, summary, accuracy=accuracy)
-        kurtosis = None
     _check_finite(cells, theta)
     certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
     variances = np.where(certain, 0.0, variances)
     degrees = summary.degrees(cells.counts.astype(float))
     named = cells.instances, cells.algorithms
-    return Blocks(*named, cells.counts, theta, variances, kurtosis, degrees, certain, exponents)
+    return Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents)
 
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
@@ -343,8 +357,8 @@ def _scaled(cells: Cells, exponents: Counts) -> Cells:
     return replace(cells, values=np.ldexp(cells.values, -each))
 
 
-def _moments(cells: Cells) -> tuple[Floats, Floats, Floats]:
-    """Mean, variance and kurtosis of each cell: two passes over the values, shifted by the first of the cell."""
+def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean, variance, kurtosis and skewness of each cell: two passes over the values, shifted by the cell's first."""
     filled = cells.counts > 0
     starts, n = cells.starts[filled], cells.counts[filled]
     first = cells.values[starts]
@@ -357,8 +371,12 @@ def _moments(cells: Cells) -> tuple[Floats, Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = np.where(n > 1, squares / (n - 1), np.nan)
         rest /= np.repeat(np.sqrt(squares), n)
-    kurtosis = np.where(squares > 0, n * np.add.reduceat(rest**4, starts), 0.0)
-    return _spread(filled, first + (mean + slip)), _spread(filled, variances), _spread(filled, kurtosis)
+        kurtosis = np.where(squares > 0, n * np.add.reduceat(rest**4, starts), 0.0)
+        skews = np.where(squares > 0, np.sqrt(n) * np.add.reduceat(rest**3, starts), 0.0)
+    mean, variances, kurtosis, skews = (
+        _spread(filled, values) for values in (first + (mean + slip), variances, kurtosis, skews)
+    )
+    return mean, variances, kurtosis, skews
 
 
 def _spread(filled: Bools, values: Floats) -> Floats:

@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.analysis.blocks import Blocks, Cells, summarise
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.errors import InvalidData
@@ -20,6 +19,7 @@ from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.paired import FEWEST, TESTS, family_verdict, paired_test, present, present_columns
 
 Signs = NDArray[np.int8]
+Differencing = Callable[[Contrasts], Floats]
 Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
 
 MOST_LEVELS = 6  # a number with more values than this is cut at its median
@@ -120,12 +120,20 @@ def decisions(differences: Floats, *, test: Test, alternative: Alternative, alph
 
 
 def stability(
-    cells: Cells, contrasts: Contrasts, found: Signs, *, alternative: Alternative, alpha: float
+    differencing: Callable[[str], Differencing],
+    contrasts: Contrasts,
+    found: Signs,
+    *,
+    alternative: Alternative,
+    alpha: float,
 ) -> tuple[Conclusion, ...]:
-    """Repeat the decision for every test, kind of difference, and mean or median."""
-    blocks = {statistic: summarise(cells, statistic, accuracy=False) for statistic in STATISTICS}
+    """Repeat the decision for every test, kind of difference, and mean or median.
+
+    `differencing` makes of a statistic what gives the differences by it.
+    """
+    by = {statistic: differencing(statistic) for statistic in STATISTICS}
     choices = product(STATISTICS, DIFFERENCES)
-    measured = {choice: _differences(blocks[choice[0]], contrasts, choice[1]) for choice in choices}
+    measured = {choice: _differences(by[choice[0]], contrasts, choice[1]) for choice in choices}
     return tuple(
         _conclusion(differences, statistic, difference, test, found, alternative, alpha)
         for (statistic, difference), differences in measured.items()
@@ -186,13 +194,13 @@ def _number(value: object) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _differences(blocks: Blocks, contrasts: Contrasts, difference: Difference) -> Floats | str:
+def _differences(give: Differencing, contrasts: Contrasts, difference: Difference) -> Floats | str:
     """The differences of another kind, or why there are none."""
     other = contrasts_among(
         contrasts.size, difference=difference, reference=contrasts.reference, formula=contrasts.formula
     )
     try:
-        return blocks.differences(other)
+        return give(other)
     except InvalidData as problem:
         return str(problem)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ class Diagnosis:
     skewness: float
     equivalence: Equivalence | None
     unsolved: int = 0  # instances on which neither algorithm gave a value, so that failures alone make the difference
+    all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
+    first_runs: float = math.nan  # the same by the first runs, which nobody stopped
 
 
 @dataclass(frozen=True, slots=True)

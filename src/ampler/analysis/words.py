@@ -16,6 +16,7 @@ from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
+CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
 ABOUT_INTERVALS = "Intervals in the table are at the Holm level of their rank; those in the sentences hold jointly."
 SUCCEEDED = "among the runs that succeeded"
 ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
@@ -170,7 +171,15 @@ def _nothing_found(
 
 
 def headline(analysis: Analysis) -> str:
-    """Say what was found, counted."""
+    """Say what was found, counted; first of all, if nothing should be claimed on it."""
+    return CLAIM_NOTHING + _found(analysis) if _is_biased(analysis) else _found(analysis)
+
+
+def _is_biased(analysis: Analysis) -> bool:
+    return any(caution.kind == "biased" for caution in analysis.warnings)
+
+
+def _found(analysis: Analysis) -> str:
     decided = [comparison for comparison in analysis.comparisons if comparison.rejected]
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
     where = instances_in_words(analysis.comparisons)
@@ -261,6 +270,8 @@ def _pair(of: Comparison | Subgroup) -> str:
 def text_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
     yield from question_lines(analysis)
+    if _is_biased(analysis):
+        yield f"! {CLAIM_NOTHING}{_found(analysis)}"
     yield ""
     yield from holm_lines(analysis)
     yield ""

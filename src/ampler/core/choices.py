@@ -10,6 +10,7 @@ Test = Literal["t", "wilcoxon", "sign"]
 Status = Literal["ok", "failed", "timeout", "lost"]
 Better = Literal["lower", "higher"]
 Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all
+Estimate = Literal["corrected", "all-runs", "first-runs"]  # of what stands for runs that their values ended
 Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
 GuardEdition = Literal[1, 2]  # how its bounds are calibrated; a study file keeps the edition it began with
 TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from ampler.core.checks import choice, integer, positive, share
-from ampler.core.choices import Alternative, Better, Difference, Formula, Guard, GuardEdition, Test
+from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, GuardEdition, Test
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy
 
@@ -54,9 +54,8 @@ def _edition(name: str, value: Any) -> int:
     return integer(name, value, first, newest, f"{newest} is the newest")
 
 
-def _runs(name: str, value: Any) -> int | None:
-    way_out = "it is the largest number of runs on one instance"
-    return None if value is None else integer(name, value, 1, 10**12, way_out)
+def _runs(least: int, way_out: str) -> Check:
+    return lambda name, value: None if value is None else integer(name, value, least, 10**12, way_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +63,10 @@ class AnalysisSettings:
     """What is asked of results, checked when it is made.
 
     With a `reference` all others are compared with it, else all with all. `se` and `budget` say what accuracy was
-    wanted and how many runs an instance could take; `margin` asks for equivalence as well, and then each of the two
-    families gets half of alpha. Values below `floor` count as it. `failures` says what a failed run counts as; it must
-    be said when there are any.
+    wanted and how many runs an instance could take; with `start`, the first runs of each algorithm, they say that the
+    values decided on the others, and `estimate` what then stands for the runs. `margin` asks for equivalence as well,
+    and then each of the two families gets half of alpha. Values below `floor` count as it. `failures` says what a
+    failed run counts as; it must be said when there are any.
 
     >>> AnalysisSettings(difference="percent", margin=0.01).family_alpha
     0.025
@@ -94,7 +94,19 @@ class AnalysisSettings:
         Setting("mean, median, trimmed-mean, a quantile: mean if not said.", metavar="NAME"),
     ] = "mean"
     se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
-    budget: Annotated[int | None, Setting("The most runs on one instance.", _runs)] = None
+    budget: Annotated[
+        int | None, Setting("The most runs on one instance.", _runs(1, "it counts those of all algorithms"))
+    ] = None
+    start: Annotated[
+        int | None,
+        Setting("First runs of each, if values decided on more.", _runs(2, "leave it out if no values decided")),
+    ] = None
+    estimate: Annotated[
+        Estimate,
+        Setting(
+            "From which runs, if values ended them: corrected if not said.", _one_of(Estimate, "corrected is usual")
+        ),
+    ] = "corrected"
     margin: Annotated[float | None, Setting("Differences within it count as equivalent.", _positive)] = None
     floor: Annotated[float | None, Setting("Values below it count as it, as 1e-8 for errors.", _positive)] = None
     effect: Annotated[float | None, Setting("The effect that was planned for.", _positive)] = None

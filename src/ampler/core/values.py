@@ -403,6 +403,8 @@ CautionKind = Literal[
     "pseudoreplication",
     "duplicates",
     "repeated-runs",
+    "bias",
+    "biased",  # beyond correction: nothing should be claimed on it
     "constant",
     "skewness",
     "denominator",

@@ -19,7 +19,8 @@ from ampler.core.arrays import Bools, Floats
 from ampler.sampling.allocation import aims
 from ampler.sampling.rules import Accuracy, default_budget
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.guard import guarded_variances
+from ampler.stats.guard import NEWEST, guarded_variances
+from ampler.stats.summaries import summary_of
 
 STEP = 0.05  # of the finite differences: a twentieth of an sd, or of the variance; the aims have bends
 
@@ -88,7 +89,15 @@ class _Cells:
         kurtosis = None if self.kurtosis is None else np.broadcast_to(self.kurtosis, theta.shape)
         rule, reference = self.rule, self.contrasts.reference
         with np.errstate(all="ignore"):  # where nothing is known nothing is corrected
-            bounds = guarded_variances(counts, variances, kurtosis, guard=rule.guard, reference=reference)
+            bounds = guarded_variances(
+                counts,
+                variances,
+                kurtosis,
+                degrees=summary_of(rule.statistic).degrees(counts),
+                guard=rule.guard,
+                reference=reference,
+                edition=rule.guard_edition or NEWEST,
+            )
             runs = aims(self.contrasts, bounds, theta, se=rule.se, start=rule.start, allocation=rule.allocation)
             shared = np.minimum(1.0, self.budget / runs.sum(axis=-1, keepdims=True))
             return np.asarray(np.log(runs * shared))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ampler.core.arrays import Floats
+from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative
 from ampler.stats.location import is_constant, location
 
@@ -24,27 +24,44 @@ def skewness(differences: Floats) -> float:
 def pooled_skewness(counts: Floats, variances: Floats, skews: Floats) -> Floats:
     """Return the skewness of the runs of each algorithm (columns) over all instances (rows).
 
-    `skews` are √n·M3/M2^1.5 of each cell. Cells are weighted by their runs: sums of cubes up to the last run of a rule
-    that stops by the values are right on average (Wald's identity), while the skewness of each cell is not, as cells
-    end early that have not met their large values yet. An instance is measured by the spread of the other algorithms.
+    `skews` are √n·M3/M2^1.5 of each cell. Sums up to the last run of a rule that stops by the values are right on
+    average (Wald's identity), so cells are weighted by their runs; the skewness of each cell is far too small, as
+    cells end early that have not met their large values yet.
 
     >>> pooled_skewness(np.array([[4.0, 9.0]]), np.ones((1, 2)), np.array([[0.0, 1.0]])).round(3).tolist()
     [0.0, 1.212]
     """
-    varies = (counts > 2) & (variances > 0)
-    n, variances = np.where(varies, counts, 3.0), np.where(varies, variances, 0.0)
-    degrees = np.where(varies, n - 1.0, 0.0)
-    shares = _ratio(variances, _spread_of_others(variances * degrees, degrees))
-    third = (np.where(varies, skews, 0.0) * (shares * degrees) ** 1.5 / np.sqrt(n)).sum(axis=0)
-    second = _ratio((shares * degrees).sum(axis=0), degrees.sum(axis=0))
-    return _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), second**1.5)
+    known = (counts > 2) & np.isfinite(variances)
+    n = np.where(known, counts, 3.0)
+    degrees = np.where(known, n - 1.0, 0.0)
+    squares = degrees * np.where(known, variances, 0.0) / _instance_spreads(np.where(known, variances, 0.0))[:, None]
+    third = (np.where(known, skews, 0.0) * squares**1.5 / np.sqrt(n)).sum(axis=0)
+    variance = _ratio(squares.sum(axis=0), degrees.sum(axis=0))
+    return _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
 
 
-def _spread_of_others(squares: Floats, degrees: Floats) -> Floats:
-    """The pooled variance of the other algorithms on each instance; of all of them where the others do not vary."""
-    total, weight = squares.sum(axis=1, keepdims=True), degrees.sum(axis=1, keepdims=True)
-    others = _ratio(total - squares, weight - degrees)
-    return np.where(others > 0, others, _ratio(total, weight))
+def _instance_spreads(variances: Floats) -> Floats:
+    """How much more the runs vary on each instance than elsewhere, as far as this is more than chance.
+
+    The logarithms are split into algorithm, instance and rest; the part of an instance is trusted as far as these
+    parts differ more than the rest lets them (1 − 1/F).
+    """
+    varies = variances > 0
+    logs = np.where(varies, np.log(np.where(varies, variances, 1.0)), 0.0)
+    rest = np.where(varies, logs - _mean_where(logs, varies, 0), 0.0)
+    parts = _mean_where(rest, varies, 1)
+    rest = np.where(varies, rest - parts, 0.0)
+    instances, algorithms = variances.shape
+    between = float((varies * parts**2).sum()) / max(instances - 1, 1)
+    within = float((rest**2).sum()) / max((instances - 1) * (algorithms - 1), 1)
+    trust = max(0.0, 1.0 - within / between) if between > 0 else 0.0
+    return np.asarray(np.exp(trust * parts[:, 0]))
+
+
+def _mean_where(values: Floats, used: Bools, axis: int) -> Floats:
+    """The mean along an axis of what is used; 0 where nothing is."""
+    total = np.where(used, values, 0.0).sum(axis=axis, keepdims=True)
+    return np.asarray(total / np.maximum(used.sum(axis=axis, keepdims=True), 1))
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:

@@ -8,12 +8,12 @@ from os import PathLike
 from typing import Any
 
 from ampler.core.contracts import Store
-from ampler.core.errors import InvalidData, StoreUnusable
+from ampler.core.errors import InvalidData, InvalidRule, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
 from ampler.core.settings import asked_by
 from ampler.core.values import Caution, Finished, PlanRecord, Question
-from ampler.sampling.rules import default_budget
+from ampler.sampling.rules import Accuracy, default_budget
 from ampler.study.fairness import fairness_notes
 from ampler.study.record import guard_edition
 from ampler.study.status import unused_runs
@@ -32,6 +32,7 @@ class Evidence:
     settings: Mapping[str, Any]  # those of an analysis, as far as the source knows; what the user says comes before
     notes: tuple[Caution, ...]
     deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
+    rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,20 @@ def _of_store(store: Store) -> Evidence:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
     notes += fairness_notes(plan, store)
-    return Evidence(store.runs(*digests), _features(plan), _settings(plan), notes, plan.deterministic)
+    rule = _rule(plan)
+    settings = _settings(plan) | ({} if rule is None else {"start": rule.start})
+    return Evidence(store.runs(*digests), _features(plan), settings, notes, plan.deterministic, rule)
+
+
+def _rule(plan: PlanRecord) -> Accuracy | None:
+    """The rule that looked at the values; None if it is another one, or compared what only its program knew."""
+    if plan.rule.get("rule") != Accuracy.__name__:
+        return None
+    try:
+        words = {name: value for name, value in plan.rule.items() if name != "rule"}
+        return Accuracy(**words | {"guard_edition": guard_edition(plan.rule)})
+    except InvalidRule:
+        return None
 
 
 def _settings(plan: PlanRecord) -> dict[str, Any]:

@@ -7,8 +7,10 @@ In reading order:
 
 * `analyse`: the steps, in the order in which they are taken;
 * `blocks`: runs gathered by instance and algorithm, then summarised; a cell may be missing;
+* `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
 * `exploration`: subgroups, and whether the conclusion hangs on a choice;
+* `stopping`: what ending runs by their values did to the estimates, and what to say of it;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
 * `results`: all of this as one value, `Analysis`;
 * `words`: every sentence about an analysis, and its table as text;

@@ -92,6 +92,10 @@ class Blocks:
         """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
         return self._by_part(contrasts, partial(Blocks._errors, guard=guard, edition=edition))
 
+    def bends(self, contrasts: Contrasts) -> Floats:
+        """Return what dividing by noisy statistics adds to each difference on average; 0 where it is not known."""
+        return self._by_part(contrasts, Blocks._bends)
+
     def _by_part(self, contrasts: Contrasts, ask: Callable[[Blocks, Contrasts], Floats]) -> Floats:
         """What is asked of every pair on every instance, put together from parts that are complete."""
         if self.present.all():
@@ -114,10 +118,16 @@ class Blocks:
             theta=self.theta[both],
             variances=self.variances[both],
             kurtosis=None if self.kurtosis is None else self.kurtosis[both],
+            skews=None if self.skews is None else self.skews[both],
             degrees=None if self.degrees is None else self.degrees[both],
             certain=self.certain[algorithms],
             exponents=self.exponents[rows],
         )
+
+    def _bends(self, contrasts: Contrasts) -> Floats:
+        with np.errstate(all="ignore"):
+            bends = contrasts.curvature(self.theta, self.variances / self.counts)
+        return np.where(np.isfinite(bends), bends, 0.0)
 
     def _differences(self, contrasts: Contrasts) -> Floats:
         check_positive(self, contrasts)
@@ -225,11 +235,11 @@ def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tupl
     return _rows(cells, whole), reasons
 
 
-def first_runs(cells: Cells, most: int) -> Cells:
+def leading_runs(cells: Cells, most: int) -> Cells:
     """Keep the first values of each cell, at most so many.
 
     >>> runs = Runs.from_columns(["i"] * 5, ["a", "b", "a", "a", "b"], [1.0, 5.0, 3.0, 8.0, 6.0])
-    >>> first_runs(gather(runs), 2).values.tolist()
+    >>> leading_runs(gather(runs), 2).values.tolist()
     [1.0, 3.0, 5.0, 6.0]
     """
     place = np.arange(len(cells.values)) - np.repeat(cells.starts.ravel(), cells.counts.ravel())

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ampler.analysis.blocks import Blocks, Cells, first_runs, summarise
+from ampler.analysis.blocks import Blocks, Cells, leading_runs, summarise
 from ampler.core.arrays import Floats
 from ampler.core.choices import Estimate
 from ampler.core.contracts import Statistic
@@ -43,10 +43,10 @@ class Estimates:
         return (give[estimate] if self.rule else self.blocks.differences)(contrasts)
 
     def _corrected(self, contrasts: Contrasts) -> Floats:
-        return _less_curvature(replace(self.blocks, theta=self._unbiased), self.blocks, contrasts)
+        return replace(self.blocks, theta=self._unbiased).differences(contrasts) - self.blocks.bends(contrasts)
 
     def _of_first_runs(self, contrasts: Contrasts) -> Floats:
-        return _less_curvature(self._first, self._first, contrasts)
+        return self._first.differences(contrasts) - self._first.bends(contrasts)
 
     @cached_property
     def _unbiased(self) -> Floats:
@@ -92,11 +92,4 @@ class Estimates:
     @cached_property
     def _first(self) -> Blocks:
         assert self.rule is not None
-        return summarise(first_runs(self.cells, self.rule.start), self.statistic)
-
-
-def _less_curvature(estimated: Blocks, known: Blocks, contrasts: Contrasts) -> Floats:
-    """The differences less what dividing by noisy statistics adds to them; `known` says how noisy they are."""
-    with np.errstate(all="ignore"):  # where the noise is not known nothing is taken off
-        bend = contrasts.curvature(known.theta, known.variances / known.counts)
-    return estimated.differences(contrasts) - np.where(np.isfinite(bend), bend, 0.0)
+        return summarise(leading_runs(self.cells, self.rule.start), self.statistic)

@@ -22,7 +22,6 @@ from ampler.core.values import Limits, Question
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
-from ampler.study.record import record
 from ampler.study.seeds import run_seed
 from ampler.study.store import open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor
@@ -111,7 +110,8 @@ def studies(draw):
 def test_workers_engines_and_interruptions_change_nothing(plan, interruptions, rng):
     serial, progress = ran(plan)
     expected = kept(serial)
-    finished = serial.finished(record(plan).decisions)
+    decisions = serial.plans()[-1].decisions
+    finished = serial.finished(decisions)
     assert len(expected) == progress.new
     assert len(finished) == len(plan.instances)
 
@@ -120,7 +120,7 @@ def test_workers_engines_and_interruptions_change_nothing(plan, interruptions, r
         for engine in engines:
             store, _ = ran(plan, **engine)
             assert kept(store) == expected
-            assert store.finished(record(plan).decisions) == finished
+            assert store.finished(decisions) == finished
 
         broken = MemoryStore()
         for writes in interruptions:
@@ -130,7 +130,7 @@ def test_workers_engines_and_interruptions_change_nothing(plan, interruptions, r
             assert kept(broken) <= expected
         run_plan(plan, broken, **rng.choice(engines))
     assert kept(broken) == expected
-    assert broken.finished(record(plan).decisions) == finished
+    assert broken.finished(decisions) == finished
 
 
 def test_values_are_those_of_the_seeds():
@@ -195,8 +195,9 @@ def test_a_study_grown_in_steps_equals_the_fresh_one_on_every_run_it_asks_for():
         run_plan(plan, grown, workers=2)
     run_plan(final, fresh, executor=SERIAL)
 
-    digest = record(final).decisions
+    digest = fresh.plans()[-1].decisions
     assert grown.finished(digest) == fresh.finished(digest)
+    assert len(fresh.finished(digest)) == len(final.instances)
     assert kept(fresh) <= kept(grown)
 
 

@@ -24,7 +24,6 @@ from ampler.running.engines.dask import DaskEngine, client_of, dask_cluster
 from ampler.running.work import Task, Work, folders_of, run_parcel
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
-from ampler.study.record import record
 from ampler.study.seeds import run_seed
 from ampler.study.store import read_store
 from ampler.testing import MemoryStore, SerialExecutor
@@ -192,7 +191,9 @@ def test_dask_records_what_one_process_records(client, seed, se, reference, batc
     alone, _ = ran(plan)
 
     assert kept(store) == kept(alone)
-    assert store.finished(record(plan).decisions) == alone.finished(record(plan).decisions)
+    decisions = alone.plans()[-1].decisions
+    assert store.finished(decisions) == alone.finished(decisions)
+    assert len(alone.finished(decisions)) == 4
     assert progress.finished == 4
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ampler as am
+from ampler.analysis.words import headline
 from ampler.core.errors import InvalidData, StoreError
 from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
@@ -55,7 +56,9 @@ def test_a_frame_its_csv_its_parquet_and_its_runs_give_the_same_analysis(frame, 
     frame.to_parquet(tmp_path / "runs.parquet")
     runs = Runs.from_columns(frame["instance"], frame["algorithm"], frame["value"])
     sources = (frame, tmp_path / "runs.csv", str(tmp_path / "runs.parquet"), runs)
-    found = [am.analyse(source, difference="percent", reference="old").comparisons for source in sources]
+    found = [
+        am.analyse(source, difference="percent", better="lower", reference="old").comparisons for source in sources
+    ]
     assert all(comparisons == found[0] for comparisons in found)
     assert found[0][0].rejected
 
@@ -72,7 +75,7 @@ def test_a_study_file_needs_no_options_and_its_export_gives_the_same(study, tmp_
     with read_store(tmp_path / "study.db") as store:
         write_runs(store.observations(), tmp_path / "runs.csv")
         assert am.analyse(store).comparisons == analysis.comparisons
-    told = {"difference": "percent", "reference": "plain"}
+    told = {"difference": "percent", "better": "lower", "reference": "plain"}
     as_they_are = am.analyse(tmp_path / "study.db", estimate="all-runs").comparisons[0]
     of_table = am.analyse(tmp_path / "runs.csv", **told).comparisons[0]  # a table does not say who decided on the runs
     again = am.analyse(tmp_path / "runs.csv", **told, se=0.05, start=10, budget=100).comparisons[0]
@@ -131,24 +134,49 @@ def test_the_difference_must_be_chosen_and_the_error_lists_the_three(frame):
 def test_failed_runs_need_a_policy_and_get_it(frame):
     frame["status"] = ["timeout" if k == 5 else "ok" for k in range(len(frame))]
     with pytest.raises(InvalidData, match="--on-failure"):
-        am.analyse(frame, difference="simple")
-    dropped = am.analyse(frame, difference="simple", on_failure="drop")
-    penalised = am.analyse(frame, difference="simple", on_failure=Penalty(100.0))
+        am.analyse(frame, difference="simple", better="lower")
+    dropped = am.analyse(frame, difference="simple", better="lower", on_failure="drop")
+    penalised = am.analyse(frame, difference="simple", better="lower", on_failure=Penalty(100.0))
     assert dropped.settings.failures == Drop()
     assert dropped.statistics.max() < penalised.statistics.max()
 
 
-def test_maximise_in_the_table_decides_the_words_and_accuracy_asks_back(frame):
-    assert am.analyse(frame.assign(maximize=True), difference="simple").settings.better == "higher"
-    accuracy = frame.rename(columns={"value": "accuracy"})
-    kinds = [caution.kind for caution in am.analyse(accuracy, difference="simple").warnings]
-    assert "direction" in kinds
-    said = am.analyse(accuracy, difference="simple", better="lower").warnings
-    assert "direction" not in [caution.kind for caution in said]
+def test_what_is_better_must_be_said_where_the_name_does_not_tell(frame):
+    with pytest.raises(InvalidData, match='better="lower" or better="higher"'):
+        am.analyse(frame, difference="simple")
+    with pytest.raises(InvalidData, match="which values are better must be said"):
+        am.analyse(Runs.from_columns(["i", "i", "j", "j"], ["a", "b"] * 2, [1, 2, 3, 5]), difference="simple")
+
+
+@pytest.mark.parametrize(("name", "better"), [("accuracy", "higher"), ("Time (s)", "lower")])
+def test_a_name_that_says_what_is_better_is_believed_and_the_first_line_says_so(frame, name, better):
+    analysis = am.analyse(frame.rename(columns={"value": name}), difference="simple")
+    assert analysis.settings.better == better
+    assert analysis.warnings[0].kind == "direction"
+    assert headline(analysis).endswith(f" {better.capitalize()} is better, going by the name '{name}'.")
+    verdict = next(each.verdict for each in analysis.comparisons if (each.first, each.second) == ("old", "new"))
+    assert verdict.startswith(f"{'old' if better == 'higher' else 'new'} is better: {better} by")
+
+
+def test_what_is_said_comes_before_what_the_name_says(frame):
+    analysis = am.analyse(frame.rename(columns={"value": "accuracy"}), difference="simple", better="lower")
+    assert analysis.settings.better == "lower"
+    assert "direction" not in [caution.kind for caution in analysis.warnings]
+    assert "going by" not in headline(analysis)
+
+
+def test_maximise_in_the_table_decides_the_words(frame):
+    analysis = am.analyse(frame.assign(maximize=True), difference="simple")
+    assert analysis.settings.better == "higher"
+    assert "Higher is better, going by column 'maximize'." in headline(analysis)
+
+
+def test_advice_does_not_ask_what_is_better(frame):
+    assert am.advise(frame, difference="simple", detect=1.0).best.instances > 1
 
 
 def test_notes_of_the_reader_are_warnings_of_the_analysis(frame):
-    analysis = am.analyse(frame.assign(dimension=[10, 30] * (len(frame) // 2)), difference="simple")
+    analysis = am.analyse(frame.assign(dimension=[10, 30] * (len(frame) // 2)), difference="simple", better="lower")
     assert analysis.warnings[0].kind == "table"
     assert analysis.warnings[0].sentence.startswith("An instance is one combination of instance and dimension")
 
@@ -157,14 +185,20 @@ def test_where_and_columns_reach_the_table(frame):
     renamed = frame.rename(columns={"algorithm": "who", "instance": "on", "value": "result of it"})
     renamed["half"] = [0, 0, 1, 1] * (len(frame) // 4)
     analysis = am.analyse(
-        renamed, difference="simple", algorithm="who", instance=["on"], value="result of it", where={"half": 1}
+        renamed,
+        difference="simple",
+        better="lower",
+        algorithm="who",
+        instance=["on"],
+        value="result of it",
+        where={"half": 1},
     )
     assert analysis.runs == len(frame) // 2
 
 
 def test_features_of_a_table_become_subgroups(frame):
     frame["size"] = [f"s{int(name[1:]) % 2}" for name in frame["instance"]]
-    groups = am.analyse(frame, difference="simple", reference="old").subgroups
+    groups = am.analyse(frame, difference="simple", better="lower", reference="old").subgroups
     assert {group.feature for group in groups} == {"size"}
 
 
@@ -232,7 +266,7 @@ def test_a_floor_holds_for_tables_too():
     frame = pd.DataFrame({"dataset": ["a", "b", "c"], "old": [0.0, 8, 7], "new": [5, 4, 0.0]})
 
     with pytest.raises(InvalidData, match="a floor"):
-        am.analyse(frame, difference="percent", reference="new")
-    found = am.analyse(frame, difference="percent", reference="new", floor=1.0)
+        am.analyse(frame, difference="percent", better="lower", reference="new")
+    found = am.analyse(frame, difference="percent", better="lower", reference="new", floor=1.0)
 
     assert found.statistics.min() == 1.0

@@ -67,11 +67,11 @@ def test_the_python_door_opens_and_analyses_a_data_frame(elsewhere, frame, table
         """
 import pandas as pd
 from ampler.front import analyse
-print(analyse(pd.read_csv(sys.argv[1]), difference="simple"))
+print(analyse(pd.read_csv(sys.argv[1]), difference="simple", better="lower"))
 """,
         table,
     )
-    assert told == f"{am.analyse(frame, difference='simple')}\n"
+    assert told == f"{am.analyse(frame, difference='simple', better='lower')}\n"
 
 
 def test_advice_is_given_and_a_report_written(elsewhere, frame, table, tmp_path):
@@ -79,7 +79,7 @@ def test_advice_is_given_and_a_report_written(elsewhere, frame, table, tmp_path)
         """
 import ampler as am
 print(am.advise(sys.argv[1], difference="simple", detect=0.5, start=2))
-am.write_report(sys.argv[1], sys.argv[2], difference="simple")
+am.write_report(sys.argv[1], sys.argv[2], difference="simple", better="lower")
 """,
         table,
         tmp_path / "report.md",
@@ -96,8 +96,7 @@ from ampler.app.shell import main
 main()
 """,
         table,
-        "--difference",
-        "simple",
+        *("--difference", "simple", "--better", "lower"),
     )
     assert told.startswith("1 of 1 pairs differ on 12 instances")
 

@@ -6,5 +6,7 @@ from ampler.plots import draw_ranks, ranks_data
 
 rng = np.random.default_rng(2019)
 results = {f"solver {name}": 50 + k + rng.normal(0, 3, 30) for k, name in enumerate("ABCDEF")}
-analysis = am.analyse(pd.DataFrame({"instance": [f"i{k}" for k in range(30)], **results}), difference="simple")
+analysis = am.analyse(
+    pd.DataFrame({"instance": [f"i{k}" for k in range(30)], **results}), difference="simple", better="lower"
+)
 ax = draw_ranks(ranks_data(analysis))

@@ -11,5 +11,5 @@ rows = [
     for name, shift in (("baseline", 0), ("parallel", -9), ("cached", -3), ("lazy", 4))
 ]
 results = pd.DataFrame(rows, columns=["instance", "size", "algorithm", "value"])
-analysis = am.analyse(results, reference="baseline", difference="simple")
+analysis = am.analyse(results, reference="baseline", difference="simple", better="lower")
 ax = draw_subgroups(subgroups_data(analysis, "size"))

@@ -65,14 +65,15 @@ def analyse(
 ) -> Analysis:
     """Say what results you already have allow to conclude: a path, a data frame, a study file.
 
-    `difference` must be chosen: "simple", "percent" or "log-ratio". What a study file's plan says (difference,
-    reference, se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
+    `difference` must be chosen: "simple", "percent" or "log-ratio"; so must `better`, "lower" or "higher", unless the
+    values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
+    se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
     `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows. `on_failure` says
     what a failed run counts as: "drop", "penalty=1000", "par=10". Values below `floor` count as it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
-    >>> analyse(frame, difference="simple").comparisons[0].verdict
+    >>> analyse(frame, difference="simple", better="lower").comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
     columns = Columns(_names("algorithm", algorithm), _names("instance", instance), value, metric)
@@ -97,9 +98,15 @@ def analyse(
         "power": power,
         "failures": _policy(on_failure),
     }
+    settings = _settings(evidence, said)
+    if better is None and "better" not in evidence.settings:
+        raise InvalidData(
+            'which values are better must be said, as their name does not tell: better="lower" or better="higher"'
+            " (--better lower, --better higher)"
+        )
     analysis = analyse_runs(
         evidence.runs,
-        _settings(evidence, said),
+        settings,
         features=evidence.features,
         deterministic=evidence.deterministic,
         rule=evidence.rule,
@@ -238,17 +245,12 @@ def _given(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_table(table: ResultsTable) -> Evidence:
-    settings = {"better": table.better} if table.better else {}
-    notes = [Caution("table", f"{note[:1].upper()}{note[1:]}.") for note in table.notes]
-    if table.sounds_higher and table.better is None:
-        notes.append(
-            Caution(
-                "direction",
-                'The values sound as if higher were better, but "lower" was assumed: say better = "higher" if so'
-                " (--better higher).",
-            )
-        )
-    return Evidence(table.runs, table.features, settings, tuple(notes))
+    notes = tuple(Caution("table", f"{note[:1].upper()}{note[1:]}.") for note in table.notes)
+    if table.direction is None:
+        return Evidence(table.runs, table.features, {}, notes)
+    better = table.direction.better
+    direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
+    return Evidence(table.runs, table.features, {"better": better}, (direction, *notes))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -180,7 +180,7 @@ def found(far: float, near: float = 10.0, **options):
         "near": [near + k + w for k, w in enumerate(wobble)],
         "far": [far + k + w / 2 for k, w in enumerate(wobble)],
     }
-    return analyse(pd.DataFrame(table), difference="simple", **options)
+    return analyse(pd.DataFrame(table), difference="simple", better="lower", **options)
 
 
 def test_the_headline_counts_for_the_reference():
@@ -190,7 +190,7 @@ def test_the_headline_counts_for_the_reference():
 
 def test_a_single_comparison_is_named_instead_of_counted():
     table = pd.DataFrame({"instance": list("abcd"), "full": [1.0, 2, 3, 4], "other": [3.0, 4.1, 5, 6]})
-    said = headline(analyse(table, difference="simple", reference="full"))
+    said = headline(analyse(table, difference="simple", better="lower", reference="full"))
     assert said.startswith("full is better than other on 4 instances")
 
 

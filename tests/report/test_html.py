@@ -203,7 +203,7 @@ def test_constant_and_equal_results_have_a_page():
     from ampler.core.runs import Runs
 
     runs = Runs.from_columns(["p", "q", "r"] * 3, ["a"] * 3 + ["b"] * 3 + ["c"] * 3, [5.0] * 6 + [7.0] * 3)
-    analysis = analyse(runs, difference="simple")
+    analysis = analyse(runs, difference="simple", better="lower")
 
     assert "table-comparisons" in Page(render(Subject("constant", analysis), "html")).ids
 

@@ -126,12 +126,14 @@ def test_failed_runs_are_counted_and_what_they_count_as_is_said():
     frame.loc[frame.algorithm == "b", "value"] += frame.index[frame.algorithm == "b"] % 5
 
     assert "1 run failed; failed runs were left out." in paragraph(
-        analyse(frame, difference="simple", on_failure=Drop())
+        analyse(frame, difference="simple", better="lower", on_failure=Drop())
     )
     assert "about the runs that succeeded (runs that gave a value: a 12 of 13, b 12 of 12)." in paragraph(
-        analyse(frame, difference="simple", on_failure=Drop())
+        analyse(frame, difference="simple", better="lower", on_failure=Drop())
     )
-    assert "failed runs were counted as 99." in paragraph(analyse(frame, difference="simple", on_failure="penalty=99"))
+    assert "failed runs were counted as 99." in paragraph(
+        analyse(frame, difference="simple", better="lower", on_failure="penalty=99")
+    )
 
 
 def test_works_are_cited_once_and_only_those_that_were_used(paper, study_of):

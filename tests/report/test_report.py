@@ -19,9 +19,9 @@ def test_a_study_file_a_table_a_frame_and_an_analysis_are_reported(study_file, t
     FRAME.to_csv(table, index=False)
     sources = [
         (study_file(), {}),
-        (table, {"difference": "simple"}),
-        (FRAME, {"difference": "simple"}),
-        (ampler.analyse(FRAME, difference="simple"), {}),
+        (table, {"difference": "simple", "better": "lower"}),
+        (FRAME, {"difference": "simple", "better": "lower"}),
+        (ampler.analyse(FRAME, difference="simple", better="lower"), {}),
     ]
 
     for place, (source, options) in enumerate(sources):

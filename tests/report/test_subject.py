@@ -22,10 +22,10 @@ def test_the_title_is_the_studys_the_files_or_the_one_that_is_given(study_file, 
     FRAME.to_csv(tmp_path / "my runs.csv", index=False)
 
     assert subject_of(study_file()).title == "small & fine"
-    assert subject_of(tmp_path / "my runs.csv", difference="simple").title == "my runs"
-    assert subject_of(FRAME, difference="simple", title="mine").title == "mine"
+    assert subject_of(tmp_path / "my runs.csv", difference="simple", better="lower").title == "my runs"
+    assert subject_of(FRAME, difference="simple", better="lower", title="mine").title == "mine"
 
 
 def test_options_besides_an_analysis_are_refused():
     with pytest.raises(InvalidInput, match="an Analysis is reported as it is, got 'alpha' besides"):
-        subject_of(ampler.analyse(FRAME, difference="simple"), alpha=0.1)
+        subject_of(ampler.analyse(FRAME, difference="simple", better="lower"), alpha=0.1)

@@ -86,7 +86,8 @@ class AnalysisSettings:
     better: Annotated[
         Better,
         Setting(
-            "For the words of the verdict: lower if not said.", _one_of(Better, "it decides the words of the verdict")
+            "Must be said, unless the name of the values or a study says it.",
+            _one_of(Better, "it decides the words of the verdict"),
         ),
     ] = "lower"
     statistic: Annotated[

@@ -47,7 +47,7 @@ def write_report(
 
     >>> import tempfile, pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
-    >>> path = write_report(frame, tempfile.mkdtemp() + "/report.md", difference="simple")
+    >>> path = write_report(frame, tempfile.mkdtemp() + "/report.md", difference="simple", better="lower")
     >>> print(path.read_text(encoding="utf-8").splitlines()[2])
     **1 of 1 pairs differ on 4 instances (8 runs of 2 algorithms).**
     """

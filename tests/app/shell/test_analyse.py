@@ -61,7 +61,7 @@ def test_all_pairs_are_compared_without_a_reference_and_equivalence_is_claimed_w
 
 def test_when_nothing_differs_that_is_the_answer(shell, table):
     text = "dataset,a,b\n" + "\n".join(f"d{i},{i},{i + (-1) ** i}" for i in range(6))
-    answer = shell("analyse", table(text), "--difference", "simple")
+    answer = shell("analyse", table(text), "--difference", "simple", "--better", "lower")
     assert answer.out.startswith("No difference is found in the one comparison on 6 instances")
 
 
@@ -113,7 +113,7 @@ def test_columns_rows_and_failures_are_chosen_by_options(shell, table):
     )
     document = shell(
         "analyse", table(text), "--algorithm", "who", "--instance", "where", "--value", "score", "--where", "size=0",
-        "--on-failure", "penalty=99", "--difference", "simple", "--json",
+        "--on-failure", "penalty=99", "--difference", "simple", "--better", "lower", "--json",
     ).json  # fmt: skip
     assert document["runs"] == 8
     assert document["settings"]["failures"] == {"penalty": 99.0}
@@ -253,7 +253,7 @@ def test_the_three_instances_at_the_budget_are_named_to_the_reader(shell, public
         ("demsar2006_table6.csv", ("--better", "higher"), 9.857, False),
         ("demsar2006_table6.csv", ("--better", "higher"), 10.952, True),
         ("cd_diagram_example.csv", ("--better", "higher"), 33.466, True),
-        ("cec17_extended_final.csv.gz", ("--where", "dimension=30"), 230.990, True),
+        ("cec17_extended_final.csv.gz", ("--where", "dimension=30", "--better", "lower"), 230.990, True),
         ("benavoli2017_accuracies_mean.csv", ("--better", "higher"), 20.8405, True),
     ],
 )
@@ -276,7 +276,10 @@ def test_the_mean_ranks_of_demsar_are_found_with_the_value_he_used(shell, public
 def test_incomplete_and_duplicated_instances_and_failures_of_public_data_are_told(shell, public_data):
     ioh = shell("analyse", public_data / "ioh_dsl_large_final.csv", "--difference", "simple")
     assert "1 of 23 instances are incomplete: 18 (no run of (30,30) vGA)." in ioh.words
-    benavoli = shell("analyse", public_data / "benavoli2017_accuracies_mean.csv", "--difference", "simple")
+    accuracies = public_data / "benavoli2017_accuracies_mean.csv"
+    asked = shell("analyse", accuracies, "--difference", "simple")
+    assert (asked.code, "--better lower, --better higher" in asked.err) == (1, True)
+    benavoli = shell("analyse", accuracies, "--difference", "simple", "--better", "higher")
     assert "credit = credit_2" in benavoli.words
     for name in ("aslib_CPMP-2015.csv", "aslib_CSP-2010.csv"):
         asked = shell("analyse", public_data / name, "--difference", "simple")
@@ -288,6 +291,7 @@ def test_incomplete_and_duplicated_instances_and_failures_of_public_data_are_tol
 
 
 def test_the_dimension_of_the_cec_results_is_a_subgroup(published):
-    document = published("cec17_extended_final.csv.gz", "--difference", "simple", "--reference", "jSO")
+    asked = ("--difference", "simple", "--better", "lower", "--reference", "jSO")
+    document = published("cec17_extended_final.csv.gz", *asked)
     assert {group["value"] for group in document["subgroups"]} == {"10", "30", "50", "100"}
     assert document["instances"] == 116

@@ -265,3 +265,11 @@ def test_all_kinds_of_values_in_one_study_from_check_to_analysis(shell, study, t
     assert all(0.05 <= value < 5 for key, (value, _, _) in runs.items() if key.algorithm == "timed")
     answer = shell("analyse", "study.db")
     assert answer.code == 0, answer.err
+
+
+def test_what_is_better_is_told_where_the_study_does_not_say_it(shell, study):
+    study(a="solvers:stochastic", b="solvers:constant")
+    assert "better is not said, so lower values are taken as better" in shell("check", "study.toml").words
+
+    study(settings='better = "higher"', a="solvers:stochastic", b="solvers:constant")
+    assert "better is not said" not in shell("check", "study.toml").words

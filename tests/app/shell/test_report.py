@@ -25,7 +25,7 @@ def runs(tmp_path):
 def test_the_ending_says_the_format(shell, runs, tmp_path, ending, words):
     target = tmp_path / f"out.{ending}"
 
-    answer = shell("report", runs, "--reference", "full", "--difference", "simple", "-o", target)
+    answer = shell("report", runs, "--reference", "full", "--difference", "simple", "--better", "lower", "-o", target)
 
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == f"Written: {target}\n"
@@ -36,7 +36,20 @@ def test_the_options_are_those_of_analyse(shell, runs, tmp_path):
     target = tmp_path / "out.md"
 
     shell(
-        "report", runs, "--difference", "log-ratio", "--test", "sign", "--alpha", 0.1, "--title", "Mine", "-o", target
+        "report",
+        runs,
+        "--difference",
+        "log-ratio",
+        "--better",
+        "lower",
+        "--test",
+        "sign",
+        "--alpha",
+        0.1,
+        "--title",
+        "Mine",
+        "-o",
+        target,
     )
 
     text = target.read_text(encoding="utf-8")
@@ -53,6 +66,8 @@ def test_figures_are_written_besides(shell, runs, tmp_path):
         runs,
         "--difference",
         "simple",
+        "--better",
+        "lower",
         "-o",
         tmp_path / "out.csv",
         "--figures",
@@ -87,7 +102,7 @@ def test_a_file_that_is_not_there_is_a_problem_in_one_sentence(shell, tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_a_problem_in_one_sentence(shell, runs, tmp_path):
-    answer = shell("report", runs, "--difference", "simple", "-o", tmp_path / "no" / "out.csv")
+    answer = shell("report", runs, "--difference", "simple", "--better", "lower", "-o", tmp_path / "no" / "out.csv")
 
     assert answer.code == 1
     assert answer.err.startswith("ampler: cannot use ")
@@ -107,7 +122,8 @@ def test_nothing_heavy_is_imported_before_it_is_needed(module):
 
 def test_analyse_draws_nothing(runs):
     code = (
-        "import sys; sys.argv = ['ampler', 'analyse', sys.argv[1], '--difference', 'simple', '--csv'];"
+        "import sys; asked = ['--difference', 'simple', '--better', 'lower', '--csv'];"
+        "sys.argv = ['ampler', 'analyse', sys.argv[1], *asked];"
         "from ampler.app.shell import main\ntry: main()\nexcept SystemExit: pass\nsys.exit('matplotlib' in sys.modules)"
     )
 

@@ -174,7 +174,7 @@ def test_public_data_are_read_whole(public_data, name, options, runs, instances,
 
 
 def test_public_data_say_what_is_special_about_them(public_data):
-    assert read_table(public_data / "ioh_dsl_large_final.csv").better == "higher"
+    assert read_table(public_data / "ioh_dsl_large_final.csv").direction.better == "higher"
     assert set(read_table(public_data / "cec17_extended_final.csv.gz").features) == {"Dimension"}
     status = read_table(public_data / "aslib_CPMP-2015.csv").runs.status
     assert np.bincount(status, minlength=4).tolist() == [1526, 371, 211, 0]

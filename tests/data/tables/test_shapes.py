@@ -7,6 +7,7 @@ import pytest
 from ampler.core.errors import InvalidData
 from ampler.core.runs import STATUSES
 from ampler.data.tables import Columns, read_table
+from ampler.data.tables.shapes import Direction
 
 LONG = """Algorithm,Instance,Observation
 a,i1,1.5
@@ -67,23 +68,26 @@ def test_a_number_that_says_something_of_each_instance_may_have_many_values(writ
 
 
 @pytest.mark.parametrize(
-    ("text", "sounds"),
+    ("text", "said"),
     [
-        ("classifier,dataset,Accuracy\na,i1,1\n", True),
-        ("classifier,dataset,error\na,i1,1\n", False),
-        ("algorithm,instance,metric,value\na,i1,AUC,1\n", True),
-        (LONG, False),
+        ("classifier,dataset,Accuracy\na,i1,1\n", ("higher", "the name 'Accuracy'")),
+        ("classifier,dataset,error\na,i1,1\n", ("lower", "the name 'error'")),
+        ("algorithm,instance,metric,value\na,i1,AUC,1\n", ("higher", "the name 'AUC'")),
+        ("algorithm,instance,metric,value\na,i1,blue,1\n", None),
+        ("algorithm,instance,fitness\na,i1,1\n", None),
+        ("dataset,one,two\ni1,1,2\n", None),
+        (LONG, None),
     ],
 )
-def test_a_value_called_accuracy_sounds_as_if_higher_were_better(write, text, sounds):
-    assert read_table(write(text)).sounds_higher == sounds
+def test_the_name_of_the_values_says_what_is_better_or_nothing_does(write, text, said):
+    found = read_table(write(text)).direction
+    assert (None if found is None else (found.better, found.said_by)) == said
 
 
 def test_maximize_says_that_higher_is_better(write):
     text = "algorithm,func,finalFV,maximize\na,1,3,TRUE\nb,1,4,TRUE\n"
-    assert read_table(write(text)).better == "higher"
-    assert read_table(write(text.replace("TRUE", "FALSE"))).better == "lower"
-    assert read_table(write(LONG)).better is None
+    assert read_table(write(text)).direction == Direction("higher", "column 'maximize'")
+    assert read_table(write(text.replace("TRUE", "FALSE"))).direction == Direction("lower", "column 'maximize'")
 
 
 def test_names_that_differ_by_case_alone_are_noted(write):

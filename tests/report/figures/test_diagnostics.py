@@ -16,7 +16,7 @@ def analysis_of(differences):
     n = len(differences)
     names = [f"i{k}" for k in range(n)]
     values = [100.0 + d for d in differences] + [100.0] * n
-    return analyse(Runs.from_columns(names * 2, ["a"] * n + ["b"] * n, values), difference="simple")
+    return analyse(Runs.from_columns(names * 2, ["a"] * n + ["b"] * n, values), difference="simple", better="lower")
 
 
 def test_the_quantiles_are_those_of_scipy():

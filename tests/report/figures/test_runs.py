@@ -9,7 +9,9 @@ from ampler.report.figures import draw_runs, runs_data
 
 @pytest.fixture(scope="module")
 def paper(public_data):
-    return ampler.analyse(public_data / "paper_experiment1_runs.csv", reference="Full", difference="percent")
+    return ampler.analyse(
+        public_data / "paper_experiment1_runs.csv", reference="Full", difference="percent", better="lower"
+    )
 
 
 def test_the_paper_figure_4_gives_most_runs_to_the_reference_and_to_variants_without_the_task_move(paper):

@@ -46,7 +46,7 @@ def check(
         kept = opened.path.name
     told = forecast(file.plan, found.seconds, workers=workers or file.workers or _cores())
     if json:
-        write_json(_document(file.plan, found, told))
+        write_json(_document(file, found, told))
     else:
         _show(file, found, told, kept)
     refuse_what_does_not_run(file.plan, found)
@@ -77,7 +77,7 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
     from ampler.study.words import expected, noise_allowed, planned
 
     say(f"{file.path.name} is in order: {planned(file.plan)}.")
-    warnings = _warnings(file.plan, found)
+    warnings = _warnings(file, found)
     if warnings:
         say_points(f"Note: {warning}." for warning in warnings)
     noise = noise_allowed(file.plan)
@@ -92,25 +92,26 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
     say(first_runs_kept(found, kept) + (f" Next: ampler run {file.path.name}" if ready else ""))
 
 
-def _warnings(plan: Plan, found: Inspection) -> list[str]:
+def _warnings(file: StudyFile, found: Inspection) -> list[str]:
     from ampler.running.check import not_positive
 
-    problem = not_positive(plan, found)
-    return [*plan.warnings, *([] if problem is None else [problem])]
+    problem = not_positive(file.plan, found)
+    return [*file.plan.warnings, *file.notes, *([] if problem is None else [problem])]
 
 
-def _document(plan: Plan, found: Inspection, told: Forecast) -> dict[str, Any]:
+def _document(file: StudyFile, found: Inspection, told: Forecast) -> dict[str, Any]:
     from dataclasses import asdict
 
     from ampler.study.forecast import relative_costs
 
+    plan = file.plan
     return {
         "name": plan.name,
         "instances": len(plan.instances),
         "needed": plan.needed,
         "power": plan.power,
         "power_left": _power_left(plan),
-        "warnings": _warnings(plan, found),
+        "warnings": _warnings(file, found),
         "instance": found.instance,
         "algorithms": [_entry(each) for each in found.findings],
         "forecast": {**asdict(told), "least_wall": told.least_wall, "most_wall": told.most_wall},

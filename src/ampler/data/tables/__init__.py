@@ -8,6 +8,7 @@ In reading order:
 * `files`, `hyperfine`: what is on disk (CSV, ARFF, Parquet, hyperfine's JSON) as a data frame;
 * `columns`: which column names the algorithm, the instance, the value, and whether the table is long or wide;
 * `shapes`: a data frame of known shape as runs;
+* `directions`: whether higher or lower is better, where the name of the values says it;
 * `cells`, `codes`, `outcomes`: numbers, names and endings of runs as people write them.
 """
 

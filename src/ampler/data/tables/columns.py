@@ -44,7 +44,6 @@ MEASURE = word_set(
     " times runtime runningtime seconds duration cputime walltime usertime rt evaluations fe ert performance"
     " hypervolume hv igd f1 rmse mse mae profit"
 )
-HIGHER = word_set("accuracy acc auc f1 precision recall hypervolume hv profit reward score")
 # One of the runs of a table that has them side by side: run.1, run_2, rep3, trial 5, or just 6.
 RUN_COLUMN = re.compile(r"(?:run|rep|repetition|replicate|trial|fold)?[\s._-]*\d+", re.IGNORECASE)
 IOH_LEVEL = frozenset({"target", "runtime"})  # IOHanalyzer's samples hold one value per target, or per budget

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,13 @@ from ampler.data.tables.cells import Place, holds_numbers, same
 from ampler.data.tables.columns import Columns, find, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
-from ampler.data.tables.shapes import ResultsTable, to_table
+from ampler.data.tables.shapes import Direction, ResultsTable, to_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _FIND_ALL = Columns()
+HYPERFINE_ROW = "run"  # a row of hyperfine's results
 
 
 def read_table(
@@ -44,7 +46,9 @@ def read_table(
     header = [str(name) for name in frame.columns]
     numeric = {name for name in header if holds_numbers(frame[name])}
     shape = shape_of(header, numeric, columns)
-    return to_table(frame, shape, metric=columns.metric, place=place)
+    table = to_table(frame, shape, metric=columns.metric, place=place)
+    measured = place.row == HYPERFINE_ROW and table.direction is None
+    return replace(table, direction=Direction("lower", "what hyperfine measures")) if measured else table
 
 
 def _frame(source: Any, columns: Columns, encoding: str | None, limit: int) -> tuple[pd.DataFrame, Place, Columns]:
@@ -59,7 +63,7 @@ def _frame(source: Any, columns: Columns, encoding: str | None, limit: int) -> t
         return _indexed(read_parquet(path, limit=limit)), Place(path.name, "row"), columns
     if ".json" in suffixes[-2:]:
         frame = read_hyperfine(read_bytes(path, limit=limit), path.name)
-        return frame, Place(path.name, "run"), _for_hyperfine(frame, columns, path.name)
+        return frame, Place(path.name, HYPERFINE_ROW), _for_hyperfine(frame, columns, path.name)
     return read_text(path, encoding=encoding, limit=limit), Place(path.name), columns
 
 

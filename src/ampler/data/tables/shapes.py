@@ -15,7 +15,8 @@ from ampler.core.runs import Runs
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, needed, row_names
-from ampler.data.tables.columns import DIMENSION, HIGHER, SEED, Long, Shape, Wide, fold
+from ampler.data.tables.columns import DIMENSION, SEED, Long, Shape, Wide, fold
+from ampler.data.tables.directions import better_by_name
 from ampler.data.tables.outcomes import statuses
 
 if TYPE_CHECKING:
@@ -25,14 +26,21 @@ MOST_LEVELS = 12  # a column with more values than this names instances, it does
 _NAMES, _VALUE = "\0names", "\0value"  # columns of a melted table; no file has columns of these names
 
 
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """What is better, and what in the table says so, in words: "the name 'accuracy'"."""
+
+    better: Better
+    said_by: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultsTable:
     """What a table of results holds: the runs, what groups the instances, and what the reader noticed."""
 
     runs: Runs
     features: Mapping[str, Mapping[str, object]]  # feature -> instance -> value
-    better: Better | None  # what the table itself says: maximize = TRUE means higher
-    sounds_higher: bool  # whether its values are called accuracy, or another word for what one wants more of
+    direction: Direction | None  # None: the table does not say what is better
     notes: tuple[str, ...]
 
 
@@ -66,8 +74,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Pl
     return ResultsTable(
         Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
         _features(rows, long),
-        _direction(rows.frame, long.direction),
-        _sounds_higher(rows.frame, long),
+        _direction(rows.frame, long),
         (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
     )
 
@@ -206,17 +213,21 @@ def _as_numbers(names: Sequence[str]) -> Sequence[object]:
     return [int(number) if number.is_integer() else number for number in numbers]
 
 
-def _direction(frame: pd.DataFrame, column: str | None) -> Better | None:
-    """What a column "maximize" says, if it says the same everywhere."""
+def _direction(frame: pd.DataFrame, long: Long) -> Direction | None:
+    """What a column "maximize" says, if it says the same everywhere; else what the name of the values says."""
+    said = _maximize(frame, long.direction)
+    if said is not None:
+        return Direction(said, f"column {long.direction!r}")
+    names = [] if long.metric is None else [str(frame[long.metric].iloc[0])]
+    known = [(name, better_by_name(name)) for name in (*names, long.values[0])]
+    return next((Direction(better, f"the name {name!r}") for name, better in known if better), None)
+
+
+def _maximize(frame: pd.DataFrame, column: str | None) -> Better | None:
     words = {str(word).strip().lower() for word in frame[column].unique()} if column is not None else set()
     if words and words <= {"true", "1", "t", "yes"}:
         return "higher"
     return "lower" if words and words <= {"false", "0", "f", "no", "-1"} else None
-
-
-def _sounds_higher(frame: pd.DataFrame, long: Long) -> bool:
-    metric = frame[long.metric].iloc[0] if long.metric is not None else ""
-    return fold(long.values[0]) in HIGHER or fold(metric) in HIGHER
 
 
 def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:

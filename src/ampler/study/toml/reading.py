@@ -43,6 +43,7 @@ class StudyFile:
     path: Path
     plan: Plan
     workers: int | None = None
+    notes: tuple[str, ...] = ()  # what the file leaves open and a reader should know
 
 
 def read_study_file(path: str | PathLike[str]) -> StudyFile:
@@ -68,7 +69,13 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
             policy=run.read("on-failure", keys.on_failure, StopStudy()),
             retries=run.read("retries", keys.at_least(0), 0),
         )
-    return StudyFile(file, plan, run.read("workers", keys.at_least(1), None))
+    return StudyFile(file, plan, run.read("workers", keys.at_least(1), None), notes=_left_open(document))
+
+
+def _left_open(document: dict[str, Any]) -> tuple[str, ...]:
+    if "better" in document:
+        return ()
+    return ('better is not said, so lower values are taken as better; write better = "lower" or better = "higher"',)
 
 
 def _text(file: Path) -> str:

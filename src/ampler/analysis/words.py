@@ -171,7 +171,7 @@ def _nothing_found(
 
 
 def headline(analysis: Analysis) -> str:
-    """Say what was found, counted: first of all, if nothing should be claimed on it; last, what a name says is better."""
+    """Say what was found, counted: first, if nothing should be claimed on it; last, what a name says is better."""
     warning = CLAIM_NOTHING if _is_biased(analysis) else ""
     directions = [each.sentence for each in analysis.warnings if each.kind == "direction"]
     return warning + " ".join([_found(analysis), *directions])

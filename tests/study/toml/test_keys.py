@@ -39,14 +39,17 @@ def test_what_is_no_size(text):
 
 
 def test_every_known_key_stands_in_a_table_of_its_own():
-    assert set(TABLES) == {"", "[rule]", "[run]", "[[algorithm]]", "[instances]"}
+    assert set(TABLES) == {"", "[rule]", "[run]", "[defaults]", "[[algorithm]]", "[instances]"}
     assert all(len(set(known)) == len(known) for known in TABLES.values())
 
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_every_key_is_documented_and_no_other(kind):
-    starts = {"": "At the top", "[rule]": "`[rule]`, ", "[run]": "`[run]`, ", "[[algorithm]]": "`[[algorithm]]`, "}
+    starts = {
+        "": "At the top",
+        **{table: f"`{table}`, " for table in ("[rule]", "[run]", "[defaults]", "[[algorithm]]")},
+    }
     section = PAGE.split(starts.get(kind, "`[instances]`:"))[1].split("\n\n")[1]
     rows = [line.split("`")[1] for line in section.splitlines()[2:]]
-    tables = {"rule", "run", "algorithm", "instances"}
+    tables = {"rule", "run", "defaults", "algorithm", "instances"}
     assert rows == [key for key in TABLES[kind] if key not in tables]

@@ -19,7 +19,7 @@ from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, part_of
-from ampler.study.record import record, uncut
+from ampler.study.record import as_begun, record, uncut
 from ampler.study.seeds import run_seed
 from ampler.study.status import status_of
 from ampler.study.store import environment, merge_stores, open_store, read_store
@@ -201,7 +201,7 @@ def test_grown_parts_merge_into_the_grown_study_with_every_plan_and_its_date(tmp
         if seen[0].index < finished[seen[0].instance].counts[seen[0].algorithm]
     }
     assert asked == set(map(_key_and_value, kept(tmp_path / "fresh.db")[0]))
-    assert plans == [uncut(record(small)), uncut(record(large))]
+    assert plans == [uncut(record(as_begun(plan))) for plan in (small, large)]
     with read_store(tmp_path / "merged.db") as store:
         assert all(plan.created for plan in store.plans())
         assert len(store.sessions()) == 4

@@ -11,18 +11,21 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from ampler.sampling.allocation import largest_error, next_runs
 from ampler.sampling.pair_errors import pairs_of
 from ampler.stats import guard as guard_module
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.guard import guarded_variances
+from ampler.stats.summaries import summary_of
+from summary_streams import LONGEST, SummaryStreams, true_spread
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "sampling"))
 from barrier import exact_counts
@@ -33,6 +36,7 @@ START = 10
 MEAN = 100.0
 SPREAD = 0.3  # the algorithms' true means lie within ±30 % of each other
 NOISE = 2.0  # the sd that the patterns multiply
+MANY = 4000  # runs that are as good as infinitely many
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,13 @@ class Rule:
     guard: str = "pairs"
     batch: int = 16
     runs: int | None = None
+    edition: int = 1  # of the guard; `bench_guard` measures the second
 
     @property
     def name(self) -> str:
         if self.runs is not None:
             return f"fixed {self.runs}"
-        suffix = "" if self.batch == 16 else f" ({self.batch})"
+        suffix = ("" if self.batch == 16 else f" ({self.batch})") + ("" if self.edition == 1 else f", {self.edition}")
         return "greedy/none (paper)" if self == PAPER else f"{self.allocation}/{self.guard}{suffix}"
 
 
@@ -65,6 +70,7 @@ class Cell:
     pattern: str
     distribution: str
     load: float
+    statistic: str = "mean"
 
     @cached_property
     def contrasts(self) -> Contrasts:
@@ -73,6 +79,22 @@ class Cell:
     @cached_property
     def deviations(self) -> Floats:
         return NOISE * PATTERNS[self.pattern](self.algorithms)
+
+    @cached_property
+    def noise(self) -> Floats:
+        """The sd of one run of each algorithm, as the statistic sees it when there are many."""
+        return self.deviations * np.sqrt(true_spread(self.distribution, self.statistic, MANY))
+
+    @cached_property
+    def hard(self) -> NDArray[np.bool_]:
+        """The pairs that the first runs do not bring within se."""
+        return self.squared_errors(self._start) > self.se**2
+
+    def squared_errors(self, counts: Floats) -> Floats:
+        """The true squared standard error of each pair after so many runs."""
+        spread = np.vectorize(partial(true_spread, self.distribution, self.statistic))(counts.astype(int))
+        means = np.broadcast_to(self.means, counts.shape)
+        return self.contrasts.squared_errors(means, self.deviations**2 * spread / counts)
 
     @cached_property
     def means(self) -> Floats:
@@ -90,7 +112,7 @@ class Cell:
         from scipy.optimize import brentq
 
         wanted = self.load * START * self.algorithms
-        highest = float(largest_error(self.contrasts, self._start, self.deviations**2, self.means))
+        highest = float(largest_error(self.contrasts, self._start, self.noise**2, self.means))
         lowest = highest / (100 * self.load)
         log_se = brentq(lambda x: np.log(self._optimum(np.exp(x)).sum() / wanted), np.log(lowest), np.log(highest))
         return float(np.exp(log_se))
@@ -100,7 +122,7 @@ class Cell:
         return np.full(self.algorithms, float(START))
 
     def _optimum(self, se: float) -> Floats:
-        return exact_counts(pairs_of(self.contrasts, self.deviations**2, self.means), se, self._start)
+        return exact_counts(pairs_of(self.contrasts, self.noise**2, self.means), se, self._start)
 
 
 @dataclass(frozen=True)
@@ -130,6 +152,12 @@ class Outcome:
         errors = cell.contrasts.squared_errors(np.broadcast_to(cell.means, self.counts.shape), self._squares)
         return (errors <= cell.se**2 * (1 + 1e-9)).mean(axis=-1)
 
+    @cached_property
+    def hard_within(self) -> Floats:
+        """The share of the hard pairs that are truly known to within se."""
+        cell = self.cell
+        return (cell.squared_errors(self.counts)[:, cell.hard] <= cell.se**2 * (1 + 1e-9)).mean(axis=-1)
+
     @property
     def price(self) -> Floats:
         """Runs over the optimum for the accuracy really reached: never below 1, but for the first runs."""
@@ -152,7 +180,14 @@ class Outcome:
         }
 
 
-def simulate(cell: Cell, rule: Rule, streams: Streams) -> Outcome:
+def streams_for(cell: Cell, replications: int) -> Streams | SummaryStreams:
+    """Return the streams of values that rules draw from in a cell."""
+    if cell.statistic == "mean":
+        return Streams(cell.distribution, cell.algorithms, replications)
+    return SummaryStreams(cell.distribution, cell.algorithms, replications, cell.statistic)
+
+
+def simulate(cell: Cell, rule: Rule, streams: Streams | SummaryStreams) -> Outcome:
     """Let the rule decide on every replication until it stops."""
     shape = (streams.replications, cell.algorithms)
     if rule.runs is not None:
@@ -161,9 +196,17 @@ def simulate(cell: Cell, rule: Rule, streams: Streams) -> Outcome:
     state = _State.begin(cell, streams)
     while state.size:
         variances = guarded_variances(
-            state.counts, state.variances, state.kurtosis, guard=rule.guard, reference=cell.contrasts.reference
+            state.counts,
+            state.variances,
+            state.kurtosis,
+            degrees=summary_of(cell.statistic).degrees(state.counts),
+            guard=rule.guard,
+            reference=cell.contrasts.reference,
+            edition=rule.edition,
         )
         going = largest_error(cell.contrasts, state.counts, variances, state.means) > cell.se
+        if cell.statistic != "mean":
+            going &= state.counts.max(axis=-1) < LONGEST
         if not going.all():
             result[state.rows[~going]] = state.counts[~going]
             state, variances = state.only(going), variances[going]
@@ -272,13 +315,17 @@ class Distribution:
     draw: Callable[[np.random.Generator, tuple[int, int]], Floats]
     mean: float
     sd: float
+    inverse: Callable[[Floats], Floats] | None = None  # of the distribution function, where it has one
 
 
 DISTRIBUTIONS = {
-    "normal": Distribution(lambda rng, shape: rng.standard_normal(shape), 0.0, 1.0),
-    "exponential": Distribution(lambda rng, shape: rng.standard_exponential(shape), 1.0, 1.0),
+    "normal": Distribution(lambda rng, shape: rng.standard_normal(shape), 0.0, 1.0, ndtri),
+    "exponential": Distribution(lambda rng, shape: rng.standard_exponential(shape), 1.0, 1.0, lambda u: -np.log1p(-u)),
     "lognormal": Distribution(
-        lambda rng, shape: np.exp(rng.standard_normal(shape)), np.exp(0.5), np.sqrt((np.e - 1) * np.e)
+        lambda rng, shape: np.exp(rng.standard_normal(shape)),
+        np.exp(0.5),
+        np.sqrt((np.e - 1) * np.e),
+        lambda u: np.exp(ndtri(u)),
     ),
     "discrete": Distribution(lambda rng, shape: np.floor(4 * rng.random(shape) ** 2), *(1.0, 1.0)),
     "bernoulli": Distribution(lambda rng, shape: (rng.random(shape) < 0.1).astype(float), 0.1, 0.3),
@@ -297,8 +344,6 @@ DISTRIBUTIONS["discrete"] = _exact_discrete()
 
 
 def _lognormal_pattern(algorithms: int) -> Floats:
-    from scipy.special import ndtri
-
     quantiles = np.exp(ndtri((np.arange(algorithms) + 0.5) / algorithms))
     return np.random.default_rng([algorithms, 2]).permutation(quantiles)
 

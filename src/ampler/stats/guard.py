@@ -108,7 +108,7 @@ def _lent(variances: Floats, degrees: Floats, squares: Floats, total: Floats, le
     """Let constant algorithms beside a single one that varies borrow from it: equal values are not certainty.
 
     With two that vary there is a prior to borrow from; of values that are 1 in a tenth of the runs and else 0, and two
-    algorithms, 63 % of the pairs come within the accuracy wanted instead of 55 %.
+    algorithms, 69 % of the pairs come within the accuracy wanted instead of 56 %.
     """
     varies = (variances > 0) & (degrees > 0)
     borrows = (varies.sum(axis=-1, keepdims=True) == 1) & ~varies & (degrees > 0)

@@ -76,6 +76,12 @@ def same(before, now):
     return before == now
 
 
+def analysed_as_then(place):
+    """The analysis of all runs as they are, as it was then; what is told today of their bias is new."""
+    now = json.loads(ampler("analyse", "study.db", "--json", "--estimate", "all-runs", where=place))
+    return now | {"warnings": [caution for caution in now["warnings"] if caution["kind"] not in ("bias", "biased")]}
+
+
 @pytest.mark.parametrize(("name", "recorded"), [("python", 80), ("command", 41), ("demo", 20)])
 def test_an_old_study_file_is_read_and_left_as_it_is(folder, name, recorded):
     path = folder(name) / "study.db"
@@ -95,7 +101,7 @@ def test_an_old_study_file_is_read_and_left_as_it_is(folder, name, recorded):
 def test_an_old_study_is_analysed_to_the_numbers_of_its_day(folder):
     place = folder("python")
 
-    now = json.loads(ampler("analyse", "study.db", "--json", where=place))
+    now = analysed_as_then(place)
 
     assert same(json.loads((place / "analysis.json").read_text()), now)
 
@@ -137,7 +143,7 @@ def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_h
     assert "ampler.demo:anneal" in (place / "study.toml").read_text()
 
     ampler("run", "study.toml", where=place)
-    now = json.loads(ampler("analyse", "study.db", "--json", where=place))
+    now = analysed_as_then(place)
 
     assert same(json.loads((place / "analysis.json").read_text()), now)
     with read_store(place / "study.db") as store:

@@ -57,7 +57,9 @@ def analyse(
     power: float | None = None,
     on_failure: FailurePolicy | str | None = None,
     algorithm: Names = None,
+    algorithms: Names = None,
     instance: Names = None,
+    ignore: Names = None,
     value: str | None = None,
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
@@ -68,15 +70,23 @@ def analyse(
     `difference` must be chosen: "simple", "percent" or "log-ratio"; so must `better`, "lower" or "higher", unless the
     values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
     se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
-    `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows. `on_failure` says
-    what a failed run counts as: "drop", "penalty=1000", "par=10". Values below `floor` count as it.
+    `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
+    of the algorithms, and columns to `ignore` are as if they were not there. `on_failure` says what a failed run counts
+    as: "drop", "penalty=1000", "par=10". Values below `floor` count as it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
     >>> analyse(frame, difference="simple", better="lower").comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
-    columns = Columns(_names("algorithm", algorithm), _names("instance", instance), value, metric)
+    columns = Columns(
+        _names("algorithm", algorithm),
+        _names("instance", instance),
+        value,
+        metric,
+        algorithms=_names("algorithms", algorithms),
+        ignore=_names("ignore", ignore),
+    )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
         "difference": difference,
@@ -135,7 +145,9 @@ def advise(
     available: int | None = None,
     on_failure: FailurePolicy | str | None = None,
     algorithm: Names = None,
+    algorithms: Names = None,
     instance: Names = None,
+    ignore: Names = None,
     value: str | None = None,
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
@@ -146,7 +158,14 @@ def advise(
     Returns the accuracy se and the number of instances that find a raw difference of `detect` at the least cost. The
     other words are those of `analyse` and `advise_runs`.
     """
-    columns = Columns(_names("algorithm", algorithm), _names("instance", instance), value, metric)
+    columns = Columns(
+        _names("algorithm", algorithm),
+        _names("instance", instance),
+        value,
+        metric,
+        algorithms=_names("algorithms", algorithms),
+        ignore=_names("ignore", ignore),
+    )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
         "difference": difference,

@@ -59,3 +59,51 @@ def test_an_iteration_numbers_the_runs_when_nothing_else_does(write, cells):
 def test_an_option_that_names_no_column_lists_the_columns(write):
     with pytest.raises(InvalidData, match=r"--value must name a column, got 'v'.*'Observation'"):
         read_table(write(LONG), columns=Columns(value="v"))
+
+
+# wide tables: what describes an instance is no algorithm ------------------------------------------------------------
+
+DESCRIBED = "dataset,Size,Radius,n,old,new\ni1,100,0.5,7,1.5,2\ni2,200,0.25,8,3,4\ni3,100,0.5,9,2,3\ni4,200,0.5,7,5,6\n"
+
+
+def test_numbers_that_describe_the_instance_are_groups_and_no_algorithms(write):
+    table = read_table(write(DESCRIBED))
+    assert table.runs.algorithms == ("old", "new")
+    assert table.features["Size"] == {"i1": 100, "i2": 200, "i3": 100, "i4": 200}
+    assert "columns 'old', 'new' are taken as algorithms, 'dataset' as the instance" in table.notes[0]
+    assert "'Size', 'Radius', 'n' describe it; choose with --algorithms or --ignore" in table.notes[0]
+
+
+def test_a_short_name_is_an_algorithm_where_it_holds_results(write):
+    table = read_table(write("dataset,n,m\ni1,1.5,2\ni2,3,4.25\n"))
+    assert table.runs.algorithms == ("n", "m")
+
+
+def test_what_the_user_calls_an_algorithm_is_one(write):
+    table = read_table(write(DESCRIBED), columns=Columns(algorithms=("Size", "old")))
+    assert table.runs.algorithms == ("Size", "old")
+
+
+def test_the_algorithms_of_a_long_table_can_be_chosen_too(write, cells):
+    table = read_table(write(LONG + "c,i1,7\nc,i3,8\n"), columns=Columns(algorithms=("c", "a")))
+    assert cells(table) == {("i1", "a"): [1.5], ("i2", "a"): [3], ("i1", "c"): [7], ("i3", "c"): [8]}
+    assert table.runs.instances == ("i1", "i2", "i3")
+    with pytest.raises(InvalidData, match=r"--algorithms must name algorithms, got 'z': there are 'a', 'b'"):
+        read_table(write(LONG), columns=Columns(algorithms=("z",)))
+
+
+def test_ignored_columns_are_as_if_they_were_not_there(write):
+    table = read_table(write("dataset,parameter,old,new\ni1,5,1,2\ni2,6,3,4\n"), columns=Columns(ignore=("Parameter",)))
+    assert table.runs.algorithms == ("old", "new")
+    assert table.features == {}
+    with pytest.raises(InvalidData, match="--ignore must name a column, got 'x'"):
+        read_table(write(DESCRIBED), columns=Columns(ignore=("x",)))
+
+
+@pytest.mark.parametrize("name", ["model", "Model name", "agent", "policy"])
+def test_other_common_names_of_the_algorithm_are_known(write, name):
+    assert read_table(write(f"{name},task,score\na,i1,1\nb,i1,2\n")).runs.algorithms == ("a", "b")
+
+
+def test_a_common_name_beside_a_plain_one_is_not_the_algorithm(write):
+    assert read_table(write("algorithm,model,task,score\na,x,i1,1\nb,x,i1,2\n")).runs.algorithms == ("a", "b")

@@ -180,3 +180,36 @@ def test_public_data_say_what_is_special_about_them(public_data):
     assert np.bincount(status, minlength=4).tolist() == [1526, 371, 211, 0]
     with pytest.raises(InvalidData, match=r"'accuracy', 'loss'"):
         read_table(public_data / "saes_ml_data.csv")
+
+
+def test_a_frame_with_a_plain_index_has_its_rows_as_instances():
+    import pandas as pd
+
+    table = read_table(pd.DataFrame({"old": [1.0, 2.0, 3.0], "new": [1.5, 2.5, 2.0]}))
+    assert (table.runs.instances, table.runs.algorithms) == (("0", "1", "2"), ("old", "new"))
+    assert "'row' as the instance" in table.notes[0]
+
+
+def test_rows_of_measures_are_not_taken_for_algorithms():
+    import pandas as pd
+
+    with pytest.raises(InvalidData, match="no column names the instance"):
+        read_table(pd.DataFrame({"time": [1.0, 2.0], "accuracy": [0.5, 0.6]}))
+
+
+def test_a_file_in_which_nothing_names_the_instances_is_asked_about(write):
+    with pytest.raises(InvalidData, match="no column names the instance"):
+        read_table(write("old,new\n1,2\n3,4\n"))
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithms"),
+    [
+        ("benavoli2017_accuracies_mean.csv", ("nbc", "aode", "hnb", "j48", "j48gr")),
+        ("demsar2006_table6.csv", ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")),
+    ],
+)
+def test_wide_public_data_have_their_algorithms_and_say_so(public_data, name, algorithms):
+    table = read_table(public_data / name)
+    assert table.runs.algorithms == algorithms
+    assert "are taken as algorithms, 'dataset' as the instance" in table.notes[0]

@@ -96,7 +96,9 @@ def table_options() -> list[inspect.Parameter]:
     """Return the options of a table of results: which columns, which rows, what failed runs count as."""
     return [
         _optional("algorithm", _text("COLUMN", "Names the algorithm; several: a,b.")),
+        _optional("algorithms", _text("NAMES", "Compare these only: a,b,c; columns of a wide table.")),
         _optional("instance", _text("COLUMN", "Names the instance; several: a,b.")),
+        _optional("ignore", _text("COLUMNS", "Columns that are not looked at: a,b.")),
         _optional("value", _text("COLUMN", "Holds the value to compare.")),
         _optional("metric", _text("NAME", "Which metric, if the table has several.")),
         _optional(
@@ -140,7 +142,7 @@ def as_arguments(file: Path, said: Said) -> Said:
 
     if said["difference"] is None and not is_study_file(file):
         raise WrongUsage(f"say which difference is compared: {DIFFERENCES}")
-    columns = {name: several(said[name]) for name in ("algorithm", "instance")}
+    columns = {name: several(said[name]) for name in ("algorithm", "algorithms", "instance", "ignore")}
     return said | columns | {"where": conditions(said["where"])}
 
 

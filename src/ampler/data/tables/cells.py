@@ -44,6 +44,15 @@ def holds_numbers(column: pd.Series[Any]) -> bool:
     return len(text) > 0 and bool(pd.to_numeric(text, errors="coerce").notna().mean() >= 0.5)
 
 
+def holds_whole_numbers(column: pd.Series[Any]) -> bool:
+    """Whether all numbers of a column of numbers are whole."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    known = numbers[np.isfinite(numbers)]
+    return len(known) > 0 and bool((known == np.round(known)).all())
+
+
 def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
     """Return a column as numbers; a missing one is NaN, text is an error that names the line."""
     import pandas as pd

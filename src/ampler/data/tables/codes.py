@@ -28,6 +28,13 @@ class Coded:
         """The same names for some of the rows."""
         return Coded(self.codes[rows], self.names)
 
+    def without_absent(self) -> Coded:
+        """The same rows, the names without those that no row has."""
+        there = np.unique(self.codes[self.codes >= 0])
+        places = np.full(len(self.names) + 1, -1, dtype=np.intp)  # the last place is that of no name
+        places[there] = np.arange(len(there))
+        return Coded(places[self.codes], tuple(self.names[code] for code in there))
+
     def of(self, row: int) -> str:
         """The name of a row."""
         return self.names[int(self.codes[row])]

@@ -21,12 +21,24 @@ ALGORITHM = word_set(
     " classifier classifiername optimizer optimiser optimizername heuristic metaheuristic variant config"
     " configuration configurationid configid approach learner estimator"
 )
+ALGORITHM_ELSE = word_set(  # where none of the above is there
+    "model modelname modelid agent agentname policy policyname strategy system systemname tool toolname implementation"
+)
 INSTANCE = word_set(
     "instance instanceid instancename inst problem problemname problemid dataset datasetname datasetid database"
     " benchmark benchmarkname benchmarkid func funcid funcname function functionid functionname fid"
 )
 INSTANCE_ELSE = word_set("task taskid taskname testcase case file filename input inputfile graph matrix")
 DIMENSION = word_set("dim dims dimension dimensions ndim")
+# What tables say of an instance in numbers, beside the results: never an algorithm unless the user says so.
+DESCRIPTOR = word_set(
+    "size sizes instancesize problemsize datasetsize radius nodes nnodes numnodes edges vertices arcs jobs machines"
+    " customers vehicles items variables vars nvars constraints clauses features nfeatures attributes samples nsamples"
+    " examples observations classes nclasses capacity density width height depth year timelimit cutoff"
+    " optimum bestknown bestknownvalue bks lowerbound upperbound"
+)
+# Names too short to be sure of: descriptors where they hold whole numbers alone.
+COUNT = word_set("n m k d p id no nr number group class cluster level category")
 INDEX = word_set(
     "index run runid runno runnumber runindex rep repetition repetitionid replicate replication repeat execution"
     " executionid iteration trial trialid fold foldid"
@@ -60,6 +72,8 @@ class Columns:
     instance: tuple[str, ...] = ()
     value: str | None = None
     metric: str | None = None  # which of several metrics
+    algorithms: tuple[str, ...] = ()  # compare these only: columns of a wide table, names in a long one
+    ignore: tuple[str, ...] = ()  # columns that are as if they were not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +95,7 @@ class Long:
 class Wide:
     """One row per instance (or per run on it), one column per algorithm; turned around when `transposed`."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # none: only the row's number names it
     values: tuple[str, ...]
     transposed: bool
     index: tuple[str, ...]
@@ -101,13 +115,15 @@ def fold(name: object) -> str:
     return re.sub(r"[^0-9a-z]", "", str(name).lower())
 
 
-def shape_of(header: Sequence[str], numeric: Collection[str], said: Columns) -> Shape:
-    """Decide what each column holds, from the names and from which columns hold numbers."""
-    if (
-        len(said.algorithm) > 1
-        and said.value is None
-        and all(find(header, c, "algorithm") in numeric for c in said.algorithm)
-    ):
+def shape_of(
+    header: Sequence[str], numeric: Collection[str], said: Columns, *, numbered: Collection[str] = ()
+) -> Shape:
+    """Decide what each column holds, from the names and from which columns hold numbers.
+
+    `numbered` are those that hold whole numbers alone.
+    """
+    numeric = {name for name in numeric if not (fold(name) in COUNT and name in numbered)} | set(said.algorithms)
+    if _are_algorithms(header, numeric, said):
         return _wide(header, numeric, _instance(header, said, ()), said)
     algorithm = _algorithm(header, said)
     instance = _instance(header, said, algorithm)
@@ -122,6 +138,16 @@ def shape_of(header: Sequence[str], numeric: Collection[str], said: Columns) -> 
     return _as_wide(header, algorithm, values, transposed=True)
 
 
+def _are_algorithms(header: Sequence[str], numeric: Collection[str], said: Columns) -> bool:
+    """Whether the columns that the user names are algorithms side by side."""
+    if said.value is not None:
+        return False
+    if len(said.algorithm) > 1:
+        return all(find(header, name, "algorithm") in numeric for name in said.algorithm)
+    folded = {fold(name) for name in header}
+    return bool(said.algorithms) and all(fold(name) in folded for name in said.algorithms)
+
+
 def find(header: Sequence[str], wanted: str, option: str) -> str:
     """Return the column called `wanted`, exactly or without regard to case."""
     alike = [wanted] if wanted in header else [name for name in header if fold(name) == fold(wanted)]
@@ -133,7 +159,7 @@ def find(header: Sequence[str], wanted: str, option: str) -> str:
 def _algorithm(header: Sequence[str], said: Columns) -> tuple[str, ...]:
     if said.algorithm:
         return tuple(find(header, name, "algorithm") for name in said.algorithm)
-    found = _named(header, ALGORITHM)
+    found = _named(header, ALGORITHM) or _named(header, ALGORITHM_ELSE)
     if len(found) > 1:
         raise InvalidData(
             f"{quoted(found)} could each name the algorithm; say which with --algorithm {found[0]},"
@@ -208,19 +234,19 @@ def _wide(header: Sequence[str], numeric: Collection[str], instance: tuple[str, 
     if not numeric:
         raise InvalidData(f"a column must hold the numbers to compare, none does: the columns are {quoted(header)}")
     names = instance or tuple(name for name in header if name not in numeric)[:1]
-    values = tuple(find(header, name, "algorithm") for name in said.algorithm) or _side_by_side(header, numeric, names)
+    chosen = said.algorithm or said.algorithms
+    values = tuple(find(header, name, "algorithms") for name in chosen) or _side_by_side(header, numeric, names)
     if said.value is not None or not values:
         raise InvalidData(
-            f"no column names the algorithm; say which with --algorithm: the columns are {quoted(header)}"
+            "no column names the algorithm; say which with --algorithm, or which columns are algorithms with"
+            f" --algorithms: the columns are {quoted(header)}"
         )
-    if not names:
-        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
     return _as_wide(header, names, values, transposed=False)
 
 
 def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collection[str]) -> tuple[str, ...]:
     """The columns of numbers of a table that has algorithms (or instances) side by side; () when it has none."""
-    aside = INDEX | SEED | DIMENSION
+    aside = INDEX | SEED | DIMENSION | DESCRIPTOR
     free = tuple(name for name in header if name in numeric and name not in names and fold(name) not in aside)
     return free if len(free) > 1 else ()
 

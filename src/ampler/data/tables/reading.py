@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
 from ampler.core.wording import quoted
-from ampler.data.tables.cells import Place, holds_numbers, same
-from ampler.data.tables.columns import Columns, find, shape_of
+from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, same
+from ampler.data.tables.columns import COUNT, MEASURE, VALUE, Columns, Shape, Wide, find, fold, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
 from ampler.data.tables.shapes import Direction, ResultsTable, to_table
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FIND_ALL = Columns()
+FRAME_ROW = "row"  # of a data frame
 HYPERFINE_ROW = "run"  # a row of hyperfine's results
 
 
@@ -42,25 +43,26 @@ def read_table(
     (('a', 'b'), ('1', '2'), [4.0, 5.0, 6.0, 8.0])
     """
     frame, place, columns = _frame(source, columns, encoding, limit)
-    frame = _chosen(frame, where or {}, place)
+    frame = _without(_chosen(frame, where or {}, place), columns.ignore)
     header = [str(name) for name in frame.columns]
     numeric = {name for name in header if holds_numbers(frame[name])}
-    shape = shape_of(header, numeric, columns)
-    table = to_table(frame, shape, metric=columns.metric, place=place)
+    numbered = {name for name in numeric if fold(name) in COUNT and holds_whole_numbers(frame[name])}
+    frame, shape = _with_names(frame, shape_of(header, numeric, columns, numbered=numbered), place)
+    table = to_table(frame, shape, columns=columns, place=place)
     measured = place.row == HYPERFINE_ROW and table.direction is None
     return replace(table, direction=Direction("lower", "what hyperfine measures")) if measured else table
 
 
 def _frame(source: Any, columns: Columns, encoding: str | None, limit: int) -> tuple[pd.DataFrame, Place, Columns]:
     if not isinstance(source, str | PathLike):
-        return _from_memory(source), Place("the data frame", "row"), columns
+        return _from_memory(source), Place("the data frame", FRAME_ROW), columns
     path = Path(source)
     if not path.is_file():
         kind = "is a folder" if path.is_dir() else "does not exist"
         raise InvalidData(f"the results must be in a file, but {path} {kind}")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] in ([".parquet"], [".pq"]):
-        return _indexed(read_parquet(path, limit=limit)), Place(path.name, "row"), columns
+        return _indexed(read_parquet(path, limit=limit)), Place(path.name, FRAME_ROW), columns
     if ".json" in suffixes[-2:]:
         frame = read_hyperfine(read_bytes(path, limit=limit), path.name)
         return frame, Place(path.name, HYPERFINE_ROW), _for_hyperfine(frame, columns, path.name)
@@ -101,7 +103,28 @@ def _for_hyperfine(frame: pd.DataFrame, columns: Columns, source: str) -> Column
             f"{source} times each command in one situation only; a comparison needs several instances,"
             " given to hyperfine as a parameter: hyperfine -L instance a.txt,b.txt 'solver {instance}'"
         )
-    return Columns(columns.algorithm or ("algorithm",), instance, columns.value or "value", columns.metric)
+    return replace(
+        columns,
+        algorithm=columns.algorithm or ("algorithm",),
+        instance=instance,
+        value=columns.value or "value",
+    )
+
+
+def _without(frame: pd.DataFrame, ignored: Collection[str]) -> pd.DataFrame:
+    header = [str(name) for name in frame.columns]
+    return frame.drop(columns=[find(header, name, "ignore") for name in ignored])
+
+
+def _with_names(frame: pd.DataFrame, shape: Shape, place: Place) -> tuple[pd.DataFrame, Shape]:
+    """A data frame in which nothing names the instances: the numbers of its rows do."""
+    if not isinstance(shape, Wide) or shape.names:
+        return frame, shape
+    header = [str(name) for name in frame.columns]
+    if place.row != FRAME_ROW or any(fold(name) in VALUE | MEASURE for name in shape.values):
+        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
+    name = next(word for word in ("row", "row number", "number of the row") if word not in header)
+    return frame.assign(**{name: frame.index.astype("str")}), replace(shape, names=(name,))
 
 
 def _chosen(frame: pd.DataFrame, where: Mapping[str, str], place: Place) -> pd.DataFrame:

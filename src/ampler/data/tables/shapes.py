@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from ampler.core.runs import Runs
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, needed, row_names
-from ampler.data.tables.columns import DIMENSION, SEED, Long, Shape, Wide, fold
+from ampler.data.tables.columns import DIMENSION, SEED, Columns, Long, Shape, Wide, fold
 from ampler.data.tables.directions import better_by_name
 from ampler.data.tables.outcomes import statuses
 
@@ -56,15 +56,16 @@ class _Rows:
         return _Rows(self.frame.iloc[rows], self.algorithm.at(rows), self.instance.at(rows))
 
 
-def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Place) -> ResultsTable:
+def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Place) -> ResultsTable:
     """Turn a frame into runs; every complaint names the line."""
     frame = frame.assign(**{name: to_numbers(frame[name], place) for name in shape.values})
     frame, long = _melted(frame, shape)
     if not len(frame):
         raise InvalidData(f"{place.source} holds no run; there must be one row per run below the header")
-    frame = _one_metric(frame, long, metric, place)
+    frame = _one_metric(frame, long, columns.metric, place)
     parts = needed(frame, long.instance)
     rows = _Rows(frame, row_names(frame, long.algorithm, place), row_names(frame, parts, place))
+    rows = _of_algorithms(rows, columns.algorithms) if isinstance(shape, Long) or shape.transposed else rows
     rows = _last_attempts(rows, long, place)
     _refuse_duplicates(rows, long, place)
     rows = _in_run_order(rows, long)
@@ -75,7 +76,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, metric: str | None, place: Pl
         Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
         _features(rows, long),
         _direction(rows.frame, long),
-        (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
+        (*_wide_note(shape), *_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
     )
 
 
@@ -113,6 +114,18 @@ def _one_metric(frame: pd.DataFrame, long: Long, wanted: str | None, place: Plac
     if len(chosen) != 1:
         raise InvalidData(f"--metric must be one of {quoted(levels)}, got {wanted!r}")
     return frame[frame[long.metric].astype("str") == chosen[0]]
+
+
+def _of_algorithms(rows: _Rows, wanted: Collection[str]) -> _Rows:
+    """The rows of these algorithms only; of all if none is named."""
+    names = rows.algorithm.names
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise InvalidData(f"--algorithms must name algorithms, got {unknown[0]!r}: there are {quoted(names)}")
+    if not wanted:
+        return rows
+    kept = rows.at(np.flatnonzero(np.isin(rows.algorithm.codes, [names.index(name) for name in wanted])))
+    return _Rows(kept.frame, kept.algorithm.without_absent(), kept.instance.without_absent())
 
 
 def _last_attempts(rows: _Rows, long: Long, place: Place) -> _Rows:
@@ -228,6 +241,18 @@ def _maximize(frame: pd.DataFrame, column: str | None) -> Better | None:
     if words and words <= {"true", "1", "t", "yes"}:
         return "higher"
     return "lower" if words and words <= {"false", "0", "f", "no", "-1"} else None
+
+
+def _wide_note(shape: Shape) -> tuple[str, ...]:
+    """What the columns of a table with algorithms, or instances, side by side were taken for."""
+    if isinstance(shape, Long):
+        return ()
+    side, rows = ("instances", "algorithm") if shape.transposed else ("algorithms", "instance")
+    verb = "describe" if len(shape.others) > 1 else "describes"
+    beside = f", and {quoted(shape.others, 6)} {verb} it" if shape.others else ""
+    named = " and ".join(map(repr, shape.names))
+    way_out = "; choose with --algorithms or --ignore" if beside else ""
+    return (f"columns {quoted(shape.values, 6)} are taken as {side}, {named} as the {rows}{beside}{way_out}",)
 
 
 def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:

@@ -307,12 +307,12 @@ class Study:
     rule: Rule | None = None
     start: int = 10
     budget: int | None = None
+    better: Better = "lower"
     statistic: str = "mean"
     alpha: float = 0.05
     target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
-    better: Better = "lower"
     margin: float | None = None
     floor: float | None = None
     timeout: float | None = None

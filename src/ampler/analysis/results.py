@@ -55,7 +55,7 @@ class AlgorithmRuns:
     algorithm: str
     runs: int
     solved: int
-    failures: Mapping[Status, int]
+    failures: Mapping[Status, int]  # by how they ended
     mean_rank: float  # over the complete instances; 1 is best, NaN: too few are complete
 
 

@@ -17,12 +17,10 @@ from ampler.core.checks import positive
 from ampler.core.errors import InvalidData
 from ampler.stats.bayes.mixture import NormalMixture
 
-NODES = 256
-SCANS = (128, 64)  # coarse looks that find where the posterior is
+SCANS, NODES = (128, 64), 256  # coarse looks that find where the posterior is, then the fine one
 NEGLIGIBLE = 40.0  # of the logarithm, below the mode
 SMALLEST, LARGEST = 1e-9, 1e4  # τ in units of the data
-LARGEST_OF_FEW = 1e9  # with two or three instances the tail is long
-FEW = 4
+FEW, LARGEST_OF_FEW = 4, 1e9  # with two or three instances the tail is long
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ FEWEST = 4  # instances: the covariance of the means needs N − 3 degrees of fr
 class SharedPosterior:
     """What is known of one comparison, given all of them."""
 
-    mean: float
+    mean: float  # of the posterior
     interval: Interval
     areas: Areas
 

@@ -13,7 +13,7 @@ In reading order:
 * `stopping`: what ending runs by their values did to the estimates, and what to say of it;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
 * `results`: all of this as one value, `Analysis`;
-* `words`: every sentence about an analysis, and its table as text;
+* `units`, `words`: every sentence about an analysis, and its table as text;
 * `advice`: more instances or more runs, learnt from a pilot.
 
 What is asked comes as one value, `core.settings.AnalysisSettings`. Imports `core`, `stats`, `design` and `sampling`; no

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Subgroup
 from ampler.analysis.results import Analysis
+from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words
 from ampler.core.arrays import Interval
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
@@ -50,24 +51,15 @@ def verdict(
     return _nothing_found(comparison, equivalence, asked, detectable, among)
 
 
-def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
-    """Return the margin of equivalence in the unit of the differences."""
-    if asked.difference == "percent":
-        return f"±{digits(100 * margin)} %"
-    if asked.difference == "log-ratio":
-        return f"a factor of {digits(math.exp(margin))}"
-    return f"±{digits(margin)}"
-
-
 def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: str) -> str:
     first_is_larger = comparison.estimate > _neutral(comparison)
     winner = comparison.first if _first_is_better(comparison, asked) else comparison.second
     estimand = ESTIMANDS[comparison.estimate_of]
     if estimand.is_share:
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
-    amount = _amount(abs(comparison.estimate), asked)
+    amount = amount_in_words(abs(comparison.estimate), asked)
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    shown = f"{_range(bounds, asked)}{_why_neutral(comparison, _in_unit(0.0, asked))}"
+    shown = f"{_range(bounds, asked)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
@@ -109,27 +101,6 @@ def _holds(interval: Interval, comparison: Comparison) -> bool:
     return interval[0] <= _neutral(comparison) <= interval[1]
 
 
-def _amount(size: float, asked: AnalysisSettings) -> str:
-    if asked.difference == "log-ratio":
-        return f"a factor of {_in_unit(size, asked)}"
-    if asked.difference == "simple":
-        return _in_unit(size, asked)
-    base = f"{asked.reference}'s value" if asked.reference is not None else "the grand mean"
-    return f"{_in_unit(size, asked)} of {base}"
-
-
-def _in_unit(value: float, asked: AnalysisSettings) -> str:
-    if asked.difference == "percent":
-        return f"{digits(100 * value)} %"
-    if asked.difference == "log-ratio":
-        return digits(_exp(value))
-    return digits(value)
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 700 else math.inf
-
-
 def _advantage(interval: Interval, *, flip: bool) -> Interval:
     """The interval of the winner's advantage: φ itself, or −φ."""
     low, high = interval
@@ -145,8 +116,8 @@ def _range(bounds: Interval, asked: AnalysisSettings) -> str:
     if math.isinf(low) and math.isinf(high):
         return "out of reach with so few instances"
     if math.isinf(high):
-        return f"from {_in_unit(low, asked)} up"
-    return f"{_in_unit(low, asked)} to {_in_unit(high, asked)}"
+        return f"from {size_in_words(low, asked)} up"
+    return f"{size_in_words(low, asked)} to {size_in_words(high, asked)}"
 
 
 def _nothing_found(

@@ -17,11 +17,10 @@ from ampler.core.errors import InvalidInput, InvalidRule, RunFailed
 from ampler.core.failures import StopStudy, value_of
 from ampler.core.samples import Samples
 from ampler.core.values import Continue, Decision, Finished, Observation, Plan, RunKey, Sample, Stop
+from ampler.running.one_run.execution import TRIES
 from ampler.running.work import Task
 from ampler.study.seeds import run_seed
 from ampler.study.stopping import instance_rule
-
-TRIES = 3  # so often a run may kill its worker before it counts as failed
 
 
 class InstanceRun:

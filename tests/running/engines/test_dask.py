@@ -280,7 +280,12 @@ def test_a_worker_killed_in_mid_study_changes_nothing_and_comes_back(client, tmp
     assert killed[0] not in client.run(os.getpid).values()
 
 
-def test_what_a_killed_worker_was_running_ends_with_it(client, tmp_path):
+def parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.parametrize("killed", ["worker", "its child that makes the run"])
+def test_what_a_killed_worker_was_running_ends_with_it(client, tmp_path, killed):
     mark = tmp_path / "mark"
     script = (
         f"if mkdir {mark} 2>/dev/null; then echo $$ > {mark}/new; mv {mark}/new {mark}/pid; sleep 1000; fi; echo $1"
@@ -294,8 +299,8 @@ def test_what_a_killed_worker_was_running_ends_with_it(client, tmp_path):
         while not (mark / "pid").exists() and time.monotonic() < until:
             time.sleep(0.001)  # as early as can be: the worker may not have told the guardian yet
         commands.append(int((mark / "pid").read_text()))
-        worker = Path(f"/proc/{commands[0]}/stat").read_text().rpartition(")")[2].split()[1]
-        os.kill(int(worker), signal.SIGKILL)
+        maker = parent_of(commands[0])
+        os.kill(parent_of(maker) if killed == "worker" else maker, signal.SIGKILL)
 
     killer = threading.Thread(target=kill_its_worker)
     killer.start()

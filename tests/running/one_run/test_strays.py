@@ -1,6 +1,7 @@
 """Nothing of a run is left behind: daemons that left its process group are ended with it."""
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -10,7 +11,6 @@ import pytest
 
 from ampler.core.values import Command, Function, Instance, Limits, Reading
 from ampler.running.one_run import run_once
-from ampler.running.one_run.processes import alone
 from ampler.running.one_run.strays import children
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="orphans fall to others elsewhere")
@@ -50,41 +50,50 @@ def is_running(pid):
         return False
 
 
-def skip_beside_threads():
-    """What carries no mark is known only where nobody else starts processes."""
-    if not alone():
-        pytest.skip("another test has left threads in this process")
+@pytest.fixture(params=["alone", "beside threads"])
+def made(request):
+    """Runs are made where this process has one thread, and where it has several."""
+    if request.param == "alone":
+        return run_once
+
+    def beside(*arguments):
+        outcomes = []
+        thread = threading.Thread(target=lambda: outcomes.append(run_once(*arguments)))
+        thread.start()
+        thread.join()
+        return outcomes[0]
+
+    return beside
 
 
 def daemon_program(tmp_path, way):
-    script, made = tmp_path / "daemon.py", tmp_path / "made"
+    script, daemons = tmp_path / "daemon.py", tmp_path / "daemons"
     script.write_text(WAYS[way])
-    made.mkdir(exist_ok=True)
-    return Command("daemon", (sys.executable, str(script), str(made))), made
+    daemons.mkdir(exist_ok=True)
+    return Command("daemon", (sys.executable, "-S", str(script), str(daemons))), daemons
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("limits", [Limits(timeout=1.0), Limits(timeout=30.0, memory=10**9)])
-def test_daemons_end_with_the_run_that_started_them(tmp_path, way, limits):
-    if way == "forks twice and has no environment":
-        skip_beside_threads()
-    command, made = daemon_program(tmp_path, way)
+def test_daemons_end_with_the_run_that_started_them(tmp_path, made, way, limits):
+    command, daemons = daemon_program(tmp_path, way)
     if way != "hangs" and limits.timeout == 1.0:
         limits = Limits()
     if way == "hangs":
         limits = Limits(timeout=1.5, memory=limits.memory)
 
-    outcome = run_once(command, Instance("i"), 1, limits)
+    outcome = made(command, Instance("i"), 1, limits)
 
     assert outcome.status == {"hangs": "timeout", "fails": "failed"}.get(way, "ok")
-    assert os.listdir(made)
-    assert not [pid for pid in os.listdir(made) if is_running(pid)]
-    assert not any(str(child) in os.listdir(made) for child in children())
+    assert os.listdir(daemons)
+    assert not [pid for pid in os.listdir(daemons) if is_running(pid)]
+    assert not any(str(child) in os.listdir(daemons) for child in children())
 
 
-def test_daemons_end_where_other_threads_make_runs_too(tmp_path):
-    command, made = daemon_program(tmp_path, "forks twice")
-    other = Command("other", (sys.executable, "-c", "import time; time.sleep(2); print(7)"))
+@pytest.mark.parametrize("way", ["forks twice", "forks twice and has no environment"])
+def test_daemons_end_where_other_threads_make_runs_too_and_those_are_left_alone(tmp_path, way):
+    command, daemons = daemon_program(tmp_path, way)
+    other = Command("other", (sys.executable, "-S", "-c", "import time; time.sleep(2); print(7)"))
     outcomes = {}
     thread = threading.Thread(target=lambda: outcomes.update(other=run_once(other, Instance("i"), 1, Limits())))
     thread.start()
@@ -92,15 +101,48 @@ def test_daemons_end_where_other_threads_make_runs_too(tmp_path):
 
     outcomes["daemon"] = run_once(command, Instance("i"), 1, Limits())
 
-    assert not [pid for pid in os.listdir(made) if is_running(pid)]
+    assert not [pid for pid in os.listdir(daemons) if is_running(pid)]
     thread.join()
     assert outcomes["other"].value == 7.0
     assert outcomes["daemon"].value == 5.0
 
 
-def test_a_function_under_a_limit_leaves_no_daemon(tmp_path):
-    skip_beside_threads()
+WORKER_WITH_DAEMONS = """
+import os, sys, threading, time
+from ampler.core.values import Command, Instance, Limits
+from ampler.running.one_run import run_once
+command = Command("daemon", (sys.executable, "-S", *sys.argv[2:]))
+work = lambda: run_once(command, Instance("i"), 1, Limits())
+if sys.argv[1] == "alone":
+    work()
+threading.Thread(target=work).start()
+time.sleep(600)
+"""
 
+
+@pytest.mark.parametrize("company", ["alone", "beside threads"])
+def test_daemons_without_group_and_environment_end_with_a_process_that_is_killed(tmp_path, company):
+    WAYS["hangs without environment"] = WAYS["forks twice and has no environment"] + "; time.sleep(600)"
+    command, daemons = daemon_program(tmp_path, "hangs without environment")
+    driver = subprocess.Popen([sys.executable, "-c", WORKER_WITH_DAEMONS, company, *command.argv[2:]])
+    assert wait_for(lambda: os.listdir(daemons))
+    pids = os.listdir(daemons)
+    assert all(map(is_running, pids))
+
+    driver.kill()
+    driver.wait()
+
+    assert wait_for(lambda: not any(map(is_running, pids)))
+
+
+def wait_for(holds, seconds=60.0):
+    until = time.monotonic() + seconds
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
+    return holds()
+
+
+def test_a_function_under_a_limit_leaves_no_daemon(tmp_path, made):
     def start_daemon(instance, seed):
         if os.fork() == 0:
             os.setsid()
@@ -112,7 +154,7 @@ def test_a_function_under_a_limit_leaves_no_daemon(tmp_path):
             time.sleep(0.01)
         return 3.0
 
-    outcome = run_once(Function("f", start_daemon, "here:f"), Instance("i"), 1, Limits(timeout=30.0))
+    outcome = made(Function("f", start_daemon, "here:f"), Instance("i"), 1, Limits(timeout=30.0))
 
     assert outcome.value == 3.0
     assert not [pid for pid in os.listdir(tmp_path) if is_running(pid)]
@@ -149,9 +191,7 @@ def test_the_clock_starts_where_the_program_starts():
     assert min(run_once(true, Instance("i"), 1, Limits()).value for _ in range(20)) < 0.003
 
 
-def test_a_function_that_forks_and_returns_twice_answers_once(tmp_path):
-    skip_beside_threads()
-
+def test_a_function_that_forks_and_returns_twice_answers_once(tmp_path, made):
     def twice(instance, seed):
         child = os.fork()
         (tmp_path / str(os.getpid())).touch()
@@ -159,7 +199,7 @@ def test_a_function_that_forks_and_returns_twice_answers_once(tmp_path):
             time.sleep(0.2)
         return float(child == 0)
 
-    outcome = run_once(Function("f", twice, "here:f"), Instance("i"), 1, Limits(timeout=30.0))
+    outcome = made(Function("f", twice, "here:f"), Instance("i"), 1, Limits(timeout=30.0))
 
     assert outcome.value == 0.0
     assert not [pid for pid in os.listdir(tmp_path) if is_running(pid)]

@@ -13,11 +13,13 @@ from ampler.core.values import Algorithm, Command, Function, Instance, Limits, R
 from ampler.core.wording import in_bytes
 from ampler.running.one_run.answers import OutOfStep, result_in
 from ampler.running.one_run.functions import Call, call, call_forked
-from ampler.running.one_run.processes import Ending, alone, can_see_memory, run_group
+from ampler.running.one_run.processes import Ending, can_see_memory, run_group
 from ampler.running.one_run.readings import NoValue, Tail, decoder, excerpt, reader_of
 from ampler.running.one_run.staying import ask
-from ampler.running.one_run.threaded import call_served
+from ampler.running.one_run.threaded import beside_threads, served
 from ampler.study.command_line import arguments
+
+TRIES = 3  # so often a run may end the process that makes it before it counts as failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     >>> run_once(half, Instance("i1"), 7, Limits()).value
     3.5
     """
+    if beside_threads() and (isinstance(algorithm, Command) or limits != Limits()):
+        return _served(algorithm, instance, seed, limits)
     started = time.time()
     outcome = _within_time(_made(algorithm, instance, seed, limits), limits)
     return replace(outcome, started=started)
@@ -52,6 +56,16 @@ def check_limits(limits: Limits) -> None:
     needed = [name for name, limit in watched.items() if limit is not None]
     if needed and not can_see_memory():
         raise InvalidPlan(f"{needed[0]} needs /proc, as Linux has it, to see what runs use; leave the limit out here")
+
+
+def _served(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
+    """Have this thread's own child make the run; a run that takes its maker with it is tried again, as elsewhere."""
+    for _ in range(TRIES):
+        outcome = served(run_once, algorithm, instance, seed, limits)
+        if isinstance(outcome, Outcome):
+            return outcome
+    how = f", and with it the process that made the run, {TRIES} times"
+    return _without_value(outcome, limits, "", when=how)
 
 
 def _made(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -129,9 +143,7 @@ def _run_function(function: Function, instance: Instance, seed: int, limits: Lim
 
 def _called(function: Function, instance: Instance, seed: int, limits: Limits) -> Call | Ending:
     """Call a function in this process, or, under limits, in a child that can be killed."""
-    if limits == Limits():
-        return call(function, instance, seed)
-    return call_forked(function, instance, seed, limits) if alone() else call_served(function, instance, seed, limits)
+    return call(function, instance, seed) if limits == Limits() else call_forked(function, instance, seed, limits)
 
 
 def _time(reading: Reading, seconds: float, cpu_seconds: float) -> float | None:

@@ -56,10 +56,11 @@ def call_forked(function: Function, instance: Instance, seed: int, limits: Limit
     bind = guardian.binding()
     reading, writing = os.pipe()
     began = time.perf_counter()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _live_as_child(bind, function, instance, seed, writing)
+    with guardian.labelling():
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            _live_as_child(bind, function, instance, seed, writing)
     os.close(writing)
     group, answer = Group(child), bytearray()
     try:

@@ -75,17 +75,18 @@ def started(
     knows the command by a mark in its environment until it knows its group.
     """
     environment = strays.environment(guardian.with_mark(os.environ))
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        argv,
-        cwd=folder or None,
-        env=environment,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        process_group=0,
-        bufsize=0,
-    )
+    with guardian.labelling():
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            argv,
+            cwd=folder or None,
+            env=environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            bufsize=0,
+        )
     return process, began
 
 

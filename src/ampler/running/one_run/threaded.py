@@ -1,11 +1,13 @@
-"""Function calls under limits from a process with several threads: a child of each thread's own answers them.
+"""Runs beside other threads: a child of each thread's own, which has one thread, makes them.
 
-Such a process must not fork: the child would inherit locks that no one will release. So the child is a fresh
-interpreter that is sent what to call, and it is replaced when a limit has ended it.
+A process with several threads must not fork: the child would inherit locks that no one will release. Nor can it tell
+which of its threads an orphan fell to. So the child is a fresh interpreter that is sent what to call; there forking is
+safe, and whatever a run leaves behind is known. It is replaced when it has ended.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import subprocess
@@ -15,39 +17,57 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from ampler.core.errors import MissingDependency
-from ampler.core.values import Function, Instance, Limits
-from ampler.running.one_run.functions import Call, call
-from ampler.running.one_run.processes import Ending, Group, can_see_memory, processor_time
+from ampler.core.values import Limits
+from ampler.running.one_run import guardian
+from ampler.running.one_run.processes import Ending, Group, alone
 
-CHILD = "import sys; from ampler.running.one_run.threaded import serve; serve(int(sys.argv[1]), int(sys.argv[2]))"
-READY = b"!"
+CHILD = (
+    "import sys; sys.path[:] = sys.argv[5:]; from ampler.running.one_run.threaded import serve;"
+    " serve(*map(int, sys.argv[1:5]))"
+)
 SIZE = 8  # bytes that say how long the answer is
 
+_threads = threading.local()
+_serving: set[int] = set()  # the child's own number, whatever threads it may come to have
 
-def call_served(function: Function, instance: Instance, seed: int, limits: Limits) -> Call | Ending:
+
+def beside_threads() -> bool:
+    """Say whether runs that fork, or may leave something behind, must be made by a child of this thread's own."""
+    return not alone() and os.getpid() not in _serving
+
+
+def served(function: Callable[..., Any], *arguments: Any) -> Any | Ending:
     """Call a function in this thread's child; an Ending when the child ended without an answer."""
-    request = _pickled((function, instance, seed))
+    request = _pickled((function, arguments))
     servant = getattr(_threads, "servant", None)
-    if servant is None or servant.group.has_ended():
+    if servant is None or servant.owner != os.getpid() or servant.group.has_ended():
         servant = _threads.servant = Servant()
-    answer = servant.ask(request, limits)
+    try:
+        answer = servant.ask(request)
+    except BaseException:  # we are interrupted while it answers: its answer would be taken for another's
+        del _threads.servant
+        servant.dismissed(Ending("ended", 0.0))
+        raise
     if isinstance(answer, Ending):
         del _threads.servant
         return servant.dismissed(answer)
     return answer
 
 
-def serve(requests: int, answers: int) -> None:
+def serve(requests: int, answers: int, line: int, parent: int) -> None:
     """Answer calls until no more come: the life of the child."""
+    _serving.add(os.getpid())
+    guardian.adopt(line)
+    guardian.bind_worker(parent)
     with suppress(EOFError), open(requests, "rb") as coming, open(answers, "wb", buffering=0) as going:
         while True:
-            path, request = pickle.load(coming)
-            sys.path[:] = path
-            called = pickle.loads(request)
-            going.write(READY)  # what it took to load the function is not counted against its limit
-            answer = pickle.dumps(call(*called))
+            sys.path[:], folder, environment, request = pickle.load(coming)
+            _live_in(folder, environment)
+            function, arguments = pickle.loads(request)
+            answer = pickle.dumps(function(*arguments))
             going.write(len(answer).to_bytes(SIZE, "big") + answer)
 
 
@@ -55,31 +75,25 @@ class Servant:
     """A child process that answers one call at a time."""
 
     def __init__(self) -> None:
+        self.owner = os.getpid()
         coming, self._requests = os.pipe()
         self._answers, going = os.pipe()
-        command = [sys.executable, "-c", CHILD, str(coming), str(going)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, pass_fds=(coming, going), process_group=0, env=environment
-        )
+        passed = (coming, going, guardian.ensure())
+        command = [sys.executable, "-c", CHILD, *map(str, passed), str(self.owner), *filter(None, sys.path)]
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=passed, process_group=0)
         self.group = Group(self._process.pid)
         os.close(coming)
         os.close(going)
 
-    def ask(self, request: bytes, limits: Limits) -> Call | Ending:
-        """Have a call answered within the limits; an Ending when there is no answer."""
+    def ask(self, request: bytes) -> Any | Ending:
+        """Have a call answered; an Ending when there is no answer."""
         with suppress(BrokenPipeError), open(self._requests, "wb", closefd=False) as file:
-            pickle.dump((sys.path, request), file)
+            pickle.dump((sys.path, os.getcwd(), dict(os.environ), request), file)
         heard = bytearray()
-        ending = self._listen(heard, Limits(), lambda: heard.startswith(READY))
-        if ending.cause == "answered":
-            del heard[: len(READY)]
-            before = processor_time(self.group.leader) if can_see_memory() else 0.0
-            ending = self._listen(heard, limits, lambda: _whole(heard), before)
-        if ending.cause != "answered":
-            return ending
-        answer: Call = pickle.loads(heard[SIZE:])
-        return answer
+        ending = self.group.watch(
+            {self._answers: heard.extend}, Limits(), began=time.perf_counter(), answered=lambda: _whole(heard)
+        )
+        return pickle.loads(heard[SIZE:]) if ending.cause == "answered" else ending
 
     def dismissed(self, ending: Ending) -> Ending:
         """End the child; return its ending with the exit code."""
@@ -89,20 +103,18 @@ class Servant:
         os.close(self._answers)
         return replace(ending, code=code)
 
-    def _listen(
-        self, heard: bytearray, limits: Limits, answered: Callable[[], bool], cpu_before: float = 0.0
-    ) -> Ending:
-        began = time.perf_counter()
-        return self.group.watch(
-            {self._answers: heard.extend}, limits, began=began, answered=answered, cpu_before=cpu_before
-        )
-
     def __del__(self) -> None:
-        if hasattr(self, "group") and self._process.returncode is None:
+        if hasattr(self, "group") and self._process.returncode is None and self.owner == os.getpid():
             self.dismissed(Ending("ended", 0.0))
 
 
-_threads = threading.local()
+def _live_in(folder: str, environment: dict[str, str]) -> None:
+    """Be where our parent is, and see what it sees, as if it had started the command itself."""
+    with suppress(OSError):
+        os.chdir(folder)
+    if dict(os.environ) != environment:
+        os.environ.clear()
+        os.environ.update(environment)
 
 
 def _whole(heard: bytearray) -> bool:
@@ -124,3 +136,9 @@ def _pickled(value: object) -> bytes:
             f"a limit on a function needs a function that can be sent to another process, got {problem}; "
             "pip install cloudpickle, or run with processes instead of threads"
         ) from problem
+
+
+@atexit.register
+def _leave() -> None:
+    """End the child of this thread, the last one, while there is still time; those of others end with their threads."""
+    _threads.__dict__.pop("servant", None)

@@ -88,11 +88,11 @@ def test_the_number_of_a_dead_owner_is_no_longer_anybodys_group():
     """A worker is a group of its driver's and an owner itself; after its death the number may be a stranger's."""
     worker, driver = 2**22 + 1, 2**22 + 2
     owners = {pid: script._Owner(None, f"{pid}") for pid in (worker, driver)}
-    groups = {worker: set(), driver: {worker, 5}}
+    groups = {worker: {}, driver: {worker: "", 5: ""}}
 
     script._bury(worker, owners, groups)
 
-    assert (list(owners), groups) == ([driver], {driver: {5}})
+    assert (list(owners), groups) == ([driver], {driver: {5: ""}})
 
 
 def test_what_carries_the_mark_of_a_dead_owner_ends_though_nobody_told_of_it(owner, guardian):
@@ -126,3 +126,49 @@ def test_a_mark_tells_a_process_from_another_that_had_its_number():
     assert mine.partition("-")[2].isdigit()
     assert mine == script.mark_of(os.getpid())
     assert script.mark_of(2**22 + 1) == str(2**22 + 1), "there is no such process"
+
+
+def test_a_guardian_whose_owner_died_before_it_looked_leaves_at_once(owner):
+    """The number of the owner may be another process's by now."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-I", "-S", script.__file__, f"{owner.pid}-1", str(owner.pid)]
+    subprocess.run(command, stdin=reading, start_new_session=True, check=True, cwd="/")
+
+    assert wait_for(lambda: not guardians(owner.pid))
+    os.close(reading)
+    os.close(writing)
+
+
+def test_a_group_whose_number_is_a_strangers_by_now_is_left_alone():
+    stranger, owner = group(), script._Owner(None, "1-1", None)
+    try:
+        script._bury(1, {1: owner}, {1: {stranger.pid: f"{stranger.pid}-1"}})
+        time.sleep(0.1)
+        assert stranger.poll() is None
+        script._bury(1, {1: owner}, {1: {stranger.pid: script.mark_of(stranger.pid)}})
+        assert stranger.wait(timeout=60) == -9
+    finally:
+        if stranger.poll() is None:
+            os.killpg(stranger.pid, 9)
+
+
+def test_an_owner_whose_number_is_a_strangers_by_now_is_dead():
+    mine = script._Owner(None, script.mark_of(os.getpid()), None)
+
+    assert not script._dead(os.getpid(), mine, set())
+    assert script._dead(os.getpid(), mine._replace(mark=f"{os.getpid()}-1"), set())
+
+
+def test_what_carries_the_label_of_a_dead_owner_ends_though_it_has_left_group_and_environment(owner, guardian):
+    label = script.label_of(owner.pid)
+    code = f"import os, resource; resource.setrlimit(resource.RLIMIT_RTTIME, ({label}, -1)); os.setsid()"
+    stray = subprocess.Popen([sys.executable, "-c", f"{code}; os.execve('/bin/sleep', ['sleep', '300'], {{}})"])
+    other = subprocess.Popen(["sleep", "300"], env={})
+    assert wait_for(lambda: script._is_labelled(stray.pid, label))
+    owner.kill()
+    owner.wait()
+
+    assert stray.wait(timeout=60) == -9
+    assert other.poll() is None
+    other.kill()
+    other.wait()

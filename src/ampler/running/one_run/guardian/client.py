@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from ampler.running.one_run.guardian import script
 
@@ -29,6 +30,12 @@ def release(group: int) -> None:
 def ensure() -> int:
     """Start the guardian unless there is one, and return its pipe; children made by fork share it."""
     return _line.pipe()
+
+
+def adopt(pipe: int) -> None:
+    """Share the guardian of the process that started this one, whose pipe was handed down."""
+    os.set_inheritable(pipe, False)
+    _line.share(pipe)
 
 
 def binding() -> Callable[[], None]:
@@ -60,7 +67,22 @@ def bind_worker(driver: int) -> None:
     os.setpgid(0, 0)
     _line.tell(driver, os.getpid())
     _line.tell(os.getpid(), os.getpid())
+    _label(script.label_of(os.getpid()))
     die_with(driver)
+
+
+@contextmanager
+def labelling() -> Iterator[None]:
+    """Have what is started within carry the label of this process, for a process that must not carry it itself.
+
+    For processes with one thread: what another one started meanwhile would carry it too.
+    """
+    before = _label(script.label_of(os.getpid()))
+    try:
+        yield
+    finally:
+        if before is not None:
+            _label(before)
 
 
 def die_with(parent: int) -> None:
@@ -69,6 +91,24 @@ def die_with(parent: int) -> None:
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before we asked
         os._exit(1)
+
+
+def _label(number: int | None) -> int | None:
+    """Have all that is started from now on carry a number, and return the one before; None where that cannot be.
+
+    It is a limit that no process ever reaches (see `script.label_of`): whatever else a daemon gets rid of, it keeps its
+    limits.
+    """
+    if number is None:
+        return None
+    import resource  # Unix only
+
+    with suppress(AttributeError, OSError, ValueError):  # there is no limit of the kind, or a lower one
+        before, most = resource.getrlimit(resource.RLIMIT_RTTIME)
+        if before == resource.RLIM_INFINITY or before >= script.LABELS:
+            resource.setrlimit(resource.RLIMIT_RTTIME, (number, most))
+            return before
+    return None
 
 
 def _load_prctl() -> Callable[..., int] | None:
@@ -82,11 +122,12 @@ _prctl = _load_prctl()
 
 
 class _Line:
-    """The way to the guardian: a pipe, and the start of the guardian at its other end."""
+    """The way to the guardian: a pipe, the start of the guardian at its other end, and what it must know of us."""
 
     def __init__(self) -> None:
         self._pipe: int | None = None
         self._starting = threading.Lock()
+        self._told: dict[tuple[int, int, int], None] = {}  # who told of which owner and group
 
     def pipe(self) -> int:
         with self._starting:
@@ -94,13 +135,31 @@ class _Line:
                 self._pipe = _started()
             return self._pipe
 
+    def share(self, pipe: int) -> None:
+        self._pipe = pipe
+
     def tell(self, owner: int, group: int) -> None:
-        line = f"{owner} {group}\n".encode()
+        self._remember(owner, group)
         try:
-            os.write(self.pipe(), line)
-        except BrokenPipeError:  # the guardian was killed: a new one knows at least this
+            os.write(self.pipe(), _line_of(owner, group))
+        except OSError:  # the guardian was killed, or our pipe closed: a new one is told all that is under way
             self._pipe = None
-            os.write(self.pipe(), line)
+            for known, watched in self._ours():
+                os.write(self.pipe(), _line_of(known, watched))
+
+    def _remember(self, owner: int, group: int) -> None:
+        if group >= 0:
+            self._told[os.getpid(), owner, group] = None
+        else:
+            self._told.pop((os.getpid(), owner, -group), None)
+
+    def _ours(self) -> list[tuple[int, int]]:
+        """What this process has told, not one from which it was forked."""
+        return [(owner, group) for teller, owner, group in list(self._told) if teller == os.getpid()]
+
+
+def _line_of(owner: int, group: int) -> bytes:
+    return f"{owner} {group}\n".encode()
 
 
 _line = _Line()
@@ -110,7 +169,7 @@ def _started() -> int:
     """Start a guardian, detached, and return the writing end of its pipe."""
     reading, writing = os.pipe()
     nowhere = subprocess.DEVNULL  # or those who read our output would wait for the guardian's end
-    command = [sys.executable, "-I", "-S", script.__file__, str(os.getpid())]
+    command = [sys.executable, "-I", "-S", script.__file__, script.mark_of(os.getpid()), str(os.getpid())]
     signed = {**os.environb, SIGN.partition(b"=")[0]: SIGN.partition(b"=")[2]}
     try:
         subprocess.run(

@@ -1,5 +1,7 @@
 """The guardian itself: listens for process groups, looks for dead owners, and ends what they have started.
 
+A process is known by its number and the time of its start: a number alone may be another's by now.
+
 Executed as a script by its path, with `python -I -S`: no site packages, no environment, the standard library alone. It
 holds no file but its pipe, and leaves when its last owner has died.
 """
@@ -14,47 +16,61 @@ from contextlib import suppress
 from typing import NamedTuple
 
 MARK = "AMPLER_OWNER"  # a variable in the environment of what an owner with several threads starts
+LABELS = 2**62  # labels are numbers from here on
 LOOK = 0.2  # seconds between looks at the owners where the kernel cannot tell of their death
 
 
-def guard(first: int) -> None:
-    """Listen for groups, look for dead owners, until none is left."""
+Groups = dict[int, dict[int, str]]  # by owner, and the mark that each group's leader had when we were told of it
+
+
+def guard(first: int, mark: str = "") -> None:
+    """Listen for groups, look for dead owners, until none is left; `mark` is that of the first owner, to know it by."""
     owners = {first: _Owner.of(first)}
-    groups: dict[int, set[int]] = {}
+    groups: Groups = {}
+    if mark and owners[first].mark != mark:
+        return  # it died before we looked, and its number is another's by now
     rest, listening = b"", True
     while owners:
-        deaths = [owner.death for owner in owners.values()]
-        wakers = [0] * listening + [death for death in deaths if death is not None]
-        ready, _, _ = select.select(wakers, [], [], LOOK if None in deaths else None)
+        ready = _woken(owners, listening=listening)
         if listening and 0 in ready:
             text = os.read(0, 65536)
             *lines, rest = (rest + text).split(b"\n")
             listening = bool(text)
             _note(lines, owners, groups)
-        for pid in [pid for pid, owner in owners.items() if _dead(pid, owner.death, ready)]:
+        for pid in [pid for pid, owner in owners.items() if _dead(pid, owner, ready)]:
             _bury(pid, owners, groups)
 
 
 class _Owner(NamedTuple):
-    """What is kept of an owner: a file descriptor that tells of its death, and its mark."""
+    """What is kept of an owner: a file descriptor that tells of its death, its mark and its label."""
 
     death: int | None
     mark: str
+    label: int | None = None
 
     @classmethod
     def of(cls, pid: int) -> _Owner:
-        return cls(_death_of(pid), mark_of(pid))
+        return cls(_death_of(pid), mark_of(pid), label_of(pid))
 
 
-def _note(lines: list[bytes], owners: dict[int, _Owner], groups: dict[int, set[int]]) -> None:
+def _woken(owners: dict[int, _Owner], *, listening: bool) -> set[int]:
+    """The descriptors that have something to tell; waits for them, or for a while where deaths must be looked for."""
+    deaths = [owner.death for owner in owners.values()]
+    poll = select.poll()  # unlike select, it takes any number of owners
+    for descriptor in [0] * listening + [death for death in deaths if death is not None]:
+        poll.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in poll.poll(LOOK * 1000 if None in deaths else None)}
+
+
+def _note(lines: list[bytes], owners: dict[int, _Owner], groups: Groups) -> None:
     for line in lines:
         owner, group = map(int, line.split())
         if owner not in owners:
             owners[owner] = _Owner.of(owner)
         if group > 0:
-            groups.setdefault(owner, set()).add(group)
+            groups.setdefault(owner, {})[group] = mark_of(group)
         else:
-            groups.get(owner, set()).discard(-group)
+            groups.get(owner, {}).pop(-group, None)
 
 
 def _death_of(pid: int) -> int | None:
@@ -65,42 +81,73 @@ def _death_of(pid: int) -> int | None:
         return None
 
 
-def _dead(pid: int, fd: int | None, ready: list[int]) -> bool:
-    if fd is not None:
-        return fd in ready
+def _dead(pid: int, owner: _Owner, ready: set[int]) -> bool:
+    if owner.death is not None:
+        return owner.death in ready
     try:
         os.kill(pid, 0)
-        return False
-    except ProcessLookupError:
+        return mark_of(pid) != owner.mark  # the number is another process's by now
+    except (ProcessLookupError, PermissionError):
         return True
-    except PermissionError:
-        return True  # the number is another user's process by now
 
 
-def _bury(pid: int, owners: dict[int, _Owner], groups: dict[int, set[int]]) -> None:
+def _bury(pid: int, owners: dict[int, _Owner], groups: Groups) -> None:
     """End what a dead owner has started, and forget the number, which may soon be another process's."""
     owner = owners.pop(pid)
-    for group in groups.pop(pid, set()):
-        with suppress(ProcessLookupError, PermissionError):  # it may have ended by itself
-            os.killpg(group, signal.SIGKILL)
-    for stray in _marked_with(owner.mark):
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(stray, signal.SIGKILL)
+    for group, mark in groups.pop(pid, {}).items():
+        if mark_of(group) in (mark, f"{group}"):  # a number is not given away while its group has members
+            with suppress(ProcessLookupError, PermissionError):  # it may have ended by itself
+                os.killpg(group, signal.SIGKILL)
+    _end_strays(owner)
     for others in groups.values():
-        others.discard(pid)
+        others.pop(pid, None)
     if owner.death is not None:
         os.close(owner.death)
 
 
-def _marked_with(mark: str) -> list[int]:
-    """The processes whose environment carries a mark; none where there is no /proc to look into."""
-    found = []
-    with suppress(OSError):
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-                if f"{MARK}={mark}".encode() in file.read().split(b"\0"):
-                    found.append(int(pid))
-    return found
+def _end_strays(owner: _Owner) -> None:
+    """End what an owner has started and nobody told of; twice, as one may have started another while we looked."""
+    for _ in range(2):
+        for stray in _strays_of(owner):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(stray, signal.SIGKILL)
+
+
+def _strays_of(owner: _Owner) -> list[int]:
+    """The processes that carry an owner's mark in their environment, or its label; none where there is no /proc."""
+    others = [int(pid) for pid in _processes() if int(pid) != os.getpid()]
+    return [pid for pid in others if _is_marked(pid, owner.mark) or _is_labelled(pid, owner.label)]
+
+
+def _processes() -> list[str]:
+    try:
+        return list(filter(str.isdigit, os.listdir("/proc")))
+    except OSError:
+        return []
+
+
+def _is_marked(pid: int, mark: str) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        return f"{MARK}={mark}".encode() in file.read().split(b"\0")
+    return False
+
+
+def _is_labelled(pid: int, label: int | None) -> bool:
+    if label is None:
+        return False
+    with suppress(OSError), open(f"/proc/{pid}/limits", "rb") as file:
+        return f" {label} ".encode() in file.read()
+    return False
+
+
+def label_of(pid: int) -> int | None:
+    """A number that only the descendants of a process carry: a limit far beyond reach, unlike any that people set.
+
+    It is the limit of time that real-time processes may take without a pause, in microseconds: children inherit it,
+    whatever they do to their group, session, environment and descriptors, and 146 000 years limit nobody.
+    """
+    number, _, start = mark_of(pid).partition("-")
+    return LABELS + (int(number) << 36) + int(start) % 2**36 if start else None
 
 
 def mark_of(pid: int) -> str:
@@ -112,8 +159,18 @@ def mark_of(pid: int) -> str:
         return f"{pid}"
 
 
+def _shed_label() -> None:
+    """Be nobody's stray, though a worker that carries a label may have started us."""
+    import resource  # Unix only
+
+    with suppress(AttributeError, OSError, ValueError):
+        kind = resource.RLIMIT_RTTIME
+        resource.setrlimit(kind, (resource.getrlimit(kind)[1],) * 2)
+
+
 if __name__ == "__main__":
     if os.fork() == 0:  # the parent returns at once, so that nobody has to wait for the guardian
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        guard(int(sys.argv[1]))
+        _shed_label()
+        guard(int(sys.argv[-1]), *sys.argv[1:-1])

@@ -12,6 +12,8 @@ from time import process_time
 
 import numpy as np
 
+from ampler.analysis.compare import compare, equivalence
+from ampler.core.choices import Test
 from ampler.design.detect import DetectGoal
 from ampler.stats.bayes.posterior import posterior
 from ampler.stats.bayes.rankings import rank_posterior
@@ -39,6 +41,8 @@ def main() -> int:
     tasks: dict[str, tuple[Callable[[], object], float]] = {
         "21 boundaries of four looks": (boundaries, 600.0),
         "a look at 21 comparisons": (lambda: decide(evidence, declared), 5.0),
+        "bootstrap-t of 21 comparisons, 9 999 resamples": (lambda: compared(table, "bootstrap-t"), 1000.0),
+        "sign flips of 21 comparisons, 9 999 flips": (lambda: compared(table, "sign-flip"), 1000.0),
         "a plan after a pilot, A = 22": (plan_after_pilot, 50.0),
         "posteriors of 21 comparisons, all of it": (lambda: everything(table, errors), 1500.0),
         "ranking of 22 algorithms": (lambda: ranking(table), 330.0),
@@ -60,6 +64,12 @@ def quickest(task: Callable[[], object]) -> float:
         task()
         spent.append(process_time() - began)
     return min(spent)
+
+
+def compared(table: np.ndarray, test: Test) -> None:
+    """Decisions, both kinds of intervals, and equivalence."""
+    compare(table, [("first", str(k)) for k in range(table.shape[1])], test=test)
+    equivalence(table, margin=0.02, test=test)
 
 
 def boundaries() -> None:

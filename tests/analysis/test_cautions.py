@@ -135,7 +135,12 @@ def test_strong_skewness_and_what_it_does():
     runs = runs_of(values)
     sentence = warnings_of(runs, difference="simple")["skewness"]
     assert "rejects a true null hypothesis" in sentence
-    assert "use log-ratio differences, the median, more instances" in sentence
+    assert "joint intervals and claims of equivalence err alike" in sentence
+    assert "the bootstrap-t test keeps its level" in sentence
+    assert "log-ratio differences" in sentence
+    assert "median" not in sentence
+    assert "the bootstrap-t test" in warnings_of(runs, difference="simple", test="sign-flip")["skewness"]
+    assert "skewness" not in warnings_of(runs, difference="simple", test="bootstrap-t")
     assert "about the pseudomedian" in warnings_of(runs, difference="simple", test="wilcoxon")["skewness"]
     assert "skewness" not in warnings_of(runs, difference="simple", test="sign")
 
@@ -164,7 +169,19 @@ def test_skewness_is_judged_at_the_level_at_which_its_test_was_made():
 def test_log_ratio_is_not_advised_to_those_who_use_it():
     values = healthy(a=2)
     values[:, 1] = values[:, 0] * np.exp(0.1 * RNG(5).lognormal(0, 1.2, (30, 1)))
-    assert "use the median" in warnings_of(runs_of(values), difference="log-ratio")["skewness"]
+    sentence = warnings_of(runs_of(values), difference="log-ratio")["skewness"]
+    assert "the bootstrap-t test keeps its level" in sentence
+    assert "log-ratio" not in sentence
+
+
+def test_differences_that_resampling_cannot_judge_are_named():
+    rare = np.zeros(30)
+    rare[3] = 1.0
+    runs = single(np.column_stack([RNG(2).normal(1.0, 1.0, 30), rare]))
+    sentence = warnings_of(runs, difference="simple", test="bootstrap-t")["constant"]
+    assert "In 1 of 2 comparisons nearly all differences are the same (a0 × a2)" in sentence
+    assert "the sign test can" in sentence
+    assert "constant" not in warnings_of(runs, difference="simple", test="sign-flip")
 
 
 def test_denominators_near_zero():

@@ -74,7 +74,7 @@ def questions(draw):
     alternative = draw(st.sampled_from(["two-sided", "less", "greater"]))
     asked = {
         "difference": draw(st.sampled_from(["simple", "percent", "log-ratio"])),
-        "test": draw(st.sampled_from(["t", "wilcoxon", "sign"])),
+        "test": draw(st.sampled_from(["t", "wilcoxon", "sign", "bootstrap-t", "sign-flip"])),
         "alternative": alternative,
         "better": draw(st.sampled_from(["lower", "higher"])),
         "reference": "a0" if alternative != "two-sided" else draw(st.sampled_from([None, "a0"])),

@@ -21,7 +21,7 @@ def test_every_setting_is_declared_with_its_type():
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"test": "z"}, "test must be one of 't', 'wilcoxon', 'sign', got 'z'"),
+        ({"test": "z"}, "test must be one of 't', 'wilcoxon', 'sign', 'bootstrap-t', 'sign-flip', got 'z'"),
         ({"alternative": "up"}, "alternative must be"),
         ({"better": "best"}, "better must be one of 'lower', 'higher'"),
         ({"guard": "some"}, "guard must be"),

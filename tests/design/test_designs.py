@@ -331,6 +331,23 @@ def test_the_simulated_target_is_deterministic_and_minimal(test):
     assert required_instances(**(asked | {"power": design.reached + 1e-9})).instances > design.instances
 
 
+@pytest.mark.parametrize(("test", "most"), [("bootstrap-t", 24), ("sign-flip", 20)])
+def test_tests_that_judge_together_are_planned_by_running_them(test, most):
+    asked = {"comparisons": 3, "effect": 0.8, "test": test, "seed": 5, "replications": 200}
+    planned = required_instances(comparisons=3, effect=0.8, test=test).instances
+
+    design = required_instances(**asked, target="simulated", dependence="reference")
+
+    assert design == required_instances(**asked, target="simulated", dependence="reference")
+    assert abs(design.instances - planned) <= 3
+    assert design.instances <= most
+
+
+def test_a_correction_is_not_for_tests_that_judge_together():
+    with pytest.raises(InvalidDesign, match="judges all comparisons together: leave it out"):
+        required_instances(comparisons=3, effect=0.5, test="bootstrap-t", correction="bonferroni")
+
+
 def test_one_simulated_comparison_needs_what_the_formula_says():
     formula = required_instances(comparisons=1, effect=0.5).instances
 

@@ -213,16 +213,33 @@ def test_the_family_wise_error_stays_below_alpha(comparisons, dependence):
         assert check.family_wise_error.value <= ALPHA + 3 * check.family_wise_error.error
 
 
-@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
-@pytest.mark.parametrize("dependence", ["independent", "reference"])
-def test_rank_and_sign_tests_keep_both_promises(test, dependence):
+def keeps_both_promises(test, dependence, replications):
     planned = design(7, test=test)
 
-    real = simulate_design(planned, dependence=dependence, replications=2_000, rng=SEED)
-    null = simulate_design(planned, null=7, dependence=dependence, replications=2_000, rng=SEED)
+    real = simulate_design(planned, dependence=dependence, replications=replications, rng=SEED)
+    null = simulate_design(planned, null=7, dependence=dependence, replications=replications, rng=SEED)
 
     assert real.mean_power.value >= planned.mean_power - 3 * real.mean_power.error
     assert null.family_wise_error.value <= ALPHA + 3 * null.family_wise_error.error
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+@pytest.mark.parametrize("dependence", ["independent", "reference"])
+def test_rank_and_sign_tests_keep_both_promises(test, dependence):
+    keeps_both_promises(test, dependence, 2_000)
+
+
+@pytest.mark.parametrize("test", ["bootstrap-t", "sign-flip"])
+@pytest.mark.parametrize(
+    ("dependence", "replications"),
+    [
+        ("reference", 200),
+        pytest.param("independent", 2_000, marks=pytest.mark.slow),
+        pytest.param("reference", 2_000, marks=pytest.mark.slow),
+    ],
+)
+def test_tests_that_resample_keep_both_promises(test, dependence, replications):
+    keeps_both_promises(test, dependence, replications)
 
 
 # The efficiencies are asymptotic, and the sign test cannot use up its level: for one comparison on 54 instances its

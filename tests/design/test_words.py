@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from ampler import achieved_power, required_instances
 from ampler.core.errors import InvalidDesign
-from ampler.design.words import Ask, answer_sentence, answer_to, hints, rank_rows, simulated_sentence, with_available
+from ampler.design.words import (
+    Ask,
+    answer_sentence,
+    answer_to,
+    borrowed_sentence,
+    hints,
+    rank_rows,
+    simulated_sentence,
+    with_available,
+)
 
 PAPER = Ask(comparisons=21, effect=0.5, power=0.8, algorithms=22, reference=True)
 
@@ -32,6 +41,14 @@ def test_the_one_that_is_missing_is_wanted(question, wanted):
 def test_more_or_less_than_two_of_three_is_no_question(given_numbers):
     with pytest.raises(InvalidDesign, match="give two of instances, effect and power"):
         answer_to(Ask(comparisons=7, **given_numbers))
+
+
+def test_powers_that_are_borrowed_from_the_t_test_are_said_to_be():
+    planned = required_instances(comparisons=21, effect=0.5, test="bootstrap-t")
+    assert "those of paired t-tests under Holm on 57 instances" in borrowed_sentence(planned)
+    assert "bootstrap-t tests, step-down, α = 0.05" in str(planned)
+    simulated = required_instances(comparisons=2, effect=1.0, test="sign-flip", target="simulated", replications=50)
+    assert borrowed_sentence(simulated) is None
 
 
 def test_the_settings_of_a_question_reach_the_design():

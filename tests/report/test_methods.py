@@ -96,6 +96,13 @@ def test_the_target_of_the_plan_is_named(study_file, target, words):
     [
         ({"test": "wilcoxon"}, "Wilcoxon signed-rank tests (two-sided) over the instances"),
         ({"test": "sign"}, "sign tests (two-sided)"),
+        ({"test": "bootstrap-t"}, "of zero mean difference were tested by bootstrap-t tests (two-sided)"),
+        ({"test": "bootstrap-t"}, "by Romano and Wolf's step-down procedure, with 9999 resamples of the instances"),
+        ({"test": "bootstrap-t"}, "Joint 95 % confidence intervals come from the same resamples"),
+        ({"test": "sign-flip"}, "intervals called step-level have the level of the rank of their comparison"),
+        ({"test": "bootstrap-t"}, "(Hall 1988; Romano & Wolf 2005)"),
+        ({"test": "sign-flip"}, "that the differences are symmetric about zero were tested by sign-flip tests"),
+        ({"test": "sign-flip", "margin": 0.5}, "two one-sided tests, a family of its own"),
         ({"alternative": "less"}, "paired t-tests (one-sided, less)"),
         ({"difference": "log-ratio"}, "the logarithms of their ratios"),
         ({"statistic": "median"}, "summarised by their median"),
@@ -141,6 +148,10 @@ def test_works_are_cited_once_and_only_those_that_were_used(paper, study_of):
     signed = study_of(["one", "two"], test="wilcoxon", margin=1.0)
     keys = {work.key for work in cited(methods(Subject("", signed)))}
     assert {"wilcoxon1945", "schuirmann1987"} <= keys
+    resampled = study_of(["one", "two"], test="bootstrap-t")
+    keys = {work.key for work in cited(methods(Subject("", resampled)))}
+    assert "romano2005" in keys
+    assert "holm1979" not in keys
 
 
 def test_every_citation_in_latex_has_an_entry(nasty):

@@ -421,6 +421,7 @@ def _warnings(
         cautions.run_noise(shares, pairs),
         cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
         cautions.constant_differences(prepared.differences, pairs),
+        cautions.hardly_varying(prepared.differences, pairs, test=settings.test),
         cautions.skewed(
             comparisons,
             np.array([diagnosis.skewness for diagnosis in diagnoses]),

@@ -25,10 +25,12 @@ from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.location import is_constant
 from ampler.stats.paired import FEWEST, paired_test, present_columns
+from ampler.stats.resampling import judged
 from ampler.stats.shape import error_inflation, skewness_error
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
+REMEDY = "the bootstrap-t test keeps its level (test bootstrap-t)"
 FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
 UNSTABLE = 0.25  # a denominator known no better than this share of itself makes its ratio unreliable
@@ -284,7 +286,7 @@ def skewed(
     alternative: Alternative,
     difference: Difference,
 ) -> Caution | None:
-    """Strong skewness makes the t-test err more often than it says, and changes what Wilcoxon's test is about."""
+    """Strong skewness makes tests of the mean err more often than they say, and changes what Wilcoxon's is about."""
     factors = np.array(
         [
             error_inflation(float(skew), comparison.instances, comparison.alpha, alternative)
@@ -293,7 +295,8 @@ def skewed(
     )
     sure = np.abs(skewness) > SURE_SKEW * np.array([skewness_error(each.instances) for each in comparisons])
     strong = np.flatnonzero(sure & (factors > SKEW_FACTOR))
-    harm = paired_test(test).when_skewed
+    method = paired_test(test)
+    harm = method.when_skewed
     if not len(strong) or harm == "stays sound":
         return None
     worst = int(strong[np.argmax(factors[strong])])
@@ -302,15 +305,30 @@ def skewed(
         f" skewness {skewness[worst]:.1f})"
     )
     if harm == "tests something else":
-        what = f"the {paired_test(test).words} is then about the {paired_test(test).estimate_of}, not about the mean"
+        what = f"the {method.words} is then about the {method.estimate_of}, not about the mean; {REMEDY}, of the mean"
         return Caution("skewness", f"{where}: {what}.")
     often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
-    other = "" if difference == "log-ratio" else "log-ratio differences, "
+    other = "" if difference == "log-ratio" else "log-ratio differences, or "
     return Caution(
         "skewness",
-        f"{where}: at its Holm level of {comparisons[worst].alpha:.2g} that t-test rejects a true null hypothesis"
-        f" {often} as often as it should; use {other}the median, more instances, or the Wilcoxon or sign test with the"
-        " hypothesis they really test.",
+        f"{where}: at its {method.procedure.level} level of {comparisons[worst].alpha:.2g} that"
+        f" {method.words} rejects a true null hypothesis {often} as often as it should, and joint intervals and claims"
+        f" of equivalence err alike; {REMEDY}. With another hypothesis: {other}the Wilcoxon or sign test.",
+    )
+
+
+def hardly_varying(differences: Floats, pairs: Sequence[Pair], *, test: Test) -> Caution | None:
+    """Pairs whose differences are nearly all the same: resampling does not show what they can do by chance."""
+    if paired_test(test).when_skewed != "stays sound" or paired_test(test).family is None:
+        return None
+    few = np.flatnonzero(~judged(differences) & ~np.array([is_constant(each) for each in present_columns(differences)]))
+    if not len(few):
+        return None
+    return Caution(
+        "constant",
+        f"In {_of_comparisons(few, pairs)} nearly all differences are the same ({_pair(pairs[int(few[0])])}), or there"
+        " are too few: resampling cannot judge them, nothing is rejected and their intervals have no end; the sign test"
+        " can.",
     )
 
 

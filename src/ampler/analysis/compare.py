@@ -14,7 +14,7 @@ import numpy as np
 from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.choices import Alternative, Test
 from ampler.stats.effect_size import effect_intervals, effect_size
-from ampler.stats.holm import step_down
+from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired import (
     FEWEST,
     Bounds,
@@ -101,15 +101,12 @@ def p_values(differences: Floats, *, test: Test, alternative: Alternative = "two
 def equivalence(
     differences: Floats, *, margin: float, test: Test = "t", alpha: float = 0.05
 ) -> tuple[Equivalence, ...]:
-    """Test for every column whether it certainly lies within ±margin (two one-sided tests), under Holm.
+    """Test for every column whether it certainly lies within ±margin (two one-sided tests), as a family of its own.
 
     >>> equivalence(np.array([[0.1], [-0.2], [0.15], [0.0], [-0.05]]), margin=1.0)[0].established
     True
     """
-    below = p_values(differences + margin, test=test, alternative="greater")
-    above = p_values(differences - margin, test=test, alternative="less")
-    p = np.maximum(below, above)
-    verdict = step_down(p, alpha)
+    p, verdict = _equivalence(differences, margin, paired_test(test), alpha)
     return tuple(
         Equivalence(
             margin=margin,
@@ -121,6 +118,16 @@ def equivalence(
         )
         for k in range(len(p))
     )
+
+
+def _equivalence(differences: Floats, margin: float, method: PairedTest, alpha: float) -> tuple[Floats, StepDown]:
+    """The p-value of each column by itself, and what the family establishes."""
+    if method.equivalence is not None:
+        return method.equivalence(differences, margin, alpha)
+    below = p_values(differences + margin, test=method.name, alternative="greater")
+    above = p_values(differences - margin, test=method.name, alternative="less")
+    p = np.maximum(below, above)
+    return p, step_down(p, alpha)
 
 
 def _comparison(

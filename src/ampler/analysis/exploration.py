@@ -137,7 +137,8 @@ def stability(
     return tuple(
         _conclusion(differences, statistic, difference, test, found, alternative, alpha)
         for (statistic, difference), differences in measured.items()
-        for test in TESTS
+        for test, row in TESTS.items()
+        if row.family is None  # what resamples says of the mean what t does, in a hundred times as long
     )
 
 

@@ -18,7 +18,6 @@ from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
 CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
-ABOUT_INTERVALS = "Intervals in the table are at the Holm level of their rank; those in the sentences hold jointly."
 SUCCEEDED = "among the runs that succeeded"
 ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
 
@@ -251,6 +250,12 @@ def text_lines(analysis: Analysis) -> Iterator[str]:
     yield from _notes(analysis)
 
 
+def about_intervals(analysis: Analysis) -> str:
+    """Say which intervals the table has, and which the sentences."""
+    level = paired_test(analysis.settings.test).procedure.level
+    return f"Intervals in the table are at the {level} level of their rank; those in the sentences hold jointly."
+
+
 def question_lines(analysis: Analysis) -> Iterator[str]:
     """Yield what was compared, and how it was tested."""
     asked = analysis.settings
@@ -261,8 +266,9 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     )
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
+    steps = paired_test(asked.test).procedure
     yield (
-        f"{paired_test(asked.test).plural}{side}, Holm at family-wise level {digits(asked.family_alpha)}:"
+        f"{paired_test(asked.test).plural}{side}, {steps.name} at family-wise level {digits(asked.family_alpha)}:"
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
     if said := solved(analysis):
@@ -272,7 +278,7 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
 def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
     counted = ["instances"] if analysis.incomplete else []
-    header = ["rank", "comparison", *counted, _estimate_name(analysis), "Holm-level interval", "p", "alpha", "d", ""]
+    header = ["rank", "comparison", *counted, _estimate_name(analysis), _interval_name(analysis), "p", "alpha", "d", ""]
     rows = [_row(comparison, counted=bool(counted)) for comparison in analysis.comparisons]
     table = text_table(header, rows, left=[1])
     yield table[0].rstrip()
@@ -284,6 +290,10 @@ def holm_lines(analysis: Analysis) -> Iterator[str]:
 
 def _estimate_name(analysis: Analysis) -> str:
     return analysis.comparisons[0].estimate_of
+
+
+def _interval_name(analysis: Analysis) -> str:
+    return f"{paired_test(analysis.settings.test).procedure.level}-level interval"
 
 
 def _row(comparison: Comparison, *, counted: bool) -> list[str]:
@@ -303,7 +313,8 @@ def _row(comparison: Comparison, *, counted: bool) -> list[str]:
 
 def _notes(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
-    yield "Each interval is at the Holm level of its rank (1 − alpha); the joint intervals are in the verdicts."
+    level = paired_test(asked.test).procedure.level
+    yield f"Each interval is at the {level} level of its rank (1 − alpha); the joint intervals are in the verdicts."
     if asked.margin is not None:
         tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
         established = sum(test is not None and test.established for test in tests)

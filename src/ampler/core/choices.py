@@ -6,7 +6,7 @@ from typing import Literal
 
 Difference = Literal["simple", "percent", "log-ratio"]
 Alternative = Literal["two-sided", "less", "greater"]
-Test = Literal["t", "wilcoxon", "sign"]
+Test = Literal["t", "wilcoxon", "sign", "bootstrap-t", "sign-flip"]
 Status = Literal["ok", "failed", "timeout", "lost"]
 Better = Literal["lower", "higher"]
 Formula = Literal["delta", "paper"]  # of the errors of percent differences, all with all

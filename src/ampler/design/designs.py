@@ -25,6 +25,7 @@ from ampler.design.solve import (
     smallest_effect,
 )
 from ampler.stats.holm import Correction, corrected_levels
+from ampler.stats.paired import paired_test
 from ampler.stats.power import paired_power, t_instances
 
 MOST_COMPARISONS = 10**7  # all pairs of 4472 algorithms
@@ -108,9 +109,9 @@ def required_instances(
     """Return the design with the fewest instances whose power reaches the wanted one for an effect of this size.
 
     `target` says which power must reach it: the "mean" over the comparisons, the "median", the "worst", the "best",
-    that of at least so many comparisons (a whole number), or the mean power of Holm's procedure run for real on normal
-    differences ("simulated"). Only the last takes `dependence` ("independent", the default, or "reference" when all
-    comparisons share an algorithm), `seed` and `replications`.
+    that of at least so many comparisons (a whole number), or the mean power of the whole procedure run for real on
+    normal differences ("simulated"). Only the last takes `dependence` ("independent", the default, or "reference" when
+    all comparisons share an algorithm), `seed` and `replications`.
 
     >>> print(required_instances(comparisons=21, effect=0.5, power=0.8))
     57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)
@@ -247,7 +248,18 @@ def _checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, 
         alternative=choice("alternative", alternative, get_args(Alternative), "one side is 'less' or 'greater'"),
         correction=choice("correction", correction, get_args(Correction), "'holm' needs fewer instances"),
     )
-    return Terms(family, _target(target, count), choice("test", test, get_args(Test), "'t' is the default"))
+    terms = Terms(family, _target(target, count), choice("test", test, get_args(Test), "'t' is the default"))
+    _check_correction(terms)
+    return terms
+
+
+def _check_correction(terms: Terms) -> None:
+    """A test that judges all comparisons together brings its own steps."""
+    if terms.family.correction != "holm" and paired_test(terms.test).family is not None:
+        raise InvalidDesign(
+            f"correction {terms.family.correction!r} is for tests done one by one, got it with {terms.test!r}, which"
+            " judges all comparisons together: leave it out"
+        )
 
 
 def _checked_instances(value: Any) -> int:

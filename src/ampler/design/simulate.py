@@ -37,6 +37,7 @@ MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; a longer simulati
 FEWEST_PER_BUDGET = 10  # families of the largest size allowed: one family must fit into memory
 MOMENT_BUDGET = 2 * 10**6  # random numbers in a fifth of a second
 DATA_BUDGET = 10**7  # random numbers in a second, with the tests done on them
+RESAMPLING_WORK = 50  # as many random numbers does resampling an instance take the time of
 BLOCK = 2**18  # statistics or data handled at once: they stay in the cache
 STREAM = 96  # comparisons drawn from one random stream, so that many instances still fit into memory
 FEWEST_CHECKED = 20  # families in the very largest designs; the intervals say how little that is
@@ -241,7 +242,8 @@ class Scenario:
     @property
     def work(self) -> int:
         """The count of random numbers for one family, roughly."""
-        return self.comparisons * (2 if self.by_moments else self.instances)
+        resampling = RESAMPLING_WORK if paired_test(self.test).families else 1
+        return self.comparisons * (2 if self.by_moments else resampling * self.instances)
 
 
 def scenario_of(
@@ -316,6 +318,8 @@ def _thresholds(scenario: Scenario) -> Floats:
     """What the evidence of each rank must reach: critical values of drawn t statistics, or minus the levels."""
     from scipy.special import stdtrit
 
+    if paired_test(scenario.test).families:  # their p-values are adjusted already
+        return np.full(scenario.comparisons, -scenario.alpha)
     levels = corrected_levels(scenario.comparisons, scenario.alpha, scenario.correction)
     if not scenario.by_moments:
         return -levels
@@ -395,7 +399,8 @@ def _chi_square_table(df: int) -> tuple[Floats, Floats]:
 
 def _data_evidence(scenario: Scenario, families: int, seed: int) -> Iterator[tuple[Floats, Bools]]:
     """Draw the differences and run the test on them: the smaller the p-value, the stronger the evidence."""
-    many = paired_test(scenario.test).many
+    row = paired_test(scenario.test)
+    many = row.families or row.many
     upward: Alternative = "two-sided" if scenario.alternative == "two-sided" else "greater"
     for differences in _data(scenario, families, seed):
         found = many(differences, upward)

@@ -20,7 +20,7 @@ from ampler.design.powers import Simulated
 from ampler.design.simulate import Dependence, scenario_of, simulate_design
 from ampler.stats.holm import Correction, divided_levels
 from ampler.stats.paired import paired_test
-from ampler.stats.power import paired_power
+from ampler.stats.power import paired_power, t_instances
 
 Wanted = Literal["instances", "effect", "power"]
 
@@ -200,10 +200,31 @@ def simulated_sentence(ask: Ask, design: Design) -> str | None:
         check = simulate_design(design, null=null, dependence=ask.dependence, replications=replications, rng=ask.seed)
         return float(check.mean_power or 0.0)
 
-    correction, real = design.correction.capitalize(), K - K // 2
+    real = K - K // 2
+    whose = f"{_steps(design)}'s" if paired_test(design.test).family is None else "the step-down's"
     return (
-        f"Run for real on simulated differences, {correction}'s mean power is {mean_power(0):.2f} when all {K:,} "
+        f"Run for real on simulated differences, {whose} mean power is {mean_power(0):.2f} when all {K:,} "
         f"differences are real and {mean_power(K - real):.2f} when {real:,} of them {'is' if real == 1 else 'are'}."
+    )
+
+
+def borrowed_sentence(design: Design) -> str | None:
+    """Say whose powers these are, where a test that judges all comparisons together has none by rank.
+
+    >>> print(borrowed_sentence(required_instances(comparisons=3, effect=0.5, test="bootstrap-t")))
+    Bootstrap-t tests are judged together and have no levels by rank: the powers are those of paired t-tests under \
+Holm on 40 instances, as measured for normal differences. The target simulated runs the tests themselves.
+    >>> borrowed_sentence(required_instances(comparisons=3, effect=0.5)) is None
+    True
+    """
+    test = paired_test(design.test)
+    if test.family is None or design.target == "simulated":
+        return None
+    name, few = test.plural, t_instances(design.instances, design.test)
+    return (
+        f"{name[0].upper()}{name[1:]} are judged together and have no levels by rank: the powers are those of"
+        f" {paired_test('t').plural} under Holm on {few:,} instances, as measured for normal differences. The target"
+        " simulated runs the tests themselves."
     )
 
 
@@ -264,8 +285,14 @@ def _procedure(design: Design) -> str:
     sides = "two-sided" if design.alternative == "two-sided" else "one-sided"
     test = paired_test(design.test)
     name = test.plural if design.comparisons > 1 else test.words
-    correction = f", {design.correction.capitalize()}" if design.comparisons > 1 else ""
+    correction = f", {_steps(design)}" if design.comparisons > 1 else ""
     return f"{sides} {name}{correction}, α = {design.alpha:.4g}"
+
+
+def _steps(design: Design) -> str:
+    """What holds the tests together, by name."""
+    test = paired_test(design.test)
+    return design.correction.capitalize() if test.family is None else test.procedure.name
 
 
 def _shown_ranks(comparisons: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -15,7 +15,7 @@ from ampler.core.errors import AmplerError
 from ampler.design import achieved_power
 from ampler.report import figures as plots
 from ampler.report.figures.style import COLUMN, STYLE
-from ampler.stats.paired import FEWEST
+from ampler.stats.paired import FEWEST, paired_test
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,9 +75,10 @@ def _intervals(analysis: Analysis) -> Drawing:
     rejected = sum(each.rejected for each in analysis.comparisons)
     ax = plots.draw_intervals(plots.intervals_data(analysis), interval="both")
     level = f"{100 * (1 - analysis.settings.family_alpha):g} %"
+    steps = paired_test(analysis.settings.test).procedure
     caption = (
-        "Estimates of all comparisons in Holm's order. Thick intervals have the Holm level of their rank and agree with"
-        f" the decision; thin ones hold jointly with {level}. Diamonds: rejected null hypotheses."
+        f"Estimates of all comparisons in {steps.order}. Thick intervals have the {steps.level} level of their rank and"
+        f" agree with the decision; thin ones hold jointly with {level}. Diamonds: rejected null hypotheses."
     )
     return Drawing(
         "intervals",

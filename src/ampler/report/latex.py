@@ -15,7 +15,8 @@ from ampler.analysis.words import headline
 from ampler.core.wording import digits
 from ampler.report.methods import Sentence, cited, methods
 from ampler.report.subject import Subject
-from ampler.stats.paired import ESTIMANDS
+from ampler.stats.paired import ESTIMANDS, paired_test
+from ampler.stats.paired.contract import Procedure
 
 MOST_COLUMNS = 8  # algorithms whose statistics fit side by side
 MOST_ROWS = 40  # of a table that fits a page
@@ -51,7 +52,7 @@ def _lines(subject: Subject, paragraph: Sequence[Sentence]) -> Iterator[str]:
     yield r"\begin{document}"
     yield r"\maketitle"
     yield from ("", escaped(headline(analysis)), "", r"\section*{Method}", "", latex_paragraph(paragraph), "")
-    yield from _table("Summary of the comparisons, using Holm's step-down procedure.", holm_tabular(analysis))
+    yield from _table(f"Summary of the comparisons, using {_steps(analysis).words}.", holm_tabular(analysis))
     yield from _table(
         "Runs and mean ranks (1 is best) of the algorithms; the best is bold.", algorithms_tabular(analysis)
     )
@@ -111,10 +112,23 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
     """
     counted = bool(analysis.incomplete)
     numbers = ["instances"] if counted else []
-    header = ["rank", "comparison", *numbers, r"$\alpha'$", "$p$", _estimate(analysis), "Holm-level interval", "$d$"]
+    header = [
+        "rank",
+        "comparison",
+        *numbers,
+        r"$\alpha'$",
+        "$p$",
+        _estimate(analysis),
+        f"{_steps(analysis).level}-level interval",
+        "$d$",
+    ]
     rejected = [_row(each, counted=counted) for each in analysis.comparisons if each.rejected]
     kept = [_row(each, counted=counted) for each in analysis.comparisons if not each.rejected]
     return booktabs(header, rejected, kept, align=f"rl{'r' * counted}rrrcr", long=long)
+
+
+def _steps(analysis: Analysis) -> Procedure:
+    return paired_test(analysis.settings.test).procedure
 
 
 def _estimate(analysis: Analysis) -> str:

@@ -14,6 +14,7 @@ from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.words import instances_in_words, solved
 from ampler.core.failures import Drop, Par, policy_words
+from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits
 from ampler.report.references import Reference, reference
 from ampler.report.subject import Subject
@@ -93,17 +94,22 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
         yield Sentence(
             f"The number of instances was planned beforehand: with {origin.plan.needed} instances, {whose} {power} of"
-            f" {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under Holm's"
-            f" correction, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
+            f" {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under"
+            f" {_correction(settings)}, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
         )
     elif math.isfinite(analysis.detectable_effect):
         number = "the fewest instances of a comparison" if analysis.incomplete else "this number of instances"
         yield Sentence(
-            f"With {number}, {test} under Holm's correction find standardised effects of"
+            f"With {number}, {test} under {_correction(settings)} find standardised effects of"
             f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {digits(settings.power)}",
             ("campelo2020",),
         )
+
+
+def _correction(settings: AnalysisSettings) -> str:
+    row = paired_test(settings.test)
+    return "Holm's correction" if row.family is None else "a step-down by resampling"
 
 
 def _target_power(target: str) -> str:
@@ -242,12 +248,13 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
     verb = "was" if pairs == 1 else "were"
     yield Sentence(
         f"{hypotheses} {test.null} {verb} tested by {test.plural}{_side(analysis)} over the instances, with the"
-        f" family-wise error rate held at {digits(settings.family_alpha)} by Holm's step-down procedure",
-        (*test.cites, "holm1979"),
+        f" family-wise error rate held at {digits(settings.family_alpha)} by {test.procedure.words}",
+        (*test.cites, *test.procedure.cites),
     )
     joint = digits(100 * (1 - settings.family_alpha))
+    steps = test.procedure
     yield Sentence(
-        f"Joint {joint} % confidence intervals are Bonferroni-adjusted; intervals called Holm-level have the level of"
+        f"Joint {joint} % confidence intervals {steps.joint}; intervals called {steps.level}-level have the level of"
         " the rank of their comparison and do not hold jointly"
     )
     yield Sentence(
@@ -266,8 +273,9 @@ def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
     if settings.margin is None:
         return
+    held = " Holm" if paired_test(settings.test).family is None else ""
     yield Sentence(
-        f"Equivalence within ±{digits(settings.margin)} was tested by two one-sided tests, a Holm family of its own;"
+        f"Equivalence within ±{digits(settings.margin)} was tested by two one-sided tests, a{held} family of its own;"
         f" each of the two families was held at {digits(settings.alpha / 2)}, so that all claims together err with"
         f" probability at most {digits(settings.alpha)}",
         ("schuirmann1987",),

@@ -12,6 +12,7 @@ from ampler.analysis import Analysis, OtherPolicy
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
 from ampler.core.wording import digits
+from ampler.stats.paired import paired_test
 
 DIGITS = 3
 MOST_CELLS = 30_000  # of the table of all statistics: a few megabytes
@@ -43,14 +44,15 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
     estimate = analysis.comparisons[0].estimate_of
     rejected = sum(each.rejected for each in analysis.comparisons)
     counted = bool(analysis.incomplete)
+    steps = paired_test(analysis.settings.test).procedure
     header = (
-        *("rank", "comparison", "decision", *(("instances",) if counted else ()), estimate, "Holm-level interval"),
-        *("joint interval", "p", "α′", "p (Holm)", "d", "d, 95 %"),
+        *("rank", "comparison", "decision", *(("instances",) if counted else ()), estimate),
+        *(f"{steps.level}-level interval", "joint interval", "p", "α′", f"p ({steps.name})", "d", "d, 95 %"),
     )
     return ReportTable(
         name="comparisons",
-        caption="All comparisons in Holm's order. Each Holm-level interval has the level 1 − α′ of its rank, as in the"
-        f" paper's tables; the joint intervals hold all together with {100 * (1 - analysis.settings.family_alpha):g} %."
+        caption=f"All comparisons in {steps.order}. {steps.about}; the joint intervals hold all together with"
+        f" {100 * (1 - analysis.settings.family_alpha):g} %."
         " The intervals of d are not adjusted.",
         header=header,
         rows=tuple(
@@ -145,8 +147,10 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was asked for."""
     asked = analysis.settings.margin is not None
     failed = any(each.unsolved for each in analysis.diagnoses)
+    steps = paired_test(analysis.settings.test).procedure
+    within = (f"p of equivalence ({steps.name})", "equivalent") if asked else ()
     header = (
-        *("comparison", "skewness", "run noise", *(("p of equivalence (Holm)", "equivalent") if asked else ())),
+        *("comparison", "skewness", "run noise", *within),
         *(("instances neither solved",) if failed else ()),
     )
     return ReportTable(

@@ -1,4 +1,4 @@
-"""The power of one paired test on N instances: t, and Wilcoxon and sign by their efficiency against it. Pure."""
+"""The power of one paired test on N instances: t, and the others by their efficiency against it. Pure."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ def tail_levels(levels: ArrayLike, alternative: Alternative) -> Floats:
 
 
 def t_instances(instances: int, test: Test) -> int:
-    """Return how many instances would give a t-test the power this test has with `instances`: ⌊N·ARE⌋.
+    """Return how many instances would give a t-test the power this test has with `instances`: ⌊(N − price)·ARE⌋.
 
     ARE is the efficiency in the row of the test, an exact fraction: in floating point N/0.86 rounds up wrongly at 215.
 
-    >>> t_instances(67, "wilcoxon"), t_instances(90, "sign")
-    (57, 57)
+    >>> t_instances(67, "wilcoxon"), t_instances(90, "sign"), t_instances(60, "bootstrap-t")
+    (57, 57, 57)
     """
-    equivalent = floor(instances * paired_test(test).efficiency)
+    row = paired_test(test)
+    equivalent = floor((instances - row.price) * row.efficiency)
     if equivalent < 2:
         raise InvalidDesign(
             f"the {test} test on {instances} instances counts as a t-test on {equivalent}, which is less than 2: "
@@ -58,12 +59,13 @@ def t_instances(instances: int, test: Test) -> int:
 
 
 def instances_for(t_instances: int, test: Test) -> int:
-    """Return how many instances this test needs for the power a t-test has with `t_instances`: ⌈N_t/ARE⌉.
+    """Return how many instances this test needs for the power a t-test has with `t_instances`: ⌈N_t/ARE⌉ + price.
 
     >>> instances_for(57, "wilcoxon"), instances_for(57, "sign"), instances_for(215, "wilcoxon")
     (67, 90, 250)
     """
-    return ceil(t_instances / paired_test(test).efficiency)
+    row = paired_test(test)
+    return ceil(t_instances / row.efficiency) + row.price
 
 
 def _t_power(instances: int, effect: float | Floats, tails: Floats) -> Floats:

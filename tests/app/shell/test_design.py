@@ -52,6 +52,8 @@ def test_the_document_holds_the_design_with_its_levels_and_powers(shell):
         ((*PAPER[1:], "--alternative", "less"), "instances", 50),
         ((*PAPER[1:], "--test", "wilcoxon"), "instances", 67),
         ((*PAPER[1:], "--test", "sign"), "instances", 90),
+        ((*PAPER[1:], "--test", "bootstrap-t"), "instances", 60),
+        ((*PAPER[1:], "--test", "sign-flip"), "instances", 57),
         ((*PAPER[1:], "--correction", "bonferroni"), "instances", 65),
         ((*PAPER[1:], "--alpha", 0.01), "alpha", 0.01),
         (("--comparisons", 21, "--difference", 3, "--sd", 4.8, "--se", 3.6, "--power", 0.8), "effect", 0.5),

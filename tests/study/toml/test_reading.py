@@ -373,7 +373,7 @@ studies = st.fixed_dictionaries({
     "power": st.floats(0.01, 0.99),
     "margin": st.floats(1e-9, 10),
     "better": st.sampled_from(["lower", "higher"]),
-    "test": st.sampled_from(["t", "wilcoxon", "sign"]),
+    "test": st.sampled_from(["t", "wilcoxon", "sign", "bootstrap-t", "sign-flip"]),
     "rule": st.fixed_dictionaries({}, optional={
         "start": st.integers(2, 20), "budget": st.integers(100, 10**6), "batch": st.integers(1, 99),
         "guard": st.sampled_from(["none", "pairs", "all"]),

@@ -62,7 +62,7 @@ def tell(analysis: Analysis) -> None:
     print()
     say_lines(words.holm_lines(analysis))
     print()
-    say(words.ABOUT_INTERVALS)
+    say(words.about_intervals(analysis))
     say(words.together(analysis))
     if analysis.warnings:
         print()

@@ -186,11 +186,11 @@ def _what_would_help(ask: Ask, answer: Design) -> list[str]:
 
 def _what_it_allows(ask: Ask, answer: Design, *, noise_counted: bool) -> list[str]:
     """What the power is worth: when Holm's procedure is run, and beside the noise of runs, unless that was said."""
-    from ampler.design.words import noise_sentence, simulated_sentence
+    from ampler.design.words import borrowed_sentence, noise_sentence, simulated_sentence
 
-    simulated = simulated_sentence(ask, answer)
     noise = None if noise_counted else noise_sentence(answer)
-    return [sentence for sentence in (simulated, noise) if sentence is not None]
+    sentences = (borrowed_sentence(answer), simulated_sentence(ask, answer), noise)
+    return [sentence for sentence in sentences if sentence is not None]
 
 
 def _what_is_there(ask: Ask, available: int | None, cost: Cost | None) -> list[str]:

@@ -12,7 +12,7 @@ from ampler.core.arrays import Interval
 from ampler.core.checks import choice
 from ampler.report.figures.labels import WIDEST, pair_labels
 from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, in_unit, row_height, write_in_unit
-from ampler.stats.paired import ESTIMANDS
+from ampler.stats.paired import ESTIMANDS, paired_test
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +46,7 @@ class Intervals:
     name: str  # of the axis
     neutral: float  # where there is no difference
     alpha: float  # of the family
+    level: str = "Holm"  # whose level the intervals have that are not joint
 
 
 def intervals_data(
@@ -71,6 +72,7 @@ def intervals_data(
         name=estimand.axis or difference_name(analysis),
         neutral=estimand.neutral,
         alpha=analysis.settings.family_alpha,
+        level=paired_test(analysis.settings.test).procedure.level,
     )
 
 
@@ -161,9 +163,9 @@ def _explain(ax: Axes, data: Intervals, interval: IntervalKind) -> None:
     """Say below which intervals these are, and above what the colours mean."""
     joint = f"joint {100 * (1 - data.alpha):g} % intervals"
     words = {
-        "holm": "Intervals at the Holm level of each rank, not joint",
+        "holm": f"Intervals at the {data.level} level of each rank, not joint",
         "joint": joint.capitalize(),
-        "both": f"Thick: Holm level; thin: joint {100 * (1 - data.alpha):g} %",
+        "both": f"Thick: {data.level} level; thin: joint {100 * (1 - data.alpha):g} %",
     }[interval]
     more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
     ax.set_xlabel(f"{data.name}\n{words}{more}", loc="right")

@@ -5,6 +5,7 @@
 * `bounds`: p-values from tails, and intervals that say what level they really have
 * `missing`: differences that a pair lacks on some instances
 * `family`: comparisons tested one by one and held together by Holm
+* `resampled`: tests that judge all comparisons together by resampling the instances
 
 Everything that tells one test from another stands in its row. Rooms above ask the row and never the name, so that a new
 test is a file here, a row below, and its name in `core.values.Test`. This room may import `core` and the rest of
@@ -38,7 +39,7 @@ from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative, Test
 from ampler.stats.paired import sign, student, wilcoxon
 from ampler.stats.paired.bounds import Bounds
-from ampler.stats.paired.contract import Estimand, FamilyVerdict, Many, PairedTest
+from ampler.stats.paired.contract import Estimand, FamilyVerdict, Many, PairedTest, Procedure
 from ampler.stats.paired.family import HolmFamily
 from ampler.stats.paired.missing import (
     FEWEST,
@@ -48,6 +49,8 @@ from ampler.stats.paired.missing import (
     sample_interval,
     sample_p_value,
 )
+from ampler.stats.paired.resampled import BOOTSTRAP_T, SIGN_FLIP, Resampled
+from ampler.stats.resampling import RESAMPLES
 
 __all__ = [
     "ESTIMANDS",
@@ -68,7 +71,25 @@ __all__ = [
 ]
 
 
-def _answers(mathematics: ModuleType) -> dict[str, Any]:
+MEAN = Estimand("mean", words="on average", tex="mean")
+RESAMPLING = Procedure(
+    name="step-down",
+    words=f"Romano and Wolf's step-down procedure, with {RESAMPLES} resamples of the instances",
+    joint="come from the same resamples",
+    level="step",
+    order="the order of the steps",
+    about="Each step-level interval has the critical values of its step, beyond which are a share α′ of the resamples",
+    cites=("romano2005",),
+)
+
+
+def _together(mathematics: Resampled) -> dict[str, Any]:
+    """What a test that resamples the instances says of all comparisons together."""
+    asked = {name: getattr(mathematics, name) for name in ("family", "families", "equivalence")}
+    return asked | {"procedure": RESAMPLING}
+
+
+def _answers(mathematics: ModuleType | Resampled) -> dict[str, Any]:
     """The functions by which the module of a test answers: all tests call them by the same names."""
     return {name: getattr(mathematics, name) for name in ("p_value", "many", "estimate", "interval", "leaning")}
 
@@ -79,7 +100,7 @@ _ROWS = (
         words="paired t-test",
         null="of zero mean difference",
         cites=(),
-        estimand=Estimand("mean", words="on average", tex="mean"),
+        estimand=MEAN,
         efficiency=Fraction(1),
         **_answers(student),
         when_skewed="errs",
@@ -113,6 +134,29 @@ _ROWS = (
         **_answers(sign),
         when_skewed="stays sound",
         look_back=4,  # its few possible p-values jump over the level; the signed-rank test has many more of them
+    ),
+    PairedTest(
+        name="bootstrap-t",
+        words="bootstrap-t test",
+        null="of zero mean difference",
+        cites=("hall1988",),
+        estimand=MEAN,
+        efficiency=Fraction(1),
+        price=3,  # measured on normal differences, 8 to 150 instances, 1 to 21 comparisons: 1.2 to 3.3 of them
+        **_answers(BOOTSTRAP_T),
+        **_together(BOOTSTRAP_T),
+        when_skewed="stays sound",
+    ),
+    PairedTest(
+        name="sign-flip",
+        words="sign-flip test",
+        null="that the differences are symmetric about zero",
+        cites=(),
+        estimand=MEAN,
+        efficiency=Fraction(1),
+        **_answers(SIGN_FLIP),
+        **_together(SIGN_FLIP),
+        when_skewed="errs",
     ),
 )
 TESTS: Mapping[Test, PairedTest] = {row.name: row for row in _ROWS}

@@ -29,6 +29,30 @@ class Estimand:
         return self.axis is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """What holds a family of comparisons together, in words."""
+
+    name: str  # in a line
+    words: str  # after "held by"
+    joint: str  # continues "joint intervals …"
+    level: str  # before "level": whose, for intervals at the level of their rank
+    order: str  # of the comparisons
+    about: str  # those intervals, in a sentence
+    cites: tuple[str, ...]
+
+
+HOLM = Procedure(
+    name="Holm",
+    words="Holm's step-down procedure",
+    joint="are Bonferroni-adjusted",
+    level="Holm",
+    order="Holm's order",
+    about="Each Holm-level interval has the level 1 − α′ of its rank, as in the paper's tables",
+    cites=("holm1979",),
+)
+
+
 class Many(NamedTuple):
     """What a test says of many samples at once."""
 
@@ -65,7 +89,8 @@ class PairedTest:
     """A paired test: one row of the table.
 
     `p_value`, `estimate`, `interval` and `leaning` ask the differences of one pair, two or more, over its instances;
-    `many` asks many such vectors, on the last axis. `family` is for tests that look at all comparisons together.
+    `many` asks many such vectors, on the last axis. `family`, `families` and `equivalence` are for tests that look at
+    all comparisons together, and then `procedure` says how.
     """
 
     name: Test
@@ -80,9 +105,13 @@ class PairedTest:
     interval: Callable[[Floats, Alternative, float], Bounds]  # the last argument is alpha
     leaning: Callable[[Floats], float]  # positive where the differences speak for "greater"; quicker than the estimate
     when_skewed: Literal["errs", "tests something else", "stays sound"]
+    price: int = 0  # instances that it needs beyond what its efficiency says
     by_moments: bool = False  # whether mean and standard deviation are all it sees: then simulations need no data
     look_back: int = 0  # instances below an answer at which its power, which goes up and down, may be higher again
     family: Callable[[Floats, Alternative, float], FamilyVerdict] | None = None  # (instances × pairs, …, alpha)
+    families: Callable[[Floats, Alternative], Many] | None = None  # adjusted p-values: families × pairs × instances
+    equivalence: Callable[[Floats, float, float], tuple[Floats, StepDown]] | None = None  # (…, margin, alpha)
+    procedure: Procedure = HOLM
 
     @property
     def plural(self) -> str:

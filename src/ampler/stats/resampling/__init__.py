@@ -12,7 +12,7 @@ In reading order:
 * `flips`: signs of the differences turned, exact where they are symmetric
 """
 
-from ampler.stats.resampling.bootstrap import bootstrap_t, bootstrap_t_equivalence
+from ampler.stats.resampling.bootstrap import bootstrap_t, bootstrap_t_equivalence, judged
 from ampler.stats.resampling.family import Family
 from ampler.stats.resampling.flips import sign_flip, sign_flip_equivalence
 from ampler.stats.resampling.steps import RESAMPLES, SEED, Steps
@@ -24,6 +24,7 @@ __all__ = [
     "Steps",
     "bootstrap_t",
     "bootstrap_t_equivalence",
+    "judged",
     "sign_flip",
     "sign_flip_equivalence",
 ]

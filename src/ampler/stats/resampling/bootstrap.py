@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ampler.core.arrays import Floats
+from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative
 from ampler.stats.resampling.family import Family, StandardColumns, columns_of, opened
 from ampler.stats.resampling.steps import (
@@ -49,8 +49,20 @@ def bootstrap_t(
     upper, lower = side_of(columns, columns.t, resampled), side_of(columns, -columns.t, -resampled)
     if alternative == "two-sided":
         return _family(columns, [upper, lower], either_side, alpha, alpha / 2)
-    one = _family(columns, [upper if alternative == "greater" else lower] * 2, one_side, alpha, alpha)
+    one = _family(columns, [upper if alternative == "greater" else lower], one_side, alpha, alpha)
     return Family(one.steps, opened(one.intervals, alternative), opened(one.joint_intervals, alternative))
+
+
+def judged(differences: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> Bools:
+    """Return which columns have enough spread to be judged by resampling.
+
+    >>> rare = np.zeros(30); rare[3] = 1.0
+    >>> judged(np.column_stack([np.arange(30.0), rare])).tolist()
+    [True, False]
+    """
+    columns = columns_of(differences)
+    resampled = resampled_t(columns, resamples, np.random.default_rng(seed))
+    return side_of(columns, columns.t, resampled).usable
 
 
 def bootstrap_t_equivalence(
@@ -77,7 +89,8 @@ def bootstrap_t_equivalence(
 def _family(columns: StandardColumns, sides: list[Side], combine: Combination, alpha: float, tail: float) -> Family:
     """The steps, and the intervals at their bars and at those that hold for all at once."""
     steps = resampled_step_down(sides, combine, alpha=alpha, tail=tail)
-    return Family(steps, columns.interval(*steps.bars), columns.interval(*single_step_bars(sides, tail)))
+    joint = single_step_bars(sides, tail)  # one bar serves both ends of an interval of which one is kept
+    return Family(steps, *(columns.interval(bars[0], bars[-1]) for bars in (steps.bars, joint)))
 
 
 def side_of(columns: StandardColumns, t: Floats, resampled: Floats) -> Side:

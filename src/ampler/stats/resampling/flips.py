@@ -49,7 +49,8 @@ def sign_flip(
         _side(columns, columns.about(centres), flips, alternative) for centres in (0.0 * columns.means, None)
     )
     steps = resampled_step_down([about_zero], one_side, alpha=alpha, tail=alpha)
-    joint = single_step_bars([about_means], alpha)
+    alone = differences.shape[1] == 1  # then there is one step, and nothing to hold together
+    joint = steps.bars if alone else single_step_bars([about_means], alpha)
     intervals, joints = (_interval(columns, bars[0], alternative) for bars in (steps.bars, joint))
     return Family(steps, intervals, joints)
 

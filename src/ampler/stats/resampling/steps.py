@@ -41,6 +41,7 @@ class Steps:
     ranks: Codes  # from 1, in the order of the steps
     rejected: Bools
     bars: Floats  # one row per side: the critical value when this comparison was decided
+    levels: Floats  # how often chance alone takes each comparison, by itself, beyond its bars
 
 
 Combination = Callable[[Floats], Floats]  # p-values of the sides, in rows, to the p-value of the comparison
@@ -88,7 +89,14 @@ def resampled_step_down(sides: Sequence[Side], combine: Combination, *, alpha: f
         for top in tops:
             top.keep(left)
     alone = combine(np.array([p_values_alone(one) for one in sides]))
-    return Steps(alone, adjusted, _ranks(adjusted, alone), adjusted <= alpha, bars)
+    beyond = [_share_beyond(one, bar) for one, bar in zip(sides, bars, strict=True)]
+    levels = np.minimum(np.sum(beyond, axis=0), alpha)
+    return Steps(alone, adjusted, _ranks(adjusted, alone), adjusted <= alpha, bars, levels)
+
+
+def _share_beyond(side: Side, bars: Floats) -> Floats:
+    """The share of resamples in which each comparison by itself is beyond its bar; the data count as one of them."""
+    return np.asarray((1.0 + (side.resampled >= bars).sum(axis=0)) / (1.0 + len(side.resampled)), dtype=float)
 
 
 def single_step_bars(sides: Sequence[Side], tail: float) -> Floats:

@@ -177,8 +177,14 @@ def test_advice_does_not_ask_what_is_better(frame):
 
 def test_notes_of_the_reader_are_warnings_of_the_analysis(frame):
     analysis = am.analyse(frame.assign(dimension=[10, 30] * (len(frame) // 2)), difference="simple", better="lower")
-    assert analysis.warnings[0].kind == "table"
-    assert analysis.warnings[0].sentence.startswith("An instance is one combination of instance and dimension")
+    assert [caution.kind for caution in analysis.warnings[:2]] == ["columns", "table"]
+    assert analysis.warnings[1].sentence.startswith("An instance is one combination of instance and dimension")
+
+
+def test_what_was_taken_for_what_is_said_before_everything_else(frame):
+    said = "'algorithm' names the algorithm, 'instance' the instance, 'value' holds the values, 'run' numbers the runs."
+    assert str(am.analyse(frame, difference="simple", better="lower")).splitlines()[0] == said
+    assert am.advise(frame, difference="simple", detect=1.0).warnings[0] == said
 
 
 def test_where_and_columns_reach_the_table(frame):

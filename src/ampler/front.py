@@ -186,13 +186,15 @@ def advise(
         "instance_cost": instance_cost,
         "available": available,
     }
-    return advise_runs(
+    advice = advise_runs(
         evidence.runs,
         _settings(evidence, said),
         detect=detect,
         deterministic=evidence.deterministic or (),
         **_given(own),
     )
+    notes = (note.sentence for note in evidence.notes if note.kind in ("columns", "table"))
+    return replace(advice, warnings=(*notes, *advice.warnings))
 
 
 def evidence_of(
@@ -264,12 +266,17 @@ def _given(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_table(table: ResultsTable) -> Evidence:
-    notes = tuple(Caution("table", f"{note[:1].upper()}{note[1:]}.") for note in table.notes)
+    notes = tuple(Caution("table", _sentence(note)) for note in table.notes)
+    notes = (Caution("columns", _sentence(table.taken)), *notes) if table.taken else notes
     if table.direction is None:
         return Evidence(table.runs, table.features, {}, notes)
     better = table.direction.better
     direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
     return Evidence(table.runs, table.features, {"better": better}, (direction, *notes))
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:]}."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -147,6 +147,11 @@ def headline(analysis: Analysis) -> str:
     return warning + " ".join([_found(analysis), *directions])
 
 
+def taken(analysis: Analysis) -> str:
+    """Say which columns of a table were taken for what; nothing for a study file."""
+    return " ".join(each.sentence for each in analysis.warnings if each.kind == "columns")
+
+
 def _is_biased(analysis: Analysis) -> bool:
     return any(caution.kind == "biased" for caution in analysis.warnings)
 
@@ -241,6 +246,7 @@ def _pair(of: Comparison | Subgroup) -> str:
 
 def text_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
+    yield from filter(None, [taken(analysis)])
     yield from question_lines(analysis)
     if _is_biased(analysis):
         yield f"! {CLAIM_NOTHING}{_found(analysis)}"
@@ -322,8 +328,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
             f"Equivalence within ±{digits(asked.margin)} at family-wise level {digits(asked.alpha / 2)}:"
             f" {established} of {len(tests)} established."
         )
-    for caution in analysis.warnings:
-        yield f"! {caution.sentence}"
+    yield from (f"! {caution.sentence}" for caution in analysis.warnings if caution.kind != "columns")
 
 
 def stability_lines(analysis: Analysis) -> list[str]:

@@ -410,8 +410,9 @@ CautionKind = Literal[
     "denominator",
     "power",
     "level",
-    "table",  # these eight are said by the source of the runs
+    "table",  # these nine are said by the source of the runs
     "direction",
+    "columns",
     "unfinished",
     "unused",
     "part",

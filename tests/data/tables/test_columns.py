@@ -70,8 +70,8 @@ def test_numbers_that_describe_the_instance_are_groups_and_no_algorithms(write):
     table = read_table(write(DESCRIBED))
     assert table.runs.algorithms == ("old", "new")
     assert table.features["Size"] == {"i1": 100, "i2": 200, "i3": 100, "i4": 200}
-    assert "columns 'old', 'new' are taken as algorithms, 'dataset' as the instance" in table.notes[0]
-    assert "'Size', 'Radius', 'n' describe it; choose with --algorithms or --ignore" in table.notes[0]
+    assert "columns 'old', 'new' are taken as algorithms, 'dataset' as the instance" in table.taken
+    assert "'Size', 'Radius', 'n' describe it; choose with --algorithms or --ignore" in table.taken
 
 
 def test_a_short_name_is_an_algorithm_where_it_holds_results(write):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from ampler.core.errors import InvalidData
@@ -119,3 +120,45 @@ def test_steps_within_runs_are_not_taken_for_runs(write, cells):
     with pytest.raises(InvalidData, match=r"take the last ones: --where iteration=490"):
         read_table(path)
     assert cells(read_table(path, where={"iteration": "490"})) == {("i1", "a"): [-390, -390]}
+
+
+def crossed(column, levels):
+    rows = [(a, i, level, 1.0 + k) for a in "ab" for i in ("i1", "i2") for k, level in enumerate(levels)]
+    return pd.DataFrame(rows, columns=["model", "dataset", column, "score"])
+
+
+@pytest.mark.parametrize(
+    ("column", "levels"), [("learning_rate", [0.1, 0.01]), ("task", ["cls", "reg"]), ("prompt", ["short", "long"])]
+)
+def test_rows_that_a_setting_tells_apart_are_no_runs_unless_the_user_says_so(column, levels):
+    frame = crossed(column, levels)
+    with pytest.raises(InvalidData, match=rf"column '{column}' tells them apart.*--where {column}=.*--ignore {column}"):
+        read_table(frame)
+    assert len(read_table(frame, where={column: str(levels[0])}).runs) == 4
+    assert len(read_table(frame, columns=Columns(ignore=(column,))).runs) == 8
+    assert len(read_table(frame, columns=Columns(instance=("dataset", column))).runs.instances) == 4
+
+
+@pytest.mark.parametrize("column", ["epoch", "step", "generation"])
+def test_moments_of_one_run_are_no_runs(column):
+    frame = crossed(column, [1, 2, 3]).drop(index=2)  # one of them ended earlier
+    with pytest.raises(InvalidData, match=rf"column '{column}' counts steps within a run.*--where {column}=3"):
+        read_table(frame)
+
+
+@pytest.mark.parametrize("column", ["attempt", "seed", "trial", "rep", "fold", "draw"])
+def test_what_numbers_the_runs_is_known(column):
+    assert len(read_table(crossed(column, [1, 2, 3])).runs) == 12
+
+
+def test_attempts_that_succeeded_and_runs_with_numbers_are_asked_about():
+    frame = crossed("attempt", [1, 2]).assign(run=1)
+    with pytest.raises(InvalidData, match="only runs that failed are tried again"):
+        read_table(frame)
+
+
+def test_true_and_false_are_one_and_zero_where_they_mean_success():
+    frame = crossed("trial", [1, 2]).assign(score=[True, False] * 4).rename(columns={"score": "passed"})
+    table = read_table(frame)
+    assert table.runs.value.tolist() == [1.0] * 4 + [0.0] * 4
+    assert table.direction == Direction("higher", "the name 'passed'")

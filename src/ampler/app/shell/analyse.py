@@ -55,6 +55,8 @@ def tell(analysis: Analysis) -> None:
     from ampler.analysis import words
 
     say(words.headline(analysis), style="bold")
+    if taken := words.taken(analysis):
+        say(taken)
     say_points(words.verdict_sentences(analysis, most=MOST_SENTENCES))
     print()
     for line in words.question_lines(analysis):
@@ -64,10 +66,11 @@ def tell(analysis: Analysis) -> None:
     print()
     say(words.about_intervals(analysis))
     say(words.together(analysis))
-    if analysis.warnings:
+    mind = [caution.sentence for caution in analysis.warnings if caution.kind != "columns"]
+    if mind:
         print()
         say("Mind:", style="bold")
-        say_points(caution.sentence for caution in analysis.warnings)
+        say_points(mind)
 
 
 def tell_exploration(analysis: Analysis) -> None:

@@ -6,7 +6,9 @@ In reading order:
 
 * `reading`: `read_table`, the way through the others;
 * `files`, `hyperfine`: what is on disk (CSV, ARFF, Parquet, hyperfine's JSON) as a data frame;
+* `vocabulary`: the words people use for their columns;
 * `columns`: which column names the algorithm, the instance, the value, and whether the table is long or wide;
+* `suspects`: columns that look like algorithms and may be something else: there the user is asked;
 * `shapes`: a data frame of known shape as runs;
 * `directions`: whether higher or lower is better, where the name of the values says it;
 * `cells`, `codes`, `outcomes`: numbers, names and endings of runs as people write them.

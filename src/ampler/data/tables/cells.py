@@ -10,11 +10,13 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
+from ampler.data.tables.vocabulary import SUCCESS, fold
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "--", "."})  # cells that mean "no value"
+TRUTH = ("true", "false")  # whether a run succeeded: 1 or 0
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 LOOKED_AT = 10_000  # so many cells tell whether a column holds numbers
 
@@ -60,6 +62,8 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return column.to_numpy(dtype=float, na_value=np.nan)
     text = column.astype("str").str.strip()
+    if fold(column.name) in SUCCESS and text.str.lower().isin(TRUTH).all():
+        return np.asarray(text.str.lower() == "true", dtype=float)
     numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
     strange = text[np.isnan(numbers) & ~column.isna().to_numpy()]
     strange = strange[~strange.str.lower().isin(MISSING)]

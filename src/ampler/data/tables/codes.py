@@ -16,6 +16,8 @@ from ampler.data.tables.cells import Place
 if TYPE_CHECKING:
     import pandas as pd
 
+NEARLY = 0.9  # of all combinations: a setting of which some runs are missing is still one
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
@@ -69,6 +71,17 @@ def combination(*columns: Codes) -> tuple[Codes, Codes]:
         codes = pd.factorize(codes * (int(column.max(initial=0)) + 2) + column + 1)[0].astype(np.intp)
     first = np.flatnonzero(~pd.Series(codes).duplicated().to_numpy())
     return codes, first.astype(np.intp)
+
+
+def varies(cells: Codes, column: Coded) -> bool:
+    """Whether rows of the same cell differ in a column."""
+    return len(combination(cells, column.codes)[1]) > len(np.unique(cells))
+
+
+def is_crossed(cells: Codes, column: Coded) -> bool:
+    """Whether (nearly) every level of a column occurs in every cell, as those of a setting do."""
+    levels = len(column.names)
+    return levels > 1 and len(combination(cells, column.codes)[1]) >= NEARLY * levels * len(np.unique(cells))
 
 
 def needed(frame: pd.DataFrame, candidates: Sequence[str]) -> tuple[str, ...]:

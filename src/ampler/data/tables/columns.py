@@ -8,56 +8,29 @@ from dataclasses import dataclass
 
 from ampler.core.errors import InvalidData
 from ampler.core.wording import quoted
+from ampler.data.tables.vocabulary import (
+    ALGORITHM,
+    ALGORITHM_ELSE,
+    ATTEMPT,
+    DIMENSION,
+    DIRECTION,
+    INDEX,
+    INSTANCE,
+    INSTANCE_ELSE,
+    MEASURE,
+    METRIC,
+    ROW_NUMBER,
+    RUN_WORD,
+    SEED,
+    STATUS,
+    STEP,
+    STEPS,
+    VALUE,
+    describes,
+    fold,
+)
 
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text as a set."""
-    return frozenset(text.split())
-
-
-# Names people give their columns, as letters and digits only (`fold`), by what the column holds.
-ALGORITHM = word_set(
-    "algorithm algorithmname algorithmid alg algname algid algo solver solvername solverid method methodname"
-    " classifier classifiername optimizer optimiser optimizername heuristic metaheuristic variant config"
-    " configuration configurationid configid approach learner estimator"
-)
-ALGORITHM_ELSE = word_set(  # where none of the above is there
-    "model modelname modelid agent agentname policy policyname strategy system systemname tool toolname implementation"
-)
-INSTANCE = word_set(
-    "instance instanceid instancename inst problem problemname problemid dataset datasetname datasetid database"
-    " benchmark benchmarkname benchmarkid func funcid funcname function functionid functionname fid"
-)
-INSTANCE_ELSE = word_set("task taskid taskname testcase case file filename input inputfile graph matrix")
-DIMENSION = word_set("dim dims dimension dimensions ndim")
-# What tables say of an instance in numbers, beside the results: never an algorithm unless the user says so.
-DESCRIPTOR = word_set(
-    "size sizes instancesize problemsize datasetsize radius nodes nnodes numnodes edges vertices arcs jobs machines"
-    " customers vehicles items variables vars nvars constraints clauses features nfeatures attributes samples nsamples"
-    " examples observations classes nclasses capacity density width height depth year timelimit cutoff"
-    " optimum bestknown bestknownvalue bks lowerbound upperbound"
-)
-# Names too short to be sure of: descriptors where they hold whole numbers alone.
-COUNT = word_set("n m k d p id no nr number group class cluster level category")
-INDEX = word_set(
-    "index run runid runno runnumber runindex rep repetition repetitionid replicate replication repeat execution"
-    " executionid iteration trial trialid fold foldid"
-)
-STEP = word_set("iteration")  # numbers the runs, unless another column does: then it counts steps within a run
-METRIC = word_set("metric metricname measure measurename indicator indicatorname criterion")
-STATUS = word_set("status runstatus state exitstatus exitcode")
-ATTEMPT = frozenset({"attempt"})
-DIRECTION = word_set("maximize maximise maximization maximisation")
-SEED = frozenset({"seed"})
-VALUE = word_set("value observation obs metricvalue result results y finalfv fx finalvalue bestvalue")
-MEASURE = word_set(
-    # what the value may be called when no column is called value
-    "accuracy acc auc error errorrate loss score fitness objective objectivevalue cost makespan quality gap time"
-    " times runtime runningtime seconds duration cputime walltime usertime rt evaluations fe ert performance"
-    " hypervolume hv igd f1 rmse mse mae profit"
-)
-# One of the runs of a table that has them side by side: run.1, run_2, rep3, trial 5, or just 6.
-RUN_COLUMN = re.compile(r"(?:run|rep|repetition|replicate|trial|fold)?[\s._-]*\d+", re.IGNORECASE)
+NUMBER = re.compile(r"[\s._-]*\d+")  # a column that is called by the number of a run alone
 IOH_LEVEL = frozenset({"target", "runtime"})  # IOHanalyzer's samples hold one value per target, or per budget
 
 
@@ -106,32 +79,29 @@ class Wide:
 Shape = Long | Wide
 
 
-def fold(name: object) -> str:
-    """Return a column's name as it is compared: lower case, letters and digits only.
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """What the cells of the columns are, whatever the columns are called."""
 
-    >>> fold("Data set_Name")
-    'datasetname'
-    """
-    return re.sub(r"[^0-9a-z]", "", str(name).lower())
+    header: Sequence[str]
+    numeric: Collection[str]  # columns of numbers
+    counting: Collection[str]  # those among them that count something: by name, and by whole numbers alone
+    telling: Collection[str]  # columns that tell all rows apart
 
 
-def shape_of(
-    header: Sequence[str], numeric: Collection[str], said: Columns, *, numbered: Collection[str] = ()
-) -> Shape:
-    """Decide what each column holds, from the names and from which columns hold numbers.
-
-    `numbered` are those that hold whole numbers alone.
-    """
-    numeric = {name for name in numeric if not (fold(name) in COUNT and name in numbered)} | set(said.algorithms)
+def shape_of(kinds: Kinds, said: Columns) -> Shape:
+    """Decide what each column holds, from the names and from what the cells are."""
+    header = kinds.header
+    numeric = {name for name in kinds.numeric if name not in kinds.counting} | set(said.algorithms)
     if _are_algorithms(header, numeric, said):
-        return _wide(header, numeric, _instance(header, said, ()), said)
+        return _wide(kinds, numeric, _instance(header, said, ()), said)
     algorithm = _algorithm(header, said)
     instance = _instance(header, said, algorithm)
     algorithm = algorithm or (_named(header, frozenset({"id"})) if instance else ())  # IOHanalyzer's ID
     if algorithm and instance:
         return _long(header, numeric, algorithm, instance, said)
     if not algorithm:
-        return _wide(header, numeric, instance, said)
+        return _wide(kinds, numeric, instance, said)
     values = _side_by_side(header, numeric, algorithm)
     if not values:
         raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
@@ -217,9 +187,9 @@ def _values(
         return (find(header, said.value, "value"),)
     if said.metric is not None and metric is None and fold(said.metric) in map(fold, header):
         return (find(header, said.metric, "metric"),)
-    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION | SEED
+    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION | SEED | STEPS
     free = [name for name in header if name in numeric and name not in keys and fold(name) not in aside]
-    runs = [name for name in header if RUN_COLUMN.fullmatch(name) and name not in keys]
+    runs = [name for name in header if (RUN_WORD.fullmatch(name) or NUMBER.fullmatch(name)) and name not in keys]
     for found in (_named(header, VALUE, but=keys), runs, _named(header, MEASURE, but=keys), free):
         if len(found) == 1 or (found is runs and found):
             return tuple(found)
@@ -230,10 +200,11 @@ def _values(
     )
 
 
-def _wide(header: Sequence[str], numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
+def _wide(kinds: Kinds, numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
+    header = kinds.header
     if not numeric:
         raise InvalidData(f"a column must hold the numbers to compare, none does: the columns are {quoted(header)}")
-    names = instance or tuple(name for name in header if name not in numeric)[:1]
+    names = instance or _naming(kinds)
     chosen = said.algorithm or said.algorithms
     values = tuple(find(header, name, "algorithms") for name in chosen) or _side_by_side(header, numeric, names)
     if said.value is not None or not values:
@@ -244,10 +215,25 @@ def _wide(header: Sequence[str], numeric: Collection[str], instance: tuple[str, 
     return _as_wide(header, names, values, transposed=False)
 
 
+def _naming(kinds: Kinds) -> tuple[str, ...]:
+    """The column that names the rows of a wide table: words that tell them apart, any words, or the row's number."""
+    aside = METRIC | STATUS | DIRECTION | INDEX | SEED
+    words = [name for name in kinds.header if name not in kinds.numeric and fold(name) not in aside]
+    telling = [name for name in words if name in kinds.telling] or words
+    if len(telling) > 1 and telling is words:
+        raise InvalidData(
+            f"{quoted(words)} could each name the instance; say which with --instance {words[0]},"
+            f" or that they name it together with --instance {','.join(words)}"
+        )
+    numbers = (name for name in kinds.counting if fold(name) in ROW_NUMBER and name in kinds.telling)
+    return tuple(telling or numbers)[:1]
+
+
 def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collection[str]) -> tuple[str, ...]:
     """The columns of numbers of a table that has algorithms (or instances) side by side; () when it has none."""
-    aside = INDEX | SEED | DIMENSION | DESCRIPTOR
-    free = tuple(name for name in header if name in numeric and name not in names and fold(name) not in aside)
+    aside = INDEX | SEED | STEPS | ATTEMPT
+    numbers = (name for name in header if name in numeric and name not in names)
+    free = tuple(name for name in numbers if fold(name) not in aside and not describes(name))
     return free if len(free) > 1 else ()
 
 

@@ -6,15 +6,15 @@ and value are said by those who maximise and by those who minimise: these are as
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from ampler.core.choices import Better
-from ampler.data.tables.columns import word_set
+from ampler.data.tables.vocabulary import word_set, words_of
 
 HIGHER = word_set(
     "accuracy acc auc auroc auprc f1 precision recall sensitivity specificity r2 kappa mcc ndcg mrr iou dice bleu rouge"
-    " reward profit revenue hypervolume hv throughput speedup winrate successrate passrate solved likelihood elbo"
+    " reward profit revenue hypervolume hv throughput speedup winrate successrate passrate solved success passed"
+    " correct resolved likelihood elbo"
 )
 LOWER = word_set(
     "time times runtime runningtime seconds milliseconds duration cputime walltime usertime latency par2 par10 ert rt"
@@ -25,8 +25,6 @@ LOWER = word_set(
 TURNING = word_set(
     "neg negative negated minus inverse inverted reciprocal complement reduction improvement saved savings gain ratio"
 )
-# A word begins at a capital after a small letter (TestAccuracy), and at what is no letter or digit (test_accuracy).
-BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[^0-9A-Za-z]+")
 
 
 def better_by_name(name: object) -> Better | None:
@@ -35,7 +33,7 @@ def better_by_name(name: object) -> Better | None:
     >>> better_by_name("Test accuracy (%)"), better_by_name("CPU time"), better_by_name("fitness")
     ('higher', 'lower', None)
     """
-    words = [word.lower() for word in BREAK.split(str(name)) if word]
+    words = words_of(name)
     said = set(words) | {one + other for one, other in pairwise(words)}
     higher, lower = bool(said & HIGHER), bool(said & LOWER)
     if higher == lower or said & TURNING or words[0] in {"1", "one"}:

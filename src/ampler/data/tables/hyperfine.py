@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
-from ampler.data.tables.columns import ALGORITHM, fold
+from ampler.data.tables.vocabulary import ALGORITHM, fold
 
 if TYPE_CHECKING:
     import pandas as pd

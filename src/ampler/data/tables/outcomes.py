@@ -12,7 +12,7 @@ from ampler.core.choices import Status
 from ampler.core.runs import STATUSES
 from ampler.core.wording import quoted
 from ampler.data.tables.codes import coded
-from ampler.data.tables.columns import fold, word_set
+from ampler.data.tables.vocabulary import fold, word_set
 
 if TYPE_CHECKING:
     import pandas as pd

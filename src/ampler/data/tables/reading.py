@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ampler.core.errors import InvalidData
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, same
-from ampler.data.tables.columns import COUNT, MEASURE, VALUE, Columns, Shape, Wide, find, fold, shape_of
+from ampler.data.tables.columns import Columns, Kinds, Shape, Wide, find, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
 from ampler.data.tables.shapes import Direction, ResultsTable, to_table
+from ampler.data.tables.suspects import check_side_by_side
+from ampler.data.tables.vocabulary import SEED, counts, fold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,13 +46,14 @@ def read_table(
     """
     frame, place, columns = _frame(source, columns, encoding, limit)
     frame = _without(_chosen(frame, where or {}, place), columns.ignore)
-    header = [str(name) for name in frame.columns]
-    numeric = {name for name in header if holds_numbers(frame[name])}
-    numbered = {name for name in numeric if fold(name) in COUNT and holds_whole_numbers(frame[name])}
-    frame, shape = _with_names(frame, shape_of(header, numeric, columns, numbered=numbered), place)
+    shape = shape_of(_kinds(frame), columns)
+    check_side_by_side(frame, shape, columns)
+    frame, shape = _with_names(frame, shape, place)
     table = to_table(frame, shape, columns=columns, place=place)
-    measured = place.row == HYPERFINE_ROW and table.direction is None
-    return replace(table, direction=Direction("lower", "what hyperfine measures")) if measured else table
+    if place.row != HYPERFINE_ROW:
+        return table
+    direction = table.direction or Direction("lower", "what hyperfine measures")
+    return replace(table, direction=direction, taken="commands are taken as algorithms, parameters as the instance")
 
 
 def _frame(source: Any, columns: Columns, encoding: str | None, limit: int) -> tuple[pd.DataFrame, Place, Columns]:
@@ -116,12 +119,20 @@ def _without(frame: pd.DataFrame, ignored: Collection[str]) -> pd.DataFrame:
     return frame.drop(columns=[find(header, name, "ignore") for name in ignored])
 
 
+def _kinds(frame: pd.DataFrame) -> Kinds:
+    header = tuple(str(name) for name in frame.columns)
+    numeric = tuple(name for name in header if holds_numbers(frame[name]))
+    counting = tuple(name for name in numeric if counts(name) and holds_whole_numbers(frame[name]))
+    names = (name for name in header if name not in numeric or name in counting)
+    return Kinds(header, numeric, counting, telling=tuple(name for name in names if frame[name].is_unique))
+
+
 def _with_names(frame: pd.DataFrame, shape: Shape, place: Place) -> tuple[pd.DataFrame, Shape]:
     """A data frame in which nothing names the instances: the numbers of its rows do."""
     if not isinstance(shape, Wide) or shape.names:
         return frame, shape
     header = [str(name) for name in frame.columns]
-    if place.row != FRAME_ROW or any(fold(name) in VALUE | MEASURE for name in shape.values):
+    if place.row != FRAME_ROW or shape.index or any(fold(name) in SEED for name in header):
         raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
     name = next(word for word in ("row", "row number", "number of the row") if word not in header)
     return frame.assign(**{name: frame.index.astype("str")}), replace(shape, names=(name,))

@@ -14,10 +14,11 @@ from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
-from ampler.data.tables.codes import Coded, coded, combination, needed, row_names
-from ampler.data.tables.columns import DIMENSION, SEED, Columns, Long, Shape, Wide, fold
+from ampler.data.tables.codes import Coded, coded, combination, is_crossed, needed, row_names, varies
+from ampler.data.tables.columns import Columns, Long, Shape, Wide
 from ampler.data.tables.directions import better_by_name
 from ampler.data.tables.outcomes import statuses
+from ampler.data.tables.vocabulary import DIMENSION, ROW_NUMBER, SEED, STEPS, fold, is_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,7 @@ class ResultsTable:
     features: Mapping[str, Mapping[str, object]]  # feature -> instance -> value
     direction: Direction | None  # None: the table does not say what is better
     notes: tuple[str, ...]
+    taken: str = ""  # which columns were taken for what
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +68,9 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
     parts = needed(frame, long.instance)
     rows = _Rows(frame, row_names(frame, long.algorithm, place), row_names(frame, parts, place))
     rows = _of_algorithms(rows, columns.algorithms) if isinstance(shape, Long) or shape.transposed else rows
-    rows = _last_attempts(rows, long, place)
+    rows, long = _without_retries(rows, long, place)
     _refuse_duplicates(rows, long, place)
+    _ask_about_factors(rows, long, place)
     rows = _in_run_order(rows, long)
     value = rows.frame[long.values[0]].to_numpy(dtype=float)
     status, notes = statuses(rows.frame, long.status, value)
@@ -76,7 +79,8 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
         Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
         _features(rows, long),
         _direction(rows.frame, long),
-        (*_wide_note(shape), *_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
+        (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
+        _taken(shape, parts),
     )
 
 
@@ -128,15 +132,25 @@ def _of_algorithms(rows: _Rows, wanted: Collection[str]) -> _Rows:
     return _Rows(kept.frame, kept.algorithm.without_absent(), kept.instance.without_absent())
 
 
-def _last_attempts(rows: _Rows, long: Long, place: Place) -> _Rows:
-    """Of a run that was tried again the last attempt counts."""
+def _without_retries(rows: _Rows, long: Long, place: Place) -> tuple[_Rows, Long]:
+    """Of a run that failed and was tried again the last attempt counts; attempts are runs where nothing else is."""
     if long.attempt is None:
-        return rows
+        return rows, long
+    if not long.index:
+        return rows, replace(long, index=(long.attempt,))
     attempts = to_numbers(rows.frame[long.attempt], place)
     keys = _keys(rows, long)
     order = np.lexsort((attempts, keys))
     last = np.append(keys[order][1:] != keys[order][:-1], True)
-    return rows.at(np.sort(order[last]))
+    value = rows.frame[long.values[0]].to_numpy(dtype=float)
+    status, _ = statuses(rows.frame, long.status, value)
+    if (status[order[~last]] == 0).any():
+        raise InvalidData(
+            f"only runs that failed are tried again, but in {place.source} runs have several attempts that succeeded;"
+            f" choose one with --where {long.attempt}={rows.frame[long.attempt].iloc[0]}, or let the attempts number"
+            f" the runs with --ignore {','.join(long.index)}"
+        )
+    return rows.at(np.sort(order[last])), long
 
 
 def _keys(rows: _Rows, long: Long) -> Codes:
@@ -183,6 +197,31 @@ def _way_out(rows: _Rows, long: Long, keys: Codes) -> str:
     return "; remove the copies"
 
 
+def _ask_about_factors(rows: _Rows, long: Long, place: Place) -> None:
+    """Rows of a cell that a setting or a moment tells apart are no runs, unless the user says so."""
+    if long.index:
+        return
+    cells = combination(rows.algorithm.codes, rows.instance.codes)[0]
+    if len(np.unique(cells)) == len(cells):
+        return
+    for name in long.others:
+        column = coded(rows.frame[name])
+        if fold(name) in STEPS and varies(cells, column):
+            raise InvalidData(
+                f"{place.source} has several rows for each algorithm and instance, and column {name!r} counts steps"
+                f" within a run; choose one with --where {name}={column.names[-1]}, or take all rows as runs with"
+                f" --ignore {name}"
+            )
+        if _tells(name) and not is_measure(name) and is_crossed(cells, column):
+            together = ",".join((*long.instance, name)) if _NAMES not in long.instance else None
+            part = f" make it part of the instance with --instance {together}," if together else ""
+            raise InvalidData(
+                f"{place.source} has several rows for each algorithm and instance, and column {name!r} tells them"
+                f" apart; choose one with --where {name}={column.names[0]},{part} or take all rows as runs"
+                f" with --ignore {name}"
+            )
+
+
 def _in_run_order(rows: _Rows, long: Long) -> _Rows:
     """Rows by run number where there is one; names keep the order of the file."""
     import pandas as pd
@@ -198,10 +237,17 @@ def _in_run_order(rows: _Rows, long: Long) -> _Rows:
 def _features(rows: _Rows, long: Long) -> dict[str, dict[str, object]]:
     """Columns that say something of an instance (the same on all its rows) and put several instances in a group."""
     columns = (
-        name for name in dict.fromkeys((*long.instance, *long.others)) if name != _NAMES and fold(name) not in SEED
+        name
+        for name in dict.fromkeys((*long.instance, *long.others))
+        if name != _NAMES and fold(name) not in SEED | ROW_NUMBER
     )
     features = {name: _feature(rows, name, names_instances=name in long.instance) for name in columns}
     return {name: feature for name, feature in features.items() if feature}
+
+
+def _tells(name: str) -> bool:
+    """Whether a column can say something of an instance; what numbers runs or rows does not."""
+    return fold(name) not in SEED | ROW_NUMBER
 
 
 def _feature(rows: _Rows, name: str, *, names_instances: bool) -> dict[str, object]:
@@ -243,16 +289,21 @@ def _maximize(frame: pd.DataFrame, column: str | None) -> Better | None:
     return "lower" if words and words <= {"false", "0", "f", "no", "-1"} else None
 
 
-def _wide_note(shape: Shape) -> tuple[str, ...]:
-    """What the columns of a table with algorithms, or instances, side by side were taken for."""
+def _taken(shape: Shape, instance: Sequence[str]) -> str:
+    """What the columns were taken for, in a sentence without its full stop."""
     if isinstance(shape, Long):
-        return ()
+        algorithm, where = (" and ".join(map(repr, names)) for names in (shape.algorithm, instance))
+        numbered = f", {' and '.join(map(repr, shape.index))} numbers the runs" if shape.index else ""
+        verb = "holds" if len(shape.values) == 1 else "hold"
+        held = f"{quoted(shape.values, 3)} {verb} the values"
+        return f"{algorithm} names the algorithm, {where} the instance, {held}{numbered}"
     side, rows = ("instances", "algorithm") if shape.transposed else ("algorithms", "instance")
-    verb = "describe" if len(shape.others) > 1 else "describes"
-    beside = f", and {quoted(shape.others, 6)} {verb} it" if shape.others else ""
+    others = [name for name in shape.others if _tells(name)]
+    verb = "describe" if len(others) > 1 else "describes"
+    beside = f", and {quoted(others, 6)} {verb} it" if others else ""
     named = " and ".join(map(repr, shape.names))
     way_out = "; choose with --algorithms or --ignore" if beside else ""
-    return (f"columns {quoted(shape.values, 6)} are taken as {side}, {named} as the {rows}{beside}{way_out}",)
+    return f"columns {quoted(shape.values, 6)} are taken as {side}, {named} as the {rows}{beside}{way_out}"
 
 
 def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:

@@ -1,0 +1,146 @@
+"""Columns that stand side by side like algorithms and may be something else: where there is doubt, the user is asked.
+
+A column that the user names is never doubted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ampler.core.arrays import Floats
+from ampler.core.errors import InvalidData
+from ampler.core.wording import quoted
+from ampler.data.tables.columns import Columns, Shape, Wide
+from ampler.data.tables.vocabulary import RUN_WORD, STATISTIC, is_measure, summarises, words_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEWEST_ROWS = 6  # fewer do not show what kind of column it is
+FEW_LEVELS = 1 / 3  # a column with so many different numbers per row repeats itself
+MANY_LEVELS = 2 / 3  # one with more does not
+FAR = 100.0  # results of one instance are seldom further apart than this in all rows
+SHOWN = 6
+FUNCTION = re.compile(r"[fF]\d+")
+
+
+def check_side_by_side(frame: pd.DataFrame, shape: Shape, said: Columns) -> None:
+    """Ask where columns of a table with algorithms, or instances, side by side may be something else."""
+    if not isinstance(shape, Wide) or said.algorithms or said.algorithm:
+        return
+    _refuse_measures(shape)
+    _refuse_runs(shape)
+    _ask_about([name for name in shape.values if summarises(name)], shape, "a summary of others")
+    _ask_about(_statistics(shape.values), shape, "another statistic of the same thing")
+    if not shape.transposed:
+        _refuse_summary_rows(frame, shape)
+        _ask_about(_odd(frame, shape.values), shape, "of another kind than the rest, as what describes an instance is")
+
+
+def _refuse_measures(shape: Wide) -> None:
+    functions = sum(FUNCTION.fullmatch(name) is not None for name in shape.values) > 1  # f1 beside f2 is no F1 score
+    found = [name for name in shape.values if is_measure(name) and not (functions and FUNCTION.fullmatch(name))]
+    if len(found) == len(shape.values):
+        raise InvalidData(_nothing_named(found, "are what was measured", shape))
+    if not shape.transposed:
+        _ask_about(found, shape, "what was measured")
+
+
+def _refuse_runs(shape: Wide) -> None:
+    found = [name for name in shape.values if RUN_WORD.fullmatch(name)]
+    if found:
+        raise InvalidData(_nothing_named(found, "number runs", shape))
+
+
+def _nothing_named(found: Sequence[str], what: str, shape: Wide) -> str:
+    wanted = ["instance"] if shape.transposed else ["algorithm"] if shape.names else ["instance", "algorithm"]
+    lacking, options = " and the ".join(wanted), " and ".join(f"--{word}" for word in wanted)
+    return f"{quoted(found, SHOWN)} {what}, and no column names the {lacking}; say which does with {options}"
+
+
+def _refuse_summary_rows(frame: pd.DataFrame, shape: Wide) -> None:
+    for name in shape.names:
+        rows = [str(cell) for cell in frame[name].unique() if summarises(cell)]
+        if rows:
+            raise InvalidData(
+                f"{quoted(rows, SHOWN)} in column {name!r} sums up the other rows by its name, and no instance may be"
+                " counted twice; take the row out, or rename it if it is an instance"
+            )
+
+
+def _ask_about(names: Sequence[str], shape: Wide, why: str) -> None:
+    """Refuse to guess about these columns, with the two ways to say what they are."""
+    if not names:
+        return
+    rest = [name for name in shape.values if name not in names] or list(shape.values)
+    side = "an instance" if shape.transposed else "an algorithm"
+    choose = "" if shape.transposed else f", or name the algorithms: --algorithms {_joined(rest)}"
+    raise InvalidData(
+        f"{quoted(names, SHOWN)} may be {side} or {why}; leave such columns out with --ignore {_joined(names)}{choose}"
+    )
+
+
+def _joined(names: Sequence[str]) -> str:
+    text = ",".join(names[:SHOWN]) + (",…" if len(names) > SHOWN else "")
+    return f'"{text}"' if " " in text else text
+
+
+def _statistics(names: Sequence[str]) -> list[str]:
+    """Columns that differ from another in the statistic alone: RF_mean and RF_std."""
+    families: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in names:
+        words = words_of(name)
+        stem = tuple(word for word in words if word not in STATISTIC)
+        if stem and len(stem) < len(words):
+            families[stem].append(name)
+    return [name for family in families.values() if len(family) > 1 for name in family[1:]]
+
+
+def _odd(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Columns of another kind than all others: few levels where they have many, or whole and far off alone."""
+    if len(frame) < FEWEST_ROWS or len(names) < 2:
+        return []
+    values = np.column_stack([_numbers(frame[name]) for name in names])
+    levels = np.array([len(np.unique(column[np.isfinite(column)])) for column in values.T]) / len(frame)
+    whole = np.array([bool(np.all(column[np.isfinite(column)] % 1 == 0)) for column in values.T])
+    few, others_many = levels <= FEW_LEVELS, _all_others(levels >= MANY_LEVELS)
+    alone = whole & _all_others(~whole)
+    suspects: list[int] = np.flatnonzero((few & others_many) | (alone & (_far(values) | _counts_up(values)))).tolist()
+    return [names[k] for k in suspects if not _meets_others(values, k)]
+
+
+def _numbers(column: pd.Series[Any]) -> Floats:
+    import pandas as pd
+
+    return pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+
+
+def _all_others(holds: Any) -> Any:
+    """For each place whether something holds in all other places."""
+    return (~holds).sum() - ~holds == 0
+
+
+def _far(values: Floats) -> Any:
+    """Which columns are far from every other in the middle."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.log(np.nanmedian(np.abs(values), axis=0))
+        apart = np.abs(middle[:, None] - middle[None, :]) > np.log(FAR)
+    np.fill_diagonal(apart, val=True)
+    return apart.all(axis=1)
+
+
+def _counts_up(values: Floats) -> Any:
+    """Which columns are the numbers of the rows."""
+    return (np.diff(values, axis=0) == 1).all(axis=0) & np.isin(values[0], (0, 1))
+
+
+def _meets_others(values: Floats, k: int) -> bool:
+    """Whether a column has a result in common with another on some instance, or is mostly zero: as algorithms do."""
+    own = values[:, k]
+    ties = (np.delete(values, k, axis=1) == own[:, None]).any()
+    return bool(ties or (own == 0).mean() > 0.5)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.advice import Advice, advise_runs
-from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test
+from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, as_policy
@@ -52,6 +52,7 @@ def analyse(
     start: int | None = None,
     estimate: Estimate | None = None,
     margin: float | None = None,
+    weights: Weights | None = None,
     floor: float | None = None,
     effect: float | None = None,
     power: float | None = None,
@@ -72,7 +73,8 @@ def analyse(
     se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
     `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
     of the algorithms, and columns to `ignore` are as if they were not there. `on_failure` says what a failed run counts
-    as: "drop", "penalty=1000", "par=10". Values below `floor` count as it.
+    as: "drop", "penalty=1000", "par=10". Values below `floor` count as it. With a `margin`, what is too small to
+    matter, equivalence is tested as well, and `bayes` of the answer says how probable worse and better are.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -103,6 +105,7 @@ def analyse(
         "start": start,
         "estimate": estimate,
         "margin": margin,
+        "weights": weights,
         "floor": floor,
         "effect": effect,
         "power": power,

@@ -25,6 +25,8 @@ def test_every_setting_is_declared_with_its_type():
         ({"alternative": "up"}, "alternative must be"),
         ({"better": "best"}, "better must be one of 'lower', 'higher'"),
         ({"guard": "some"}, "guard must be"),
+        ({"weights": "some"}, "weights must be one of 'equal', 'precision', got 'some': equal is the default"),
+        ({"margin": 0.0}, "margin must be a positive number, got 0.0"),
         ({"alpha": 1.0}, "alpha must lie strictly between 0 and 1"),
         ({"alpha": "much"}, "alpha must lie strictly between 0 and 1, got 'much'"),
         ({"power": 0.0}, "power must lie strictly between 0 and 1"),

@@ -14,6 +14,7 @@ In reading order:
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
 * `results`: all of this as one value, `Analysis`;
 * `units`, `words`: every sentence about an analysis, and its table as text;
+* `bayes`: how probable it is: posteriors, verdicts, rankings; computed when asked for;
 * `advice`: more instances or more runs, learnt from a pilot.
 
 What is asked comes as one value, `core.settings.AnalysisSettings`. Imports `core`, `stats`, `design` and `sampling`; no

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ampler.analysis.compare import Comparison, Equivalence
@@ -19,6 +20,8 @@ from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ampler.analysis.bayes import Bayes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,9 @@ class AlgorithmRuns:
     mean_rank: float  # over the complete instances; 1 is best, NaN: too few are complete
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Analysis:
-    """What the runs allow to conclude. `print(analysis)` shows the Holm table.
+    """What the runs allow to bayes_of. `print(analysis)` shows the Holm table.
 
     `statistics`, `differences`, `errors` and `guarded_errors` have instances in rows, in the order of `accuracy`;
     columns are algorithms for the first and pairs, in the order of `pairs`, for the others. They are NaN where an
@@ -88,6 +91,13 @@ class Analysis:
     differences: Floats
     errors: Floats
     guarded_errors: Floats
+
+    @cached_property
+    def bayes(self) -> Bayes:
+        """How probable it is: posteriors of all comparisons, and verdicts if there is a margin; computed when asked."""
+        from ampler.analysis.bayes import bayes_of
+
+        return bayes_of(self)
 
     @property
     def at_budget(self) -> tuple[str, ...]:

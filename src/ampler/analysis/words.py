@@ -142,7 +142,7 @@ def _nothing_found(
 
 def headline(analysis: Analysis) -> str:
     """Say what was found, counted: first, if nothing should be claimed on it; last, what a name says is better."""
-    warning = CLAIM_NOTHING if _is_biased(analysis) else ""
+    warning = CLAIM_NOTHING if is_biased(analysis) else ""
     directions = [each.sentence for each in analysis.warnings if each.kind == "direction"]
     return warning + " ".join([_found(analysis), *directions])
 
@@ -152,7 +152,8 @@ def taken(analysis: Analysis) -> str:
     return " ".join(each.sentence for each in analysis.warnings if each.kind == "columns")
 
 
-def _is_biased(analysis: Analysis) -> bool:
+def is_biased(analysis: Analysis) -> bool:
+    """Whether runs ended so that nothing should be claimed."""
     return any(caution.kind == "biased" for caution in analysis.warnings)
 
 
@@ -161,7 +162,7 @@ def _found(analysis: Analysis) -> str:
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
     where = instances_in_words(analysis.comparisons)
     basis = f"on {where} ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
-    basis = f"{SUCCEEDED} {basis}" if _dropped(analysis) else basis
+    basis = f"{SUCCEEDED} {basis}" if is_about_successes(analysis) else basis
     if not decided:
         return f"No difference is found in {_comparisons(pairs)} {basis}."
     if reference is None:
@@ -174,7 +175,7 @@ def _found(analysis: Analysis) -> str:
     return f"{reference} is {found} of {pairs} others {basis}."
 
 
-def _dropped(analysis: Analysis) -> bool:
+def is_about_successes(analysis: Analysis) -> bool:
     """Whether failed runs were left out."""
     return isinstance(analysis.settings.failures, Drop) and any(row.failures for row in analysis.algorithms)
 
@@ -248,7 +249,7 @@ def text_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
     yield from filter(None, [taken(analysis)])
     yield from question_lines(analysis)
-    if _is_biased(analysis):
+    if is_biased(analysis):
         yield f"! {CLAIM_NOTHING}{_found(analysis)}"
     yield ""
     yield from holm_lines(analysis)

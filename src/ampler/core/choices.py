@@ -13,5 +13,6 @@ Formula = Literal["delta", "paper"]  # of the errors of percent differences, all
 Estimate = Literal["corrected", "all-runs", "first-runs"]  # of what stands for runs that their values ended
 Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
 GuardEdition = Literal[1, 2]  # how its bounds are calibrated; a study file keeps the edition it began with
+Weights = Literal["equal", "precision"]  # of instances in a posterior
 TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
 Target = TargetWord | int  # which power must be reached; a number: in so many comparisons

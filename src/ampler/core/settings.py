@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from ampler.core.checks import choice, integer, positive, share
-from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, GuardEdition, Test
+from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, GuardEdition, Test, Weights
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy
 
@@ -65,7 +65,8 @@ class AnalysisSettings:
     With a `reference` all others are compared with it, else all with all. `se` and `budget` say what accuracy was
     wanted and how many runs an instance could take; with `start`, the first runs of each algorithm, they say that the
     values decided on the others, and `estimate` what then stands for the runs. `margin` asks for equivalence as well,
-    and then each of the two families gets half of alpha. Values below `floor` count as it. `failures` says what a
+    and then each of the two families gets half of alpha; it is also what posterior probabilities are about, in which
+    instances have `weights`. Values below `floor` count as it. `failures` says what a
     failed run counts as; it must be said when there are any.
 
     >>> AnalysisSettings(difference="percent", margin=0.01).family_alpha
@@ -109,6 +110,9 @@ class AnalysisSettings:
         ),
     ] = "corrected"
     margin: Annotated[float | None, Setting("Differences within it count as equivalent.", _positive)] = None
+    weights: Annotated[
+        Weights, Setting("Of instances in posteriors: equal if not said.", _one_of(Weights, "equal is the default"))
+    ] = "equal"
     floor: Annotated[float | None, Setting("Values below it count as it, as 1e-8 for errors.", _positive)] = None
     effect: Annotated[float | None, Setting("The effect that was planned for.", _positive)] = None
     power: Annotated[float, Setting("The power that was planned for: 0.8 if not said.", _a_share("0.8 is usual"))] = 0.8

@@ -6,7 +6,7 @@ In reading order:
 
 * `subject`: what a report is about, and how the runs were made;
 * `methods`, `references`: the paragraph that says what was done, and the works it cites (references.bib);
-* `tables`, `drawings`: what is shown, the same for every format;
+* `tables`, `bayes`, `drawings`: what is shown, the same for every format;
 * `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
 * `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.
 
@@ -77,7 +77,7 @@ def render(subject: Subject, kind: str) -> str:
             return latex_report(subject)
     from ampler.report.csv import comparisons_csv
 
-    return comparisons_csv(subject.analysis)
+    return comparisons_csv(subject.analysis, bayes=subject.analysis.settings.margin is not None)
 
 
 def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = "pdf") -> tuple[Path, ...]:

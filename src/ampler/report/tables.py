@@ -58,17 +58,17 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
         rows=tuple(
             (
                 Cell(str(each.rank), each.rank),
-                _words(f"{each.first} × {each.second}"),
-                _words("rejected" if each.rejected else "not rejected"),
+                words_cell(f"{each.first} × {each.second}"),
+                words_cell("rejected" if each.rejected else "not rejected"),
                 *((Cell(str(each.instances), each.instances),) if counted else ()),
-                _number(each.estimate),
-                _interval(each.interval),
-                _interval(each.joint_interval),
+                number_cell(each.estimate),
+                interval_cell(each.interval),
+                interval_cell(each.joint_interval),
                 _p_value(each.p_value),
                 Cell(f"{each.alpha:.2g}", each.alpha),
                 _p_value(each.p_holm),
-                _number(each.effect_size, 2),
-                _interval(each.effect_interval, 2),
+                number_cell(each.effect_size, 2),
+                interval_cell(each.effect_interval, 2),
             )
             for each in analysis.comparisons
         ),
@@ -89,7 +89,7 @@ def algorithms_table(analysis: Analysis) -> ReportTable:
         header=header,
         rows=tuple(
             (
-                _words(row.algorithm),
+                words_cell(row.algorithm),
                 Cell(f"{row.runs:,}", row.runs),
                 *((_solved(row.solved, row.runs), _failures(row.failures)) if failed else ()),
                 Cell(_rank(row.mean_rank), row.mean_rank, best=row.mean_rank == best),
@@ -112,7 +112,7 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
         header=("instance", *(row.algorithm for row in analysis.algorithms)),
         rows=tuple(
             (
-                _words(row.instance),
+                words_cell(row.instance),
                 *(Cell(_value(value), value, best=value == best[i]) for value in values[i].tolist()),
             )
             for i, row in enumerate(analysis.accuracy)
@@ -130,12 +130,12 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
         header=("instance", "runs", "largest SE", "guarded", "worst pair", "at budget"),
         rows=tuple(
             (
-                _words(row.instance),
+                words_cell(row.instance),
                 Cell(f"{sum(row.runs):,}", sum(row.runs)),
-                _number(row.error),
-                _number(row.guarded_error),
-                _words("–" if row.worst is None else " × ".join(row.worst)),
-                _words("yes" if row.at_budget else ""),
+                number_cell(row.error),
+                number_cell(row.guarded_error),
+                words_cell("–" if row.worst is None else " × ".join(row.worst)),
+                words_cell("yes" if row.at_budget else ""),
             )
             for row in analysis.accuracy
         ),
@@ -160,11 +160,11 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
         header=header,
         rows=tuple(
             (
-                _words(f"{each.first} × {each.second}"),
-                _number(each.skewness, 2),
+                words_cell(f"{each.first} × {each.second}"),
+                number_cell(each.skewness, 2),
                 _share(each.noise_share),
                 *(
-                    (_p_value(each.equivalence.p_holm), _words("yes" if each.equivalence.established else "no"))
+                    (_p_value(each.equivalence.p_holm), words_cell("yes" if each.equivalence.established else "no"))
                     if each.equivalence is not None
                     else ()
                 ),
@@ -198,7 +198,7 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
         + (f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""),
         header=("test", "statistic", "degrees of freedom", "p"),
         rows=tuple(
-            (_words(name), _number(statistic, 4), Cell(freedom, freedom), _p_value(p))
+            (words_cell(name), number_cell(statistic, 4), Cell(freedom, freedom), _p_value(p))
             for name, statistic, freedom, p in found
         ),
         words=frozenset({0}),
@@ -224,7 +224,7 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
         name="excluded",
         caption="Instances that some algorithm lacks: a comparison uses those that have values of both algorithms.",
         header=("instance", "used in", "why"),
-        rows=tuple((_words(name), _words(use), _words(reason)) for use, name, reason in reasons),
+        rows=tuple((words_cell(name), words_cell(use), words_cell(reason)) for use, name, reason in reasons),
         words=frozenset({0, 1, 2}),
     )
 
@@ -237,12 +237,12 @@ def _subgroups_table(analysis: Analysis) -> ReportTable:
         header=("feature", "value", "instances", "comparison", "estimate", "interval", "p"),
         rows=tuple(
             (
-                _words(each.feature),
-                _words(each.value),
+                words_cell(each.feature),
+                words_cell(each.value),
                 Cell(str(each.instances), each.instances),
-                _words(f"{each.first} × {each.second}"),
-                _number(each.estimate),
-                _interval(each.interval),
+                words_cell(f"{each.first} × {each.second}"),
+                number_cell(each.estimate),
+                interval_cell(each.interval),
                 _p_value(each.p_value),
             )
             for each in analysis.subgroups
@@ -259,7 +259,7 @@ def _stability_table(analysis: Analysis) -> ReportTable:
         header=("test", "difference", "statistic", "decisions that stay the same"),
         rows=tuple(
             (
-                *(_words(word) for word in (each.test, each.difference, each.statistic)),
+                *(words_cell(word) for word in (each.test, each.difference, each.statistic)),
                 Cell(each.note, -1.0) if each.note else Cell(f"{each.same} of {pairs}", float(each.same)),
             )
             for each in analysis.stability
@@ -275,9 +275,9 @@ def _policies_table(analysis: Analysis) -> ReportTable:
         header=("failed runs", "instances", "decisions that change"),
         rows=tuple(
             (
-                _words(each.failed_runs),
+                words_cell(each.failed_runs),
                 Cell(str(each.instances), each.instances),
-                _words(each.note or ", ".join(_changed(each)) or "none"),
+                words_cell(each.note or ", ".join(_changed(each)) or "none"),
             )
             for each in analysis.other_policies
         ),
@@ -285,17 +285,19 @@ def _policies_table(analysis: Analysis) -> ReportTable:
     )
 
 
-def _words(text: str) -> Cell:
+def words_cell(text: str) -> Cell:
+    """Words, sorted without regard to case."""
     return Cell(text, text.casefold())
 
 
-def _number(value: float, significant: int = DIGITS) -> Cell:
+def number_cell(value: float, significant: int = DIGITS) -> Cell:
+    """A number, or a dash where it is not known."""
     text = "–" if math.isnan(value) else digits(value, significant).replace("-", "−")
     return Cell(text, value)
 
 
-def _interval(interval: Interval, significant: int = DIGITS) -> Cell:
-    """Sorted by its middle."""
+def interval_cell(interval: Interval, significant: int = DIGITS) -> Cell:
+    """An interval, sorted by its middle."""
     low, high = interval
     middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
     text = ", ".join(digits(bound, significant).replace("-", "−") for bound in interval)

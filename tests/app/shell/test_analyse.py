@@ -93,6 +93,60 @@ def test_exploration_shows_subgroups_and_stability(shell, table):
     assert "wilcoxon  log-ratio   median" in answer.out
 
 
+def test_how_probable_it_is_comes_after_the_tests_with_its_table_and_what_to_know(shell, table):
+    answer = shell("analyse", table(), "--reference", "fast", "--difference", "simple", "--margin", "1", "--bayes")
+
+    assert answer.code == 0
+    parts = (
+        "rank  comparison",
+        "Judged by a margin of ±1",
+        "new instance  verdict",
+        "A verdict",
+        "first on an instance",
+    )
+    places = [answer.out.index(words) for words in parts]
+    assert places == sorted(places)
+    assert "bad is worse than fast by 3.9" in answer.words
+    assert "Judged by" not in shell("analyse", table(), "--difference", "simple", "--margin", "1").out
+
+
+def test_without_a_margin_no_verdict_is_given_and_it_says_why(shell, table):
+    answer = shell("analyse", table(), "--reference", "fast", "--difference", "simple", "--bayes")
+
+    assert answer.code == 0
+    assert "No verdicts: without a margin nothing says which difference is too small to matter" in answer.words
+
+
+def test_probabilities_go_into_json_csv_and_latex_when_they_are_asked_for(shell, table):
+    asked = ("analyse", table(), "--reference", "fast", "--difference", "simple", "--margin", "1")
+
+    document = shell(*asked, "--bayes", "--json").json
+    assert {each["verdict"] for each in document["bayes"]["comparisons"]} == {"worse", "equivalent"}
+    assert "bayes" not in shell(*asked, "--json").json
+    rows = list(csv.DictReader(io.StringIO(shell(*asked, "--bayes", "--csv").out)))
+    assert [row["bayes_verdict"] for row in rows] == ["worse", "equivalent"]
+    latex = shell(*asked, "--bayes", "--latex").out
+    assert latex.count(r"\begin{tabular}") == 2
+    assert "equivalent" in latex
+
+
+def test_weights_that_cannot_be_used_are_told_in_a_sentence(shell, table):
+    flat = "solver,problem,run,time\n" + "\n".join(
+        f"{solver},p{i},{run},{10 + i + shift + (0.1 * run if i else 0)}"
+        for i in range(8) for solver, shift in (("fast", 0.0), ("bad", 1.0 + 0.1 * i)) for run in (0, 1)
+    )  # fmt: skip
+    answer = shell(
+        "analyse", table(flat), "--difference", "simple", "--margin", "1", "--bayes", "--weights", "precision"
+    )
+
+    assert answer.code == 0
+    assert (
+        "precision weights cannot be used when exact differences (standard error 0) repeat or stand alone"
+        in answer.words
+    )
+    assert "Instances are weighted by the precision of their differences" in answer.words
+
+
 def test_options_reach_the_analysis(shell, table):
     document = shell(
         "analyse", table(), "--reference", "same", "--difference", "log-ratio", "--test", "sign", "--alpha", "0.1",

@@ -11,9 +11,11 @@ from ampler.app.shell.output import WrongUsage, say, say_lines, say_points, writ
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
+    from ampler.analysis.bayes import Bayes
 
 Option = typer.Option
 MOST_SENTENCES = 12  # verdicts told in full; the table has them all
+MOST_PROBABLE = 6  # of the longer sentences with probabilities
 
 
 @takes(asked=[*settings_options(), *table_options()])
@@ -21,6 +23,9 @@ def analyse(
     file: ResultsFile,
     asked: Said,
     explore: Annotated[bool, Option("--explore", help="Show subgroups and how stable the conclusion is.")] = False,
+    bayes: Annotated[
+        bool, Option("--bayes", help="Say how probable worse, equivalent and better are; goes with --margin.")
+    ] = False,
     json: JsonOption = False,
     latex: Annotated[bool, Option("--latex", help="Print the Holm table as LaTeX (booktabs).")] = False,
     csv: Annotated[bool, Option("--csv", help="Print the comparisons as CSV.")] = False,
@@ -35,19 +40,26 @@ def analyse(
         raise WrongUsage("choose one of --json, --latex and --csv")
     analysis = front.analyse(file, **as_arguments(file, asked))
     if json:
-        write_json(analysis.as_dict())
+        write_json(analysis.as_dict() | ({"bayes": analysis.bayes.as_dict()} if bayes else {}))
     elif latex:
-        from ampler.report.latex import holm_table
-
-        print(holm_table(analysis))
+        print(_latex(analysis, bayes=bayes))
     elif csv:
         from ampler.report.csv import comparisons_csv
 
-        print(comparisons_csv(analysis), end="")
+        print(comparisons_csv(analysis, bayes=bayes), end="")
     else:
         tell(analysis)
+        if bayes:
+            tell_bayes(analysis.bayes)
         if explore:
             tell_exploration(analysis)
+
+
+def _latex(analysis: Analysis, *, bayes: bool) -> str:
+    from ampler.report.bayes import bayes_tabular
+    from ampler.report.latex import holm_table
+
+    return f"{holm_table(analysis)}\n\n{bayes_tabular(analysis.bayes)}" if bayes else holm_table(analysis)
 
 
 def tell(analysis: Analysis) -> None:
@@ -71,6 +83,24 @@ def tell(analysis: Analysis) -> None:
         print()
         say("Mind:", style="bold")
         say_points(mind)
+
+
+def tell_bayes(bayes: Bayes) -> None:
+    """Print how probable it is: the answer, the table, what to know of it, and who is best by rankings alone."""
+    from ampler.analysis.bayes import words
+
+    print()
+    say(words.bayes_headline(bayes), style="bold")
+    say_points(words.bayes_sentences(bayes, most=MOST_PROBABLE))
+    print()
+    say_lines(words.bayes_lines(bayes))
+    print()
+    say_points(words.footnotes(bayes))
+    if bayes.ranking is not None:
+        print()
+        say_lines(words.ranking_lines(bayes))
+        print()
+        say(words.ABOUT_RANKING)
 
 
 def tell_exploration(analysis: Analysis) -> None:

@@ -15,13 +15,13 @@ import numpy as np
 
 from ampler.core.arrays import Floats, Interval
 from ampler.core.checks import choice, share
+from ampler.core.choices import Weights
 from ampler.core.errors import InvalidData
 from ampler.stats.bayes.heterogeneity import ProperPrior, TauPosterior, tau_posterior
 from ampler.stats.bayes.mixture import Areas, checked_margin
 from ampler.stats.bayes.robust import robust_posterior
 from ampler.stats.location import location
 
-Weights = Literal["equal", "precision"]
 Model = Literal["normal", "robust"]
 
 FEWEST = 3  # instances

@@ -29,12 +29,12 @@ def verdicts(
     if not margin > 0:
         raise InvalidData(f"a verdict needs a margin above 0, got {margin!r}: say what is too small to matter")
     if len(plain) < SHARED_FROM:
-        return tuple(_verdict([own], certain) for own in plain)
+        return tuple(agreed_verdict([own], certain) for own in plain)
     if shared is None:
         raise InvalidData(
             f"{len(plain)} comparisons need their shared posterior for a verdict, got the plain one alone"
         )
-    return tuple(_verdict(both, certain) for both in zip(plain, shared, strict=True))
+    return tuple(agreed_verdict(both, certain) for both in zip(plain, shared, strict=True))
 
 
 def expected_false_claims(plain: Sequence[Areas], claims: Sequence[Verdict]) -> float:
@@ -42,7 +42,8 @@ def expected_false_claims(plain: Sequence[Areas], claims: Sequence[Verdict]) -> 
     return sum(1 - own.of(claim) for own, claim in zip(plain, claims, strict=True) if claim != "undecided")
 
 
-def _verdict(posteriors: Sequence[Areas], certain: float) -> Verdict:
+def agreed_verdict(posteriors: Sequence[Areas], certain: float = CERTAIN) -> Verdict:
+    """Return what is nearly certain under every one of the posteriors."""
     sides: tuple[Side, ...] = ("less", "equivalent", "more")
     for side in sides:
         if all(areas.of(side) >= certain for areas in posteriors):

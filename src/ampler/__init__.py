@@ -49,7 +49,12 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from ampler.study.plan import make_plan as make_plan
     from ampler.study.seeds import run_seed as run_seed
     from ampler.study.toml import read_study_file as read_study_file
-    from ampler.study.store import merge_stores as merge_stores, open_store as open_store, read_store as read_store
+    from ampler.study.store import (
+        merge_stores as merge_stores,
+        open_store as open_store,
+        read_store as read_store,
+        rescue_store as rescue_store,
+    )
     from ampler.running import Progress as Progress, run_plan as run_plan
     from ampler.analysis import Analysis as Analysis
     from ampler.analysis.advice import Advice as Advice, suggest_se as suggest_se
@@ -71,7 +76,7 @@ _ROOMS = {
     "study.plan": "make_plan",
     "study.seeds": "run_seed",
     "study.toml": "read_study_file",
-    "study.store": "merge_stores open_store read_store",
+    "study.store": "merge_stores open_store read_store rescue_store",
     "running": "Progress run_plan",
     "analysis": "Analysis",
     "analysis.advice": "Advice suggest_se",

@@ -12,7 +12,7 @@ In reading order:
 * `arrays`: the kinds of arrays and pairs, named once;
 * `checks`: a number or a word that fits, or one sentence why not;
 * `wording`: numbers, counts, lists, times and sizes as a sentence has them;
-* `plain`: values as JSON, as records and as digests;
+* `plain`: values as JSON, as records and as digests; `typed`: data from a file held against the types of our values;
 * `files`: write beside, then replace; the only module here that touches files.
 
 A run's way through the values: an `Instance` and an `Algorithm` of a `Plan` meet in a `RunKey`; running it gives an

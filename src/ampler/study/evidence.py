@@ -88,6 +88,10 @@ def _rule(plan: PlanRecord) -> Accuracy | None:
         return Accuracy(**words | {"guard_edition": guard_edition(plan.rule)})
     except InvalidRule:
         return None
+    except TypeError as problem:
+        raise StoreUnusable(
+            f"the rule in the study file's plan cannot be read ({problem}); take the file from a backup"
+        ) from None
 
 
 def _settings(plan: PlanRecord) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ampler.core.values import Plan
-from ampler.core.wording import duration, short_duration
+from ampler.core.wording import count, duration, short_duration
 from ampler.design.words import noise_sentence
 from ampler.sampling.rules import Accuracy
 from ampler.study.plan import design_of
@@ -13,7 +13,7 @@ from ampler.study.plan import design_of
 if TYPE_CHECKING:  # the sentences know values alone, not how they are made
     from ampler.study.forecast import Forecast
     from ampler.study.status import InstanceStatus, StudyStatus
-    from ampler.study.store import Merged
+    from ampler.study.store import Merged, Rescued
 
 PARTS_SHOWN = 10  # of those that are missing
 
@@ -100,6 +100,12 @@ def put_together(merged: Merged, finished: int, where: str) -> str:
     done = f"all {total}" if finished == total else f"{finished} of {total}"
     rest = "" if finished == total else " The others are left out of an analysis until they are."
     return f"{merged.plan.name}: {merged.runs} runs are in {where}; {done} instances are finished.{rest}"
+
+
+def saved_from(rescued: Rescued, source: str, where: str) -> str:
+    """Say how many runs a rescue has saved, and whether anything is lost."""
+    rest = "Not in it are:" if rescued.lost else "Nothing that the file tells of is lost."
+    return f"{count(rescued.runs, 'run')} of {source} {'is' if rescued.runs == 1 else 'are'} saved in {where}. {rest}"
 
 
 def _span(least: float | None, most: float | None) -> str | None:

@@ -5,7 +5,8 @@ In reading order:
 * `app`: the commands joined, and how everything that goes wrong reaches the shell: one sentence and an exit code;
 * `options`: what several commands share; the options of an analysis are made from `core.settings`;
 * `output`: paragraphs, points, tables and JSON as they are printed; layout alone, no sentence about results;
-* `design`, `init`, `check`, `run`, `merge`, `status`, `analyse`, `report`, `advise`, `export`, `demo`: the commands;
+* `design`, `init`, `check`, `run`, `merge`, `rescue`, `status`, `analyse`, `report`, `advise`, `export`, `demo`: the
+  commands;
 * `progress`: the line that changes while a study runs.
 
 Modules import little when they are loaded: `ampler --help` must be quick, so the rooms below come when a command runs.

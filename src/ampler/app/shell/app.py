@@ -19,6 +19,7 @@ from ampler.app.shell.init import init
 from ampler.app.shell.merge import merge
 from ampler.app.shell.output import DONE, INTERRUPTED, PROBLEM, WRONG_USAGE, WrongUsage, note
 from ampler.app.shell.report import report
+from ampler.app.shell.rescue import rescue
 from ampler.app.shell.run import run
 from ampler.app.shell.status import status
 from ampler.core.errors import AmplerError
@@ -53,6 +54,7 @@ app.command()(init)
 app.command()(check)
 app.command()(run)
 app.command()(merge)
+app.command()(rescue)
 app.command()(status)
 app.command()(analyse)
 app.command()(report)

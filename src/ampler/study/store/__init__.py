@@ -6,17 +6,23 @@ In reading order:
 * `columns`: a run as a row, by the names of its fields
 * `sqlite`: the store itself, as `core.contracts.Store` wants it
 * `checks`: what every store insists on
+* `places`: where a study file can be
 * `connections`: files made sure of before they are used, and SQLite's errors in our words
+* `structure`: whether a file is built as ours are; `patience`: the work that reading it may take
+* `damage`: the sentence for a file that is damaged
 * `lock`: one writer at a time; `filesystem`: where locks cannot be relied on
 * `journal`: runs are written in groups
 * `environment`: what a session remembers of its machine
 * `merge`: parts of a study become one file
+* `rescue`: what can be read of a damaged file becomes a new one; `pages`: the records in it, page by page
 """
 
 from ampler.study.store.environment import environment as environment
 from ampler.study.store.journal import Journal as Journal
 from ampler.study.store.merge import Merged as Merged
 from ampler.study.store.merge import merge_stores as merge_stores
+from ampler.study.store.rescue import Rescued as Rescued
+from ampler.study.store.rescue import rescue_store as rescue_store
 from ampler.study.store.sqlite import SqliteStore as SqliteStore
 from ampler.study.store.sqlite import open_store as open_store
 from ampler.study.store.sqlite import read_store as read_store

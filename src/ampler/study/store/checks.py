@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
+
+import numpy as np
 
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData, PlanMismatch
+from ampler.core.typed import checked, fits
 from ampler.core.values import Fingerprint, Observation
 from ampler.study.record import changed
 
@@ -35,6 +39,52 @@ def storable(observation: Observation) -> Observation:
         message=_text(observation.message),
         measures=None if observation.measures is None else dict(observation.measures),
     )
+
+
+def believed(observation: Observation) -> Observation:
+    """Return a run that was read from a file; ValueError when it is none that could have been recorded."""
+    value, key = observation.value, observation.key
+    if (value is not None) != (observation.status == "ok") or min(key.index, observation.attempt) < 0:
+        raise ValueError(f"a run that cannot be, {key}")
+    _check_types(observation)
+    return observation
+
+
+_known_types: set[tuple[type, ...]] = set()
+
+
+def _check_types(observation: Observation) -> None:
+    """The fields are of their types; what was found good once is looked at only for numbers that are not finite."""
+    o = observation
+    kinds = (type(o.key.index), type(o.value), type(o.seconds), type(o.message), type(o.seed), type(o.attempt),
+             type(o.round), type(o.cpu), type(o.started))  # fmt: skip
+    numbers = (o.value or 0.0, o.seconds, o.cpu or 0.0, o.started or 0.0)
+    if o.measures is None and kinds in _known_types and o.status in STATUSES and all(map(math.isfinite, numbers)):
+        return
+    checked(o)
+    if o.measures is None:
+        _known_types.add(kinds)
+
+
+def numbered_names(rows: Iterable[Any]) -> dict[str, int]:
+    """Return the numbers of names; ValueError unless they are 1, 2, …, each once, as they are given out."""
+    names = dict(rows)
+    if sorted(names.values()) != list(range(1, len(names) + 1)) or not all(fits(name, str) for name in names):
+        raise ValueError("they must be numbered from 1 on, each name once")
+    return names
+
+
+def check_columns(table: np.ndarray[Any, Any], instances: int, algorithms: int) -> None:
+    """Raise ValueError unless runs as numbers name what is there, and have a value exactly when they are ok."""
+    if not len(table):
+        return
+    for name, most in (("instance", instances), ("algorithm", algorithms)):
+        if table[name].min() < 1 or table[name].max() > most:
+            raise ValueError(f"a run of an {name} that is not there")
+    if (np.isinf(table["value"]) == (table["status"] == 0)).any() or np.isnan(table["value"]).any():
+        raise ValueError("a run without a value must not be ok, nor one with a value failed")
+    if min(table["index"].min(), table["attempt"].min()) < 0:
+        raise ValueError("index and attempt must not be negative")
 
 
 def refuse_mismatch(recorded: Fingerprint | None, planned: Fingerprint, where: str) -> None:

@@ -21,15 +21,15 @@ from ampler.core.plain import canonical
 from ampler.core.values import Fingerprint, PlanRecord, RunKey
 from ampler.study.record import changed, to_json, uncut
 from ampler.study.store.columns import KEY, Row, cells, with_session
-from ampler.study.store.connections import check_place, connection_to_write, translated_errors
+from ampler.study.store.connections import connection_to_write, translated_errors
 from ampler.study.store.lock import StudyLock
+from ampler.study.store.places import check_folder, study_place
 from ampler.study.store.schema import check_sqlite
 from ampler.study.store.sqlite import (
-    BESIDE,
     NumberedSession,
     PlanDecision,
     SqliteStore,
-    open_store,
+    draft_store,
     read_store,
 )
 
@@ -56,8 +56,8 @@ def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathL
     A target that exists is one more part: nothing in it is lost, and merging twice changes nothing. PlanMismatch when
     the files do not have the same plan, or when two of them have different values for the same run.
     """
-    goal = Path(target).resolve()
-    given = list(dict.fromkeys(path for path in (Path(each).resolve() for each in paths) if path != goal))
+    goal = study_place(target)
+    given = list(dict.fromkeys(path for path in map(study_place, paths) if path != goal))
     if not given:
         raise InvalidData("there is nothing to merge: name the study files of the parts")
     with ExitStack() as stack:
@@ -66,7 +66,7 @@ def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathL
         parts = [stack.enter_context(_source(path)) for path in given]
         sources, plans = [*before, *parts], _history(before, parts)
         with replaced(goal) as path:
-            with _draft(path) as draft:
+            with draft_store(path) as draft:
                 number = _written(draft, sources, plans)
             for source in before:
                 source.store.retire()
@@ -77,7 +77,7 @@ def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathL
 def _locked(goal: Path) -> StudyLock:
     """The right to write the target, whether it exists or not."""
     check_sqlite()
-    check_place(goal)
+    check_folder(goal)
     return StudyLock(goal)
 
 
@@ -121,17 +121,6 @@ def _read(store: SqliteStore) -> _Source:
     if not plans or meaning is None:
         raise StoreUnusable(f"{store.path.name} holds no plan yet; run this part first, or leave it out")
     return _Source(store, tuple(replace(uncut(plan), created=plan.created) for plan in plans), plans[-1].part, meaning)
-
-
-@contextmanager
-def _draft(path: Path) -> Iterator[SqliteStore]:
-    """A new study file, and nothing beside it when it is closed."""
-    try:
-        with open_store(path) as store:
-            yield store
-    finally:
-        for ending in (*BESIDE, ".lock"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def _make_durable(folder: Path) -> None:

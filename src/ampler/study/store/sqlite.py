@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.plain import canonical
 from ampler.core.runs import STATUSES, Runs
+from ampler.core.typed import checked
 from ampler.core.values import (
     DecisionRecord,
     Fingerprint,
@@ -33,7 +34,7 @@ from ampler.core.values import (
 )
 from ampler.study.record import changed, from_json, to_json
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
-from ampler.study.store.checks import refuse_mismatch, storable
+from ampler.study.store.checks import believed, check_columns, numbered_names, refuse_mismatch, storable
 from ampler.study.store.columns import (
     ADD,
     ADD_NAMED,
@@ -45,8 +46,11 @@ from ampler.study.store.columns import (
     observation_of,
     row_of,
 )
-from ampler.study.store.connections import check_place, connection_to_read, connection_to_write, translated_errors
+from ampler.study.store.connections import connection_to_read, connection_to_write, translated_errors
+from ampler.study.store.damage import told_as_damage
 from ampler.study.store.lock import StudyLock
+from ampler.study.store.patience import Patience
+from ampler.study.store.places import check_folder, study_place
 from ampler.study.store.schema import check_sqlite
 
 BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
@@ -65,9 +69,9 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
 
     Use it in a `with` statement, or close it.
     """
-    file = Path(path).resolve()
     check_sqlite()
-    check_place(file)
+    file = study_place(path)
+    check_folder(file)
     lock = StudyLock(file)
     try:
         with translated_errors(file):
@@ -77,13 +81,23 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
         raise
 
 
+@contextmanager
+def draft_store(path: Path) -> Iterator[SqliteStore]:
+    """Open a new study file that is to take another's place: nothing lies beside it when it is closed."""
+    try:
+        with open_store(path) as store:
+            yield store
+    finally:
+        for ending in (*BESIDE, ".lock"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
 def read_store(path: str | os.PathLike[str]) -> SqliteStore:
     """Open a study file for reading only; a study that is being run can be read at any time."""
-    file = Path(path).resolve()
     check_sqlite()
+    file = study_place(path)
     if not file.exists():
         raise StoreUnusable(f"there is no study file {file}; `ampler run` makes it")
-    check_place(file)
     with translated_errors(file):
         return _store(connection_to_read(file), file, None)
 
@@ -123,6 +137,7 @@ class SqliteStore:
         self._marked: Progress | None = None
         self._instances: dict[str, int] = {}
         self._algorithms: dict[str, int] = {}
+        self._patience = None if lock is not None else Patience(connection, path)
         self._columns = frozenset(name for _, name, *_ in self._rows("PRAGMA table_info(run)"))
         self._read_names()
 
@@ -187,10 +202,11 @@ class SqliteStore:
             "SELECT name, decisions, reason, counts, rounds, error FROM finished JOIN instance ON id = instance"
             " WHERE decisions = ? ORDER BY id"
         )
-        return {
-            name: Finished(name, digest, reason, json.loads(counts), rounds, error)
-            for name, digest, reason, counts, rounds, error in self._rows(query, (decisions,))
-        }
+        with self._damage("what is finished"):
+            return {
+                name: _finished(self._algorithms, name, digest, reason, json.loads(counts), rounds, error)
+                for name, digest, reason, counts, rounds, error in self._rows(query, (decisions,))
+            }
 
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
@@ -200,7 +216,8 @@ class SqliteStore:
             ' GROUP BY instance, algorithm, "index") GROUP BY instance, algorithm'
         )
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
-        return tuple(Tally(instances[i], algorithms[a], *counts) for i, a, *counts in self._rows(query))
+        with self._damage("its runs"):
+            return tuple(checked(Tally(instances[i], algorithms[a], *counts)) for i, a, *counts in self._rows(query))
 
     def runs(self, *decisions: str) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
@@ -208,13 +225,16 @@ class SqliteStore:
         Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
         """
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
+        number = f"CASE typeof(value) WHEN 'real' THEN value WHEN 'null' THEN {NO_VALUE} END"
         query = (
-            f'SELECT instance, algorithm, "index", coalesce(value, {NO_VALUE}), {code}, max(attempt) FROM run'
+            f'SELECT instance, algorithm, "index", {number}, {code}, max(attempt) FROM run'
             ' GROUP BY instance, algorithm, "index"'
         )
-        table = np.fromiter(self._rows(query), dtype=RUN_ROW)
-        if decisions:
-            table = table[table["index"] < self._asked(*decisions)[table["instance"], table["algorithm"]]]
+        with self._damage("its runs"):
+            table = np.fromiter(self._rows(query), dtype=RUN_ROW)
+            check_columns(table, len(self._instances), len(self._algorithms))
+            if decisions:
+                table = table[table["index"] < self._asked(*decisions)[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
         plan = self.plans()[-1:]
         instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
@@ -242,20 +262,20 @@ class SqliteStore:
         if not self._has("progress"):
             return None
         rows = list(self._rows("SELECT progress, written FROM progress"))
-        return Progress(**{**json.loads(rows[0][0]), "written": rows[0][1]}) if rows else None
+        with self._damage("its progress"):
+            return checked(Progress(**{**json.loads(rows[0][0]), "written": rows[0][1]})) if rows else None
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""
         rows = self._rows("SELECT record, created FROM plan ORDER BY id")
-        try:
-            return tuple(replace(from_json(record), created=created) for record, created in rows)
-        except (KeyError, TypeError, ValueError) as problem:
-            raise StoreUnusable(f"{self.path.name} is damaged (its plan cannot be read: {problem!r})") from None
+        with self._damage("its plan"):
+            return tuple(checked(replace(from_json(record), created=created)) for record, created in rows)
 
     def sessions(self) -> tuple[Session, ...]:
         """Return every session, oldest first."""
         rows = self._rows("SELECT started, environment FROM session ORDER BY id")
-        return tuple(Session(started, json.loads(environment)) for started, environment in rows)
+        with self._damage("a session"):
+            return tuple(checked(Session(started, json.loads(environment))) for started, environment in rows)
 
     # For merging: a study file read as it is, and a new one written at once
 
@@ -278,20 +298,19 @@ class SqliteStore:
 
     def numbered_sessions(self) -> Iterator[NumberedSession]:
         """Yield every session, oldest first, with its number and the place of its plan among the plans."""
-        places = self._plan_places()
-        for number, plan, started, environment in self._rows(
-            "SELECT id, plan, started, environment FROM session ORDER BY id"
-        ):
-            yield NumberedSession(number, places[plan], started, environment)
+        places, query = self._plan_places(), "SELECT id, plan, started, environment FROM session ORDER BY id"
+        with self._damage("a session"):
+            for number, plan, started, environment in self._rows(query):
+                yield checked(NumberedSession(number, places[plan], started, environment))
 
     def all_decisions(self) -> Iterator[PlanDecision]:
         """Yield the decisions over instances of every plan, in the order in which they were recorded."""
         if self._has("decision"):
             places = self._plan_places()
-            for plan, session, *kept in self._rows(
-                "SELECT plan, session, number, decision, digest, taken FROM decision ORDER BY id"
-            ):
-                yield PlanDecision(places[plan], session, _decision(*kept))
+            query = "SELECT plan, session, number, decision, digest, taken FROM decision ORDER BY id"
+            with self._damage("a decision"):
+                for plan, session, *kept in self._rows(query):
+                    yield checked(PlanDecision(places[plan], session, _decision(*kept)))
 
     def fill(
         self,
@@ -300,17 +319,22 @@ class SqliteStore:
         runs: Iterable[Row],
         finished: Iterable[Finished],
         decisions: Iterable[PlanDecision],
+        meaning: Fingerprint | None = None,
     ) -> int:
         """Write a study into this file, which is new, all at once; return the number of its runs.
 
-        Plans have their dates. `finished` is asked for when all runs are written.
+        Plans have their dates. `finished` is asked for when all runs are written. `meaning` is that of names which no
+        plan may have.
         """
         with self._transaction() as connection:
+            if meaning is not None:
+                self._register(connection, meaning)
             for number, plan in enumerate(plans, 1):
                 self._register(connection, plan.fingerprint)
                 row = (number, plan.created, to_json(replace(plan, created="")))
                 connection.execute("INSERT INTO plan VALUES (?, ?, ?)", row)
-            connection.execute("UPDATE study SET created = ?", (min(plan.created for plan in plans),))
+            if plans:
+                connection.execute("UPDATE study SET created = ?", (min(plan.created for plan in plans),))
             self._read_names()
             connection.executemany(
                 "INSERT INTO session VALUES (?, ?, ?, ?)",
@@ -387,18 +411,26 @@ class SqliteStore:
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         connection = self._open_connection()
+        if self._patience is not None:
+            self._patience.renew()
         with translated_errors(self.path):
-            yield from connection.execute(query, values)
+            for row in connection.execute(query, values):  # noqa: UP028 - `yield from` would close a closed cursor
+                yield row
+
+    def _damage(self, what: str) -> AbstractContextManager[None]:
+        return told_as_damage(self.path, what)
 
     def _observed(self, query: str, *values: Any) -> Iterator[Observation]:
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
-        for row in self._rows(query, values):
-            instance, algorithm, index = row[: len(KEY)]
-            yield observation_of(RunKey(instances[instance], algorithms[algorithm], index), row)
+        with self._damage("a run"):
+            for row in self._rows(query, values):
+                instance, algorithm, index = row[: len(KEY)]
+                yield believed(observation_of(RunKey(instances[instance], algorithms[algorithm], index), row))
 
     def _read_names(self) -> None:
-        self._instances = dict(self._rows("SELECT name, id FROM instance"))
-        self._algorithms = dict(self._rows("SELECT name, id FROM algorithm"))
+        with self._damage("the names of instances and algorithms"):
+            self._instances = numbered_names(self._rows("SELECT name, id FROM instance"))
+            self._algorithms = numbered_names(self._rows("SELECT name, id FROM algorithm"))
 
     def _binding(self, plan: PlanRecord) -> Fingerprint | None:
         """What the recorded runs hold fast. Runs that failed and will be tried again bind nothing: a command that
@@ -414,7 +446,9 @@ class SqliteStore:
             return None
         algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
         instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
-        return Fingerprint(seeds[0][0], {name: json.loads(text) for name, text in algorithms}, dict(instances))
+        with self._damage("what its names mean"):
+            meaning = {name: json.loads(text) for name, text in algorithms}
+            return checked(Fingerprint(seeds[0][0], meaning, dict(instances)))
 
     def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
         """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""
@@ -463,6 +497,13 @@ class SqliteStore:
 
 def _decision_row(kept: DecisionRecord) -> Row:
     return (kept.number, canonical(to_data(kept.decision)), kept.digest, kept.taken)
+
+
+def _finished(known: Mapping[str, int], *row: Any) -> Finished:
+    done = checked(Finished(*row))
+    if not known.keys() >= done.counts.keys():
+        raise ValueError("it counts runs of an algorithm that is not there")
+    return done
 
 
 def _decision(number: int, text: str, digest: str, taken: str) -> DecisionRecord:

@@ -79,7 +79,7 @@ class ResidentProgram:
         if self._greeted:
             return None
         patience = max(STARTING, limits.timeout or 0.0)
-        ending = self._listen(Limits(patience, limits.memory), err)
+        ending = self._listen(Limits(patience, limits.memory), err, time.perf_counter())
         if ending.cause == "timeout":
             raise OutOfStep(f'it must print {{"ampler": {VERSION}}} within {patience:g} s of its start, and did not')
         if ending.cause != "answered":
@@ -95,10 +95,11 @@ class ResidentProgram:
         """
         used_by = processor_time if whole else process_time
         before = self._before = used_by(self.group.leader)
+        began = time.perf_counter()  # before it can begin: on a busy machine it may be far by the time we go on
         with suppress(BrokenPipeError):  # it has ended, and listening will tell
             assert self._process.stdin is not None
             os.write(self._process.stdin.fileno(), request)
-        ending = self._listen(limits, err, before)
+        ending = self._listen(limits, err, began, before)
         if ending.cause != "answered":
             return ending
         used = used_by(self.group.leader) - before
@@ -127,14 +128,12 @@ class ResidentProgram:
         """Leave it to the process from which this one was forked."""
         self._process.returncode = 0  # or subprocess would look after it
 
-    def _listen(self, limits: Limits, err: Sink, cpu_before: float = 0.0) -> Ending:
+    def _listen(self, limits: Limits, err: Sink, began: float, cpu_before: float = 0.0) -> Ending:
         """Wait for a line of JSON. One that ends after it has answered has answered."""
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         sinks: dict[int, Sink] = {self._process.stdout.fileno(): self._heard.feed, self._process.stderr.fileno(): err}
-        ending = self.group.watch(
-            sinks, limits, began=time.perf_counter(), answered=lambda: bool(self._heard), cpu_before=cpu_before
-        )
+        ending = self.group.watch(sinks, limits, began=began, answered=lambda: bool(self._heard), cpu_before=cpu_before)
         if ending.cause == "ended":
             drain(sinks)
         return Ending("answered", ending.seconds) if ending.cause == "ended" and self._heard else ending

@@ -33,12 +33,7 @@ def storable(observation: Observation) -> Observation:
         raise InvalidData(f"values, seconds and measures must be finite numbers, got {numbers} for {key}")
     if min(key.index, observation.attempt, observation.round, observation.seconds) < 0:
         raise InvalidData(f"index, attempt, round and seconds must not be negative, got {observation}")
-    return replace(
-        observation,
-        value=None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
-        message=_text(observation.message),
-        measures=None if observation.measures is None else dict(observation.measures),
-    )
+    return observation if _is_plain(observation) else _plain(observation)
 
 
 def believed(observation: Observation) -> Observation:
@@ -93,6 +88,25 @@ def refuse_mismatch(recorded: Fingerprint | None, planned: Fingerprint, where: s
     if change is not None:
         way_out = "" if change.field == "seed" else " give the changed one a new name, or"
         raise PlanMismatch(f"{where} holds runs of another plan: {change};{way_out} use another study file")
+
+
+def _is_plain(observation: Observation) -> bool:
+    """Whether an observation can be kept as it is: nearly all can, and copying each costs as much as writing it."""
+    value, measures = observation.value, observation.measures
+    return (
+        (value is None or (type(value) is float and value != 0.0))
+        and not observation.message
+        and (measures is None or type(measures) is dict)
+    )
+
+
+def _plain(observation: Observation) -> Observation:
+    return replace(
+        observation,
+        value=None if observation.value is None else float(observation.value) + 0.0,  # SQLite knows no -0.0
+        message=_text(observation.message),
+        measures=None if observation.measures is None else dict(observation.measures),
+    )
 
 
 def _text(message: str) -> str:

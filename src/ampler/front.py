@@ -356,6 +356,8 @@ class Study:
         executor: Executor | None = None,
         retry_failed: bool = False,
         despite_failures: bool = False,
+        same: bool = False,
+        again: bool = False,
         report: Callable[[Progress], object] | None = None,
         announce: Callable[[PlanChange], object] | None = None,
     ) -> Analysis:
@@ -364,7 +366,9 @@ class Study:
         Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
         executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
         before anything starts, how the plan differs from the one of the recorded runs. When every run of an algorithm
-        fails from the start, the study stops with the reason, unless it shall go on `despite_failures`.
+        fails from the start, the study stops with the reason, unless it shall go on `despite_failures`. When the code
+        of an algorithm has changed since its runs were made, say whether it gives the `same` values all the same, or
+        those runs are made `again`.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store:
@@ -375,6 +379,8 @@ class Study:
                 executor=executor,
                 retry_failed=retry_failed,
                 despite_failures=despite_failures,
+                same=same,
+                again=again,
                 report=report,
                 announce=announce,
             )

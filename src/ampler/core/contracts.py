@@ -13,6 +13,7 @@ from ampler.core.arrays import Floats
 from ampler.core.runs import Runs
 from ampler.core.samples import Samples
 from ampler.core.values import (
+    Code,
     Continue,
     Decision,
     DecisionRecord,
@@ -237,6 +238,19 @@ class Store(Protocol):
 
     def sessions(self) -> tuple[Session, ...]:
         """Return every session, oldest first."""
+
+    def keep_code(self, codes: Iterable[Code], present: Mapping[str, Code]) -> None:
+        """Keep which code counts, and with which code each algorithm is run in this session.
+
+        Runs of code that does not count are superseded: they stay, and only `observations(superseded=True)` and
+        `superseded` give them. When code begins or ceases to count, no instance is finished any more.
+        """
+
+    def codes(self) -> tuple[Code, ...]:
+        """Return all code that runs were made with, algorithm by algorithm."""
+
+    def superseded(self) -> Iterator[Observation]:
+        """Yield the attempts at runs that were made with code that counts no longer."""
 
     def close(self) -> None:
         """Let go of the store; closing twice does no harm."""

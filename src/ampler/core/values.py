@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ampler.core.choices import Alternative, Better, Difference, Status, Target, Test
 from ampler.core.failures import FailurePolicy, StopStudy
+from ampler.core.plain import digest
 
 Parameter = str | int | float | bool
 
@@ -382,6 +383,24 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """The code that runs of an algorithm were made with: the SHA-256 of each of its files, by name.
+
+    Runs of code that does not count are superseded. `files` are empty where they could not be known, and None for runs
+    from before code was recorded.
+    """
+
+    algorithm: str
+    files: Mapping[str, str] | None
+    counts: bool = True
+
+    @property
+    def digest(self) -> str:
+        """What tells one code from another; empty for runs from before code was recorded."""
+        return "" if self.files is None else digest(dict(self.files))
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One carrying-out of the study: when it started, and the environment it ran in."""
 
@@ -419,6 +438,7 @@ CautionKind = Literal[
     "plan",
     "busy",
     "drift",
+    "code",
 ]
 
 

@@ -7,6 +7,7 @@
 In reading order:
 
 * `driver`: `run_plan`, one thread in which everything meets; it alone writes to the store
+* `code`: changed code is asked about before anything runs
 * `instance`: one instance on its way; resuming is replaying
 * `queue`: which runs come next, and how many make a chunk
 * `work`: what travels to a worker and back

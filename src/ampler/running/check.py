@@ -5,7 +5,8 @@ The runs are the first of the study, and recorded as such: nothing is wasted, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,11 +14,13 @@ from ampler.core.contracts import Store
 from ampler.core.errors import PlanMismatch, RunFailed
 from ampler.core.failures import StopStudy
 from ampler.core.values import Algorithm, Observation, Plan, RunKey
+from ampler.running.code import look_at_code
 from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool
 from ampler.running.one_run import check_limits
 from ampler.running.work import Task, Work
+from ampler.study.code.changes import CodeChange
 from ampler.study.forecast import first_runs
 from ampler.study.plan import begun_first
 from ampler.study.record import as_begun, record
@@ -34,7 +37,8 @@ Kind = Literal["no value", "time", "deterministic", "not deterministic", "reprod
 class FirstRun:
     """What an algorithm gave: its first run, the same again, and the second run, where they were made.
 
-    `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the study file.
+    `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the study file; with
+    `earlier` it was there already, and was not made now. `changed` says that its code is not that of recorded runs.
     """
 
     algorithm: Algorithm
@@ -42,6 +46,8 @@ class FirstRun:
     again: Observation | None = None
     second: Observation | None = None
     recorded: bool = False
+    earlier: bool = False
+    changed: CodeChange | None = None
 
     @property
     def seconds(self) -> float:
@@ -71,6 +77,10 @@ class FirstRun:
     @property
     def remark(self) -> str:
         """What a user must know of it, in a few words."""
+        return f"{'from the record: ' if self.earlier else ''}{self._remark}"
+
+    @property
+    def _remark(self) -> str:
         other = self.again if self.kind == "not reproducible" else self.second
         two = "" if other is None else f"{_shown(self.first)}, then {_shown(other)}"
         return {
@@ -102,13 +112,16 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
     """Run each algorithm of a plan on its first instance, and record what belongs to the study.
 
     A run that takes a few seconds at most is made twice with its seed, and once with another. Runs that are recorded
-    already are not made again for the record. `report` is told the name of each algorithm before it is run.
+    already are not made again for the record, but where the code of an algorithm has changed: then nothing is recorded
+    of it, as nobody has said yet what that means. `report` is told the name of each algorithm before it is run.
     """
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
     plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
+    code = look_at_code(plan, store)
     _begin(plan, store)
-    trials = TrialRuns(plan, store)
+    code.without_changes().keep(store)
+    trials = TrialRuns(plan, store, code.changes)
     with sigterm_as_interrupt():
         pool = LocalPool(Work.of(plan), 1)
         try:
@@ -168,11 +181,15 @@ def _begin(plan: Plan, store: Store) -> None:
 class TrialRuns:
     """Makes the runs on the first instance of a plan, and records those that the rule will ask for."""
 
-    def __init__(self, plan: Plan, store: Store) -> None:
+    def __init__(self, plan: Plan, store: Store, changes: Iterable[CodeChange] = ()) -> None:
         self.instance = plan.instances[0].name
         self._plan, self._store = plan, store
         self._wanted = first_runs(plan)
-        self._known = {each.key: each for each in store.observations(self.instance)}
+        self._changed = {change.algorithm: change for change in changes}
+        recorded = [each for each in store.observations(self.instance) if each.key.algorithm not in self._changed]
+        self._known = {each.key: each for each in recorded}
+        self._earlier = frozenset(self._known)
+        self._attempts = Counter(each.key for each in store.observations(self.instance, superseded=True))
 
     def of(self, algorithm: Algorithm, pool: Engine) -> FirstRun:
         """Return what an algorithm gives."""
@@ -182,7 +199,9 @@ class TrialRuns:
             second = self._run(algorithm, 1, pool)
             if not algorithm.deterministic:
                 again = self._made(Task(first.key), pool)
-        return FirstRun(algorithm, first, again, second, recorded=self._known.get(first.key) is first)
+        recorded = self._known.get(first.key) is first
+        earlier = recorded and first.key in self._earlier
+        return FirstRun(algorithm, first, again, second, recorded, earlier, self._changed.get(algorithm.name))
 
     def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
         """A run from the record, or made now and recorded if it has a value and the rule will ask for it.
@@ -193,11 +212,13 @@ class TrialRuns:
         known = self._known.get(key)
         if known is not None and known.status == "ok":
             return known
-        made = self._made(Task(key, attempt=0 if known is None else known.attempt + 1), pool)
+        made = self._made(Task(key, attempt=self._attempts[key]), pool)
         open_ = known is None or isinstance(self._plan.policy, StopStudy)  # else its failure is final
+        open_ = open_ and algorithm.name not in self._changed
         if made.status == "ok" and open_ and index < self._wanted.get(algorithm.name, 0):
             self._store.add([made])
             self._known[key] = made
+            self._earlier -= {key}
         return made
 
     def _made(self, task: Task, pool: Engine) -> Observation:

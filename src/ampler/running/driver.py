@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -25,9 +25,10 @@ from ampler.core.values import (
     RunKey,
     StudyDecision,
 )
+from ampler.running.code import settled_code
 from ampler.running.engines import Done, Engine, Fate, Lost, Returned
 from ampler.running.engines.choose import capacity_of, engine_for
-from ampler.running.instance import InstanceRun
+from ampler.running.instance import Attempt, InstanceRun
 from ampler.running.one_run import check_limits
 from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
@@ -57,6 +58,8 @@ def run_plan(
     executor: Executor | None = None,
     retry_failed: bool = False,
     despite_failures: bool = False,
+    same: bool = False,
+    again: bool = False,
     report: Report | None = None,
     announce: Announce | None = None,
     decided: Decided | None = None,
@@ -68,17 +71,22 @@ def run_plan(
     differs from the one under which the recorded runs were made, and `decided` of each new decision over instances.
     When every run of an algorithm fails from the start for one kind of reason, RunFailed says so and why, unless the
     study shall go on `despite_failures`.
+    When the code of an algorithm is not that of its recorded runs, PlanMismatch asks before anything starts whether it
+    is the `same` all the same, or those runs are made `again`; then the old ones are superseded.
     Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
     _check_arguments(workers, executor, report=report, announce=announce, decided=decided)
     checks.truth("retry_failed", retry_failed)
     checks.truth("despite_failures", despite_failures)
+    checks.truth("same", same)
+    checks.truth("again", again)
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
     before = store.plans()[-1:]
     plan = as_begun(begun_first(plan, store.begun()), *before)
-    kept = record(plan)
+    kept, code = record(plan), settled_code(plan, store, same=same, again=again)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
+    code.keep(store)
     if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:
         announce(change)
     number = workers or capacity_of(executor)
@@ -121,6 +129,19 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _superseded(store: Store) -> frozenset[Attempt]:
+    """The attempts that count no longer, because they were made with other code."""
+    given = store.superseded() if hasattr(store, "superseded") else ()
+    return frozenset((observation.key, observation.attempt) for observation in given)
+
+
+def _gone(superseded: Collection[Attempt], store: Store) -> set[RunKey]:
+    """The runs of which no attempt counts."""
+    if not superseded:
+        return set()
+    return {key for key, _ in superseded}.difference(observation.key for observation in store.observations())
+
+
 class Driver:
     """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
 
@@ -145,7 +166,8 @@ class Driver:
         self._hopeless: Hopeless | None = None  # under the policy to stop the first failure is the last
         if not despite and not isinstance(plan.policy, StopStudy):
             self._hopeless = Hopeless(tally, () if again else failures, instances=len(plan.instances))
-        self.meter = ProgressMeter(plan, tally, failed)
+        self._superseded = _superseded(store)
+        self.meter = ProgressMeter(plan, tally, failed, _gone(self._superseded, store))
         self._times = RunTimes(tally)
         self._queue = TaskQueue([instance.name for instance in plan.instances], workers)
         self._journal = Journal(store)
@@ -257,6 +279,7 @@ class Driver:
             asked=self._asked,
             again=self._again,
             made=self._failed_now,
+            superseded=self._superseded,
         )
         self._under_way[name] = instance
         self._go_on(instance, instance.begin())

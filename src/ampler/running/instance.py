@@ -22,13 +22,16 @@ from ampler.running.work import Task
 from ampler.study.seeds import run_seed
 from ampler.study.stopping import instance_rule
 
+Attempt = tuple[RunKey, int]
+
 
 class InstanceRun:
     """An instance on its way: `begin` and `take` return the runs that are wanted, `done` says when there are no more.
 
     `recorded` are all attempts at runs of the instance. With `again`, runs that failed in earlier sessions are tried
-    again, all but those `made` in this one; under the policy to stop they always are. `asked` is the decision over
-    instances that wants this one; without it all algorithms are run, as the plan's rule says.
+    again, all but those `made` in this one; under the policy to stop they always are. Attempts that are `superseded`
+    count for nothing. `asked` is the decision over instances that wants this one; without it all algorithms are run, as
+    the plan's rule says.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class InstanceRun:
         asked: Continue | None = None,
         again: bool = False,
         made: Container[RunKey] = (),
+        superseded: Container[Attempt] = (),
     ) -> None:
         names = [algorithm.name for algorithm in plan.algorithms if asked is None or algorithm.name in asked.algorithms]
         deterministic = [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]
@@ -50,7 +54,7 @@ class InstanceRun:
         self.done: Finished | None = None
         self._plan, self._decisions = plan, decisions
         stops = isinstance(plan.policy, StopStudy)
-        self._known = _known_from(recorded, plan, again=lambda key: stops or (again and key not in made))
+        self._known = _known_from(recorded, plan, superseded, again=lambda key: stops or (again and key not in made))
         self.asked = dict.fromkeys(names, 0)
         self._round: dict[RunKey, Trial | Settled] = {}
         self._floor = -math.inf if plan.question.floor is None else plan.question.floor
@@ -180,12 +184,18 @@ _FRESH = Trial()
 
 
 def _known_from(
-    recorded: Iterable[Observation], plan: Plan, *, again: Callable[[RunKey], bool]
+    recorded: Iterable[Observation], plan: Plan, superseded: Container[Attempt], *, again: Callable[[RunKey], bool]
 ) -> dict[RunKey, Trial | Settled]:
-    """What is known of runs from earlier sessions, each from its attempts in their order."""
+    """What is known of runs from earlier sessions, each from its attempts in their order.
+
+    What is tried next is a further attempt even where none of those before counts.
+    """
     known: dict[RunKey, Trial | Settled] = {}
     for observation in recorded:
         before = known.get(observation.key, _FRESH)
+        if (observation.key, observation.attempt) in superseded:
+            known[observation.key] = before if isinstance(before, Settled) else Trial(observation.attempt + 1)
+            continue
         trial = before if isinstance(before, Trial) else _FRESH
         known[observation.key] = trial.verdict(observation, plan)
         if observation.status != "ok" and again(observation.key):

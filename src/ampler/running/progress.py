@@ -20,11 +20,14 @@ Coming = tuple[tuple[Counter[str], float], ...]  # runs by algorithm, and how ma
 class ProgressMeter:
     """Counts what is recorded and finished, and tells how far the study is."""
 
-    def __init__(self, plan: Plan, tally: Iterable[Tally], failed: Iterable[RunKey]) -> None:
+    def __init__(
+        self, plan: Plan, tally: Iterable[Tally], failed: Iterable[RunKey], superseded: Iterable[RunKey] = ()
+    ) -> None:
         self._instances = len(plan.instances)
         self._target = error_wanted_by(plan.rule)
         self._runs = sum(each.runs for each in tally)
         self._failed = set(failed)
+        self._superseded = set(superseded)  # runs that are there and do not count
         self._new = 0
         self._counts: dict[str, Mapping[str, int]] = {}  # runs of each algorithm on each finished instance
         self._spent: Counter[str] = Counter()  # … and on all of them together
@@ -36,7 +39,8 @@ class ProgressMeter:
         """Count runs that are recorded."""
         for observation in durable:
             self._new += 1
-            self._runs += observation.attempt == 0
+            self._runs += observation.attempt == 0 or observation.key in self._superseded
+            self._superseded.discard(observation.key)
             if observation.status == "ok":
                 self._failed.discard(observation.key)
             else:

@@ -10,6 +10,7 @@ In reading order:
 * `seeds`: the seed of every run, the order of the instances
 * `record`: what is kept of a plan; `changes`: what happens when a study file meets another one
 * `stopping`: decisions over instances, taken again when a study goes on; `detect`: those of a study that finds its size
+* `code`: the files behind an algorithm, and what happens when they change
 * `command_line`: the arguments of a command, with places for instance, seed and parameters
 * `toml`: study.toml, read with the line of whatever does not fit; `starters`: studies to start from
 * `store`: study.db, the only place that speaks SQL
@@ -19,5 +20,5 @@ In reading order:
 * `words`: all of this in sentences, the same for shell and browser
 
 It may import `design`, `sampling`, `data`, `stats` and `core`, and knows neither who makes runs nor what they mean.
-Only `toml`, `store` and `starters` touch files.
+Only `toml`, `code`, `store` and `starters` touch files.
 """

@@ -34,7 +34,7 @@ def arguments(command: Command, instance: Instance, seed: int) -> tuple[str, ...
         return irace_arguments(command, instance, seed)
     values = {name: as_text(value) for name, value in command.parameters.items()}
     values |= {"instance": instance.text, "seed": str(seed)}
-    return tuple(_filled(word, values) for word in command.argv)
+    return tuple(filled(word, values) for word in command.argv)
 
 
 def irace_arguments(command: Command, instance: Instance, seed: int) -> tuple[str, ...]:
@@ -94,8 +94,8 @@ def check_dashes(commands: Iterable[Command], instances: Iterable[Instance]) -> 
             )
 
 
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    """One pass over the word, so that a value that looks like a place is left alone."""
+def filled(word: str, values: Mapping[str, str]) -> str:
+    """Return a word with its places filled, in one pass: a value that looks like a place is left alone."""
     return PLACE.sub(lambda match: f"{{{match[2]}}}" if match[1] else values[match[2]], word)
 
 

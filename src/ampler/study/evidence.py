@@ -13,7 +13,9 @@ from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
 from ampler.core.settings import asked_by
 from ampler.core.values import Caution, Finished, PlanRecord, Question
+from ampler.core.wording import listed
 from ampler.sampling.rules import Accuracy, default_budget
+from ampler.study.code.changes import FILES_SHOWN, declared_same
 from ampler.study.fairness import fairness_notes
 from ampler.study.record import guard_edition
 from ampler.study.status import unused_runs
@@ -73,7 +75,7 @@ def _of_store(store: Store) -> Evidence:
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
-    notes += fairness_notes(plan, store)
+    notes += (*fairness_notes(plan, store), *_code(plan, store))
     rule = _rule(plan)
     settings = _settings(plan) | ({} if rule is None else {"start": rule.start})
     return Evidence(store.runs(*digests), _features(plan), settings, notes, plan.deterministic, rule)
@@ -129,6 +131,17 @@ def _part(plan: PlanRecord) -> tuple[Caution, ...]:
         return ()
     sentence = f"These are the instances of part {plan.part} only: put the parts together with `ampler merge`."
     return (Caution("part", sentence),)
+
+
+def _code(plan: PlanRecord, store: Store) -> tuple[Caution, ...]:
+    """Code that was changed between runs that all count: somebody has said that this does not matter."""
+    codes = store.codes() if hasattr(store, "codes") else ()
+    changed = {name: declared_same(codes, name) for name in plan.algorithms}
+    told = [f"{name} ({listed(files, FILES_SHOWN)})" for name, files in changed.items() if files]
+    if not told:
+        return ()
+    sentence = f"The code was changed while the study was made, and said to give the same values: {'; '.join(told)}."
+    return (Caution("code", sentence),)
 
 
 def _unused(plan: PlanRecord, store: Store, done: Mapping[str, Finished]) -> tuple[Caution, ...]:

@@ -19,7 +19,16 @@ from ampler.study.stopping import holding, joined, recorded
 from ampler.study.store.checks import refuse_mismatch, storable
 
 if TYPE_CHECKING:
-    from ampler.core.values import DecisionRecord, Finished, Observation, PlanRecord, Progress, RunKey, StudyDecision
+    from ampler.core.values import (
+        Code,
+        DecisionRecord,
+        Finished,
+        Observation,
+        PlanRecord,
+        Progress,
+        RunKey,
+        StudyDecision,
+    )
 
 
 class MemoryStore:
@@ -34,6 +43,9 @@ class MemoryStore:
         self._marked: Progress | None = None
         self._progress: Progress | None = None
         self._known: Fingerprint = Fingerprint(0, {}, {})
+        self._codes: dict[tuple[str, str], Code] = {}
+        self._made_with: dict[tuple[int, str], str] = {}  # the code of an algorithm in a session
+        self._session_of: dict[tuple[RunKey, int], int] = {}
 
     def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
         """Keep the plan with its date, if new, and note the session; PlanMismatch when it does not fit the runs."""
@@ -67,6 +79,7 @@ class MemoryStore:
         for each_done in done:
             self._check_known(each_done.instance, *each_done.counts)
         self._attempts |= new
+        self._session_of |= dict.fromkeys(new, len(self._sessions))
         reopened = {key.instance for key, attempt in new if attempt}
         self._finished = {place: each for place, each in self._finished.items() if place[0] not in reopened}
         self._finished |= {(each.instance, each.decisions): each for each in done}
@@ -79,7 +92,8 @@ class MemoryStore:
         if superseded:
             yield from wanted
         else:
-            yield from (list(attempts)[-1] for _, attempts in groupby(wanted, key=lambda each: each.key))
+            counting = filter(self._counts, wanted)
+            yield from (list(attempts)[-1] for _, attempts in groupby(counting, key=lambda each: each.key))
 
     def failures(self) -> tuple[Observation, ...]:
         """Return the runs whose last attempt gave no value."""
@@ -87,7 +101,7 @@ class MemoryStore:
 
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
-        return frozenset(key.instance for key, _ in self._attempts)
+        return frozenset(each.key.instance for each in self._attempts.values() if self._counts(each))
 
     def finished(self, *decisions: str) -> dict[str, Finished]:
         """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""
@@ -153,8 +167,31 @@ class MemoryStore:
         """Return every session, oldest first."""
         return tuple(self._sessions)
 
+    def keep_code(self, codes: Iterable[Code], present: Mapping[str, Code]) -> None:
+        """Keep which code counts, and with which code each algorithm is run in this session."""
+        for code in codes:
+            before = self._codes.get((code.algorithm, code.digest))
+            if code.counts != (before is None or before.counts):
+                self._finished.clear()
+            self._codes[code.algorithm, code.digest] = code
+        self._made_with |= {(len(self._sessions), name): code.digest for name, code in present.items()}
+
+    def codes(self) -> tuple[Code, ...]:
+        """Return all code that runs were made with, algorithm by algorithm."""
+        places = {name: place for place, name in enumerate(self._known.algorithms)}
+        return tuple(sorted(self._codes.values(), key=lambda code: (places[code.algorithm], code.digest)))
+
+    def superseded(self) -> Iterator[Observation]:
+        """Yield the attempts at runs that were made with code that counts no longer."""
+        return (each for each in self.observations(superseded=True) if not self._counts(each))
+
     def close(self) -> None:
         """Do nothing: what is in memory is gone when nobody holds it."""
+
+    def _counts(self, seen: Observation) -> bool:
+        algorithm, session = seen.key.algorithm, self._session_of[seen.key, seen.attempt]
+        code = self._codes.get((algorithm, self._made_with.get((session, algorithm), "")))
+        return code is None or code.counts
 
     def _write_mark(self) -> None:
         if self._marked is not None:

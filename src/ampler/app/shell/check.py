@@ -96,7 +96,8 @@ def _warnings(file: StudyFile, found: Inspection) -> list[str]:
     from ampler.running.check import not_positive
 
     problem = not_positive(file.plan, found)
-    return [*file.plan.warnings, *file.notes, *([] if problem is None else [problem])]
+    changed = [f"{each.changed}; ampler run will ask for --same or --again" for each in found.findings if each.changed]
+    return [*file.plan.warnings, *file.notes, *([] if problem is None else [problem]), *changed]
 
 
 def _document(file: StudyFile, found: Inspection, told: Forecast) -> dict[str, Any]:
@@ -145,6 +146,8 @@ def _entry(finding: FirstRun) -> dict[str, Any]:
         "same_seed": None if finding.again is None else finding.again.value,
         "other_seed": None if finding.second is None else finding.second.value,
         "recorded": finding.recorded,
+        "earlier": finding.earlier,
+        "changed_code": [] if finding.changed is None else list(finding.changed.files),
         "remark": finding.remark,
     }
 

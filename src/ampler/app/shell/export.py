@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ampler.app.shell.output import say
 
+if TYPE_CHECKING:
+    from ampler.core.values import Observation
+    from ampler.study.store import SqliteStore
+
 
 def export(
     study: Annotated[Path, typer.Argument(metavar="STUDY.DB", help="The file in which the runs are kept.")],
     table: Annotated[Path, typer.Argument(metavar="RUNS.CSV|RUNS.PARQUET", help="The table to write.")],
+    superseded: Annotated[
+        bool,
+        typer.Option("--superseded", help="What counts no longer instead: earlier attempts, and runs of earlier code."),
+    ] = False,
 ) -> None:
     """Write the runs of a study as CSV or Parquet: one row for each run, its last attempt,
     with all that it measured.
@@ -26,5 +36,12 @@ def export(
     check_not_input(table, study)
     writer_for(table)  # a name that cannot be written is told before the study is read
     with read_store(study) as store:
-        number = write_runs(store.observations(), table, measures=measure_names(store.observations()))
-    say(f"{number} runs are written to {table}.")
+        wanted: Callable[[], Iterator[Observation]] = partial(_superseded, store) if superseded else store.observations
+        number = write_runs(wanted(), table, measures=measure_names(wanted()))
+    say(f"{number} {'superseded attempts' if superseded else 'runs'} are written to {table}.")
+
+
+def _superseded(store: SqliteStore) -> Iterator[Observation]:
+    """All attempts but those that count."""
+    counting = {(seen.key, seen.attempt) for seen in store.observations()}
+    return (seen for seen in store.observations(superseded=True) if (seen.key, seen.attempt) not in counting)

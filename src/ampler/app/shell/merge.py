@@ -16,6 +16,9 @@ def merge(
         Path,
         typer.Option("--output", "-o", metavar="STUDY.DB", help="The study file to make, or to add the parts to."),
     ],
+    same: Annotated[
+        bool, typer.Option("--same", help="Parts that were run with different code give the same values.")
+    ] = False,
 ) -> None:
     """Put the parts of a study together: the result is the study file of a study that was not cut.
 
@@ -25,7 +28,7 @@ def merge(
     from ampler.study.status import status_of
     from ampler.study.store import merge_stores, read_store
 
-    merged = merge_stores(parts, output)
+    merged = merge_stores(parts, output, same=same)
     with read_store(output) as store:
         finished = status_of(store).finished
     missing = words.missing_parts(merged)

@@ -27,6 +27,12 @@ def run(
     despite_failures: Annotated[
         bool, typer.Option("--despite-failures", help="Go on even when every run of an algorithm fails.")
     ] = False,
+    same: Annotated[
+        bool, typer.Option("--same", help="Changed code gives the same values: recorded runs are used.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Runs of code that has changed are made anew; the old ones are superseded.")
+    ] = False,
     part: Annotated[
         str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts of the instances; see ampler merge.")
     ] = None,
@@ -46,6 +52,8 @@ def run(
     from ampler.study.toml import read_study_file
 
     check_workers(workers)
+    if same and again:
+        raise WrongUsage("--same and --again contradict each other; say one of them")
     cut = None if part is None else part_numbers(part)
     file = read_study_file(study)
     plan = file.plan if cut is None else part_of(file.plan, *cut)
@@ -54,7 +62,12 @@ def run(
             note(f"Note: {warning}")
         with _cluster(dask, workers or file.workers) as client:
             # A cluster has as many workers as it has; ours has been made with as many as were asked for.
-            given = {"retry_failed": retry_failed, "despite_failures": despite_failures}
+            given = {
+                "retry_failed": retry_failed,
+                "despite_failures": despite_failures,
+                "same": same,
+                "again": again,
+            }
             _carry_out(plan, opened, client, None if client else workers or file.workers, given)
 
 
@@ -87,7 +100,7 @@ def _cluster(where: str | None, workers: int | None) -> AbstractContextManager[A
     return dask_cluster(where, workers=workers)
 
 
-def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, given: Mapping[str, bool]) -> None:
+def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, given: Mapping[str, Any]) -> None:
     from ampler.app.shell.progress import Display
     from ampler.running import run_plan, words
     from ampler.study.failing import commonest
@@ -103,8 +116,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
                 executor=executor,
                 report=display,
                 announce=lambda change: note(f"The plan has changed. {change}"),
-                retry_failed=given["retry_failed"],
-                despite_failures=given["despite_failures"],
+                **given,
             )
     except KeyboardInterrupt:
         recorded = sum(tally.runs for tally in store.tally())

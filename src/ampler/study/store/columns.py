@@ -85,6 +85,12 @@ def with_session(row: Row, session: int) -> Row:
     return (*row[:-1], session)
 
 
+def with_attempt(row: Row, attempt: int) -> Row:
+    """Return a row that travels as another attempt at its run."""
+    place = NAMED.index("attempt")
+    return (*row[:place], attempt, *row[place + 1 :])
+
+
 _values = attrgetter(*GIVEN)
 
 

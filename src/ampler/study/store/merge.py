@@ -6,7 +6,7 @@ import heapq
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby, repeat
@@ -18,9 +18,10 @@ from ampler.core.errors import InvalidData, PlanMismatch, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.files import replaced
 from ampler.core.plain import canonical
-from ampler.core.values import Fingerprint, PlanRecord, RunKey
+from ampler.core.values import Code, Fingerprint, PlanRecord, RunKey
+from ampler.study.code.joining import counting, joined_codes
 from ampler.study.record import changed, to_json, uncut
-from ampler.study.store.columns import KEY, Row, cells, with_session
+from ampler.study.store.columns import KEY, Row, cells, with_attempt, with_session
 from ampler.study.store.connections import connection_to_write, translated_errors
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.places import check_folder, study_place
@@ -39,6 +40,7 @@ Attempts = list[tuple[int, Row]]  # of one run, each with the place of the file 
 key_of = cells(*KEY)
 outcome_of = cells("status", "value")
 session_of = cells("session")
+made_by = cells("session", "algorithm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,14 @@ class Merged:
     missing: tuple[str, ...]
 
 
-def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> Merged:
+def merge_stores(
+    paths: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str], *, same: bool = False
+) -> Merged:
     """Put study files of one plan together into `target`, which is replaced only when the new file is complete.
 
     A target that exists is one more part: nothing in it is lost, and merging twice changes nothing. PlanMismatch when
-    the files do not have the same plan, or when two of them have different values for the same run.
+    the files do not have the same plan, when two of them have different values for the same run, or when their runs
+    were made with different code that is not said to be the `same`.
     """
     goal = study_place(target)
     given = list(dict.fromkeys(path for path in map(study_place, paths) if path != goal))
@@ -65,9 +70,10 @@ def merge_stores(paths: Iterable[str | os.PathLike[str]], target: str | os.PathL
         before = [stack.enter_context(_present(goal))] if goal.exists() else []
         parts = [stack.enter_context(_source(path)) for path in given]
         sources, plans = [*before, *parts], _history(before, parts)
+        codes = joined_codes({source.name: source.store.codes() for source in sources}, same=same)
         with replaced(goal) as path:
             with draft_store(path) as draft:
-                number = _written(draft, sources, plans)
+                number = _written(draft, sources, plans, codes)
             for source in before:
                 source.store.retire()
         _make_durable(goal.parent)
@@ -213,12 +219,17 @@ def _missing(sources: Sequence[_Source]) -> tuple[str, ...]:
 # Writing
 
 
-def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[PlanRecord]) -> int:
+def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[PlanRecord], codes: Sequence[Code]) -> int:
     """Fill an empty study file; return the number of runs."""
     places = {_text(plan): place for place, plan in enumerate(plans)}
     sessions, numbers = _sessions(sources, places)
     stale: list[set[str]] = [set() for _ in sources]
-    chosen = _chosen(sources, stale, pending=isinstance(plans[-1].policy, StopStudy))
+    made_with = [source.store.made_with() for source in sources]
+    told = _Told(
+        sources, [counting(source.store.codes(), made) for source, made in zip(sources, made_with, strict=True)]
+    )
+    whole = _Told(sources, [counting(codes, made) for made in made_with])
+    chosen = _chosen(told, whole, numbers, stale, pending=isinstance(plans[-1].policy, StopStudy))
     return store.fill(
         plans,
         sessions,
@@ -230,6 +241,12 @@ def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[Pla
             if done.instance not in stale[place]
         ),
         decisions=_decisions(sources, places, numbers),
+        codes=codes,
+        made_with=[
+            (numbers[place, session], digest, algorithm)
+            for place, made in enumerate(made_with)
+            for (session, algorithm), digest in made.items()
+        ],
     )
 
 
@@ -268,35 +285,57 @@ def _decisions(
     return [each for decisions in held.values() for each in decisions]
 
 
-def _chosen(sources: Sequence[_Source], stale: Sequence[set[str]], *, pending: bool) -> Iterator[Attempts]:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What files tell of runs, and which attempts count: in each file by itself, or in the whole."""
+
+    sources: Sequence[_Source]
+    counts: Sequence[Callable[[int, str], bool]]
+
+    def story(self, attempts: Attempts) -> list[Any]:
+        """What the attempts at a run that count came to."""
+        return [outcome_of(row) for place, row in attempts if self.holds(place, row)]
+
+    def outcome(self, attempts: Attempts) -> Any:
+        """What a run came to in the end: its status and value; None when no attempt counts."""
+        return (self.story(attempts) or [None])[-1]
+
+    def holds(self, place: int, row: Row) -> bool:
+        """Say whether an attempt counts."""
+        return self.counts[place](*made_by(row))
+
+
+def _chosen(
+    told: _Told, whole: _Told, numbers: Mapping[tuple[int, int], int], stale: Sequence[set[str]], *, pending: bool
+) -> Iterator[Attempts]:
     """All attempts at each run, with the file each comes from. Instances whose runs in a file gave way to those of
     another are noted in `stale`: what that file says of their end is no longer true."""
-    streams = [zip(repeat(place), source.store.attempts(), strict=False) for place, source in enumerate(sources)]
+    streams = [zip(repeat(place), source.store.attempts(), strict=False) for place, source in enumerate(told.sources)]
     merged = heapq.merge(*streams, key=lambda each: key_of(each[1]))
     for (instance, algorithm, index), group in groupby(merged, key=lambda each: key_of(each[1])):
-        told = [list(rows) for _, rows in groupby(group, key=itemgetter(0))]
-        best = told[0]
-        for other in told[1:]:
-            best = _better(RunKey(instance, algorithm, index), best, other, sources, pending)
-        for attempts in told:
-            if _outcome(attempts) != _outcome(best):
+        accounts = [list(rows) for _, rows in groupby(group, key=itemgetter(0))]
+        best = accounts[0]
+        for other in accounts[1:]:
+            best = _better(RunKey(instance, algorithm, index), best, other, whole, pending)
+        for attempts in accounts:
+            if told.outcome(attempts) != whole.outcome(best):
                 stale[attempts[0][0]].add(instance)
-        yield best
+        yield _with_superseded(best, accounts, whole, numbers)
 
 
-def _better(key: RunKey, one: Attempts, two: Attempts, sources: Sequence[_Source], pending: bool) -> Attempts:
+def _better(key: RunKey, one: Attempts, two: Attempts, whole: _Told, pending: bool) -> Attempts:
     """Which of two files' accounts of a run holds: the longer one of the same story, or the one with a value."""
-    stories = [[outcome_of(row) for _, row in attempts] for attempts in (one, two)]
+    stories = [whole.story(attempts) for attempts in (one, two)]
     shorter = min(map(len, stories))
     if stories[0][:shorter] == stories[1][:shorter]:
-        return one if len(one) >= len(two) else two
+        return one if len(stories[0]) >= len(stories[1]) else two
     ended = [story[-1] for story in stories]
     if ended[0] == ended[1]:
         return one
     certainty = [0 if status == "lost" else 1 if pending and status != "ok" else 2 for status, _ in ended]
     if min(certainty) < 2:  # it would have been tried again
         return two if certainty[1] > certainty[0] else one
-    names = [sources[attempts[0][0]].name for attempts in (one, two)]
+    names = [whole.sources[attempts[0][0]].name for attempts in (one, two)]
     values = [value if status == "ok" else status for status, value in ended]
     raise PlanMismatch(
         f"run {key.index} of {key.algorithm!r} on {key.instance!r} is {values[0]} in {names[0]} and {values[1]} in"
@@ -305,6 +344,17 @@ def _better(key: RunKey, one: Attempts, two: Attempts, sources: Sequence[_Source
     )
 
 
-def _outcome(attempts: Attempts) -> Any:
-    """What a run came to in the end: its status and value."""
-    return outcome_of(attempts[-1][1])
+def _with_superseded(
+    best: Attempts, accounts: Sequence[Attempts], whole: _Told, numbers: Mapping[tuple[int, int], int]
+) -> Attempts:
+    """The account that holds, and before it the superseded attempts that only others have: nothing is lost."""
+    known = {numbers[place, session_of(row)] for place, row in best}
+    lost: dict[tuple[int, Any], tuple[int, Row]] = {}
+    for place, row in (each for attempts in accounts if attempts is not best for each in attempts):
+        session = numbers[place, session_of(row)]
+        if session not in known and not whole.holds(place, row):
+            lost.setdefault((session, outcome_of(row)), (place, row))
+    if not lost:
+        return best
+    rows = [*lost.values(), *best]
+    return [(place, with_attempt(row, number)) for number, (place, row) in enumerate(rows)]

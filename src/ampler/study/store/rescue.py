@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ampler.core.errors import StoreBusy, StoreUnusable
 from ampler.core.files import replaced
 from ampler.core.typed import checked, fits
-from ampler.core.values import Fingerprint, Finished, Observation, PlanRecord, RunKey
+from ampler.core.values import Code, Fingerprint, Finished, Observation, PlanRecord, RunKey
 from ampler.study.record import from_json
 from ampler.study.seeds import run_seed
 from ampler.study.stopping import from_data, recorded
@@ -97,6 +97,8 @@ class _Found:
     decisions: dict[int, Cells] = field(default_factory=dict)
     finished: list[Cells] = field(default_factory=list)
     runs: list[Cells] = field(default_factory=list)
+    codes: list[Cells] = field(default_factory=list)
+    made_with: list[Cells] = field(default_factory=list)
     unreadable: int = 0
 
 
@@ -133,7 +135,19 @@ def _keyed(found: _Found, cells: Cells) -> bool:
     elif len(cells) == len(column_names("finished")) and isinstance(cells[-1], str) and _data(cells[-1]) is not None:
         found.finished.append(cells)
     else:
-        return len(cells) <= 2  # an index of names
+        return _code(found, cells) or len(cells) <= 2  # an index of names
+    return True
+
+
+def _code(found: _Found, cells: Cells) -> bool:
+    """Put a record about code where it belongs; False when it is none."""
+    match cells:
+        case (int(), str(), None | str(), 0 | 1):
+            found.codes.append(cells)
+        case (int(), int(), str()):
+            found.made_with.append(cells)
+        case _:
+            return False
     return True
 
 
@@ -187,6 +201,8 @@ class _Saved:
     runs: dict[tuple[RunKey, int], tuple[Observation, int]]
     finished: list[Finished]
     decisions: list[PlanDecision]
+    codes: list[Code]
+    made_with: list[Row]
     missing: int
     dropped: int
     nameless: int
@@ -217,7 +233,8 @@ def _saved(found: _Found) -> _Saved:
     complete, missing = _complete(finished, runs)
     sessions = _sessions(found, places, {session for _, session in runs.values()})
     decisions = _decisions(found, places, {each.number for each in sessions})
-    return _Saved(meaning, plans, sessions, runs, complete, decisions, missing, dropped, nameless)
+    codes, made_with = _codes(found, _first(algorithms), {each.number for each in sessions})
+    return _Saved(meaning, plans, sessions, runs, complete, decisions, codes, made_with, missing, dropped, nameless)
 
 
 def _first(named: Mapping[int, tuple[str, Any]]) -> dict[int, str]:
@@ -326,6 +343,22 @@ def _decisions(found: _Found, places: Mapping[int, int], sessions: set[int]) -> 
     return kept
 
 
+def _codes(found: _Found, algorithms: Mapping[int, str], sessions: set[int]) -> tuple[list[Code], list[Row]]:
+    """Which code counts, and with which the runs of each session were made: what is superseded stays so."""
+    kept: dict[tuple[str, str], Code] = {}
+    for number, _, files, counts in found.codes:
+        given = None if files is None else _data(files)
+        if number in algorithms and (files is None or given is not None):
+            read = _tried(lambda row=(algorithms[number], given, bool(counts)): checked(Code(*row)))  # type: ignore[misc]
+            kept |= {} if read is None else {(read.algorithm, read.digest): read}
+    made = {
+        (session, number): (session, digest, algorithms[number])
+        for session, number, digest in found.made_with
+        if number in algorithms and session in sessions
+    }
+    return list(kept.values()), list(made.values())
+
+
 def _write(draft: SqliteStore, saved: _Saved) -> None:
     draft.fill(
         saved.plans,
@@ -333,6 +366,8 @@ def _write(draft: SqliteStore, saved: _Saved) -> None:
         runs=(_named_row(seen, session) for seen, session in saved.runs.values()),
         finished=saved.finished,
         decisions=saved.decisions,
+        codes=saved.codes,
+        made_with=saved.made_with,
         meaning=saved.meaning,
     )
 

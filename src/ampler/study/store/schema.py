@@ -113,16 +113,50 @@ CREATE TABLE progress (
 ) STRICT;
 """
 
-CLOCKS = """
-ALTER TABLE run ADD COLUMN cpu REAL;  -- seconds of processor time, NULL when not measured
-ALTER TABLE run ADD COLUMN started REAL;  -- when the run began, seconds since 1970, NULL when not measured
-
+TIMED_RUNS = """
 DROP VIEW last_run;
 CREATE VIEW last_run AS
     -- The runs that count, by name: what `ampler export` writes.
     SELECT instance.name AS instance, algorithm.name AS algorithm, "index", max(attempt) AS attempt, round, run.seed,
            value, measures, seconds, status, message, cpu, started, session
     FROM run JOIN instance ON instance.id = run.instance JOIN algorithm ON algorithm.id = run.algorithm
+"""
+
+CLOCKS = f"""
+ALTER TABLE run ADD COLUMN cpu REAL;  -- seconds of processor time, NULL when not measured
+ALTER TABLE run ADD COLUMN started REAL;  -- when the run began, seconds since 1970, NULL when not measured
+
+{TIMED_RUNS}    GROUP BY run.instance, run.algorithm, "index";
+"""
+
+SUPERSEDED = """SELECT session.id AS session, code.algorithm AS algorithm
+    FROM code JOIN session LEFT JOIN made_with ON made_with.session = session.id
+        AND made_with.algorithm = code.algorithm
+    WHERE code.counts = 0 AND code.digest = coalesce(made_with.digest, '')"""
+
+CODE = f"""
+CREATE TABLE code (
+    -- The code that algorithms were run with. Runs of code that does not count are superseded: kept, and not analysed.
+    algorithm INTEGER NOT NULL REFERENCES algorithm,
+    digest TEXT NOT NULL,  -- of the files; empty: of sessions from before code was recorded
+    files TEXT,  -- JSON: the SHA-256 of each file; NULL where the digest is empty
+    counts INTEGER NOT NULL CHECK (counts IN (0, 1)),
+    PRIMARY KEY (algorithm, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE made_with (
+    -- Which code the runs of a session were made with.
+    session INTEGER NOT NULL REFERENCES session,
+    algorithm INTEGER NOT NULL REFERENCES algorithm,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (session, algorithm)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW superseded AS
+    -- The sessions whose runs of an algorithm count no longer.
+    {SUPERSEDED};
+
+{TIMED_RUNS}    WHERE (run.session, run.algorithm) NOT IN superseded
     GROUP BY run.instance, run.algorithm, "index";
 """
 
@@ -139,6 +173,7 @@ MIGRATIONS = (
     Migration("first schema", FIRST),
     Migration("decisions over instances, and progress", OVER_INSTANCES),
     Migration("processor time and start of runs", CLOCKS),
+    Migration("the code that runs were made with", CODE),
 )
 
 

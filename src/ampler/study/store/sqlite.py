@@ -21,6 +21,7 @@ from ampler.core.plain import canonical
 from ampler.core.runs import STATUSES, Runs
 from ampler.core.typed import checked
 from ampler.core.values import (
+    Code,
     DecisionRecord,
     Fingerprint,
     Finished,
@@ -51,10 +52,12 @@ from ampler.study.store.damage import told_as_damage
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.patience import Patience
 from ampler.study.store.places import check_folder, study_place
-from ampler.study.store.schema import check_sqlite
+from ampler.study.store.schema import SUPERSEDED, check_sqlite
 
 BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
 FINISH = " INTO finished (instance, decisions, reason, rounds, error, counts) VALUES (?, ?, ?, ?, ?, ?)"
+KEEP_CODE = "INSERT OR REPLACE INTO code (algorithm, digest, files, counts) VALUES (?, ?, ?, ?)"
+MADE_WITH_NAMED = "INSERT OR IGNORE INTO made_with SELECT ?, id, ? FROM algorithm WHERE name = ?"
 DECIDE = "INSERT INTO decision (plan, number, decision, digest, taken, session) VALUES (?, ?, ?, ?, ?, ?)"
 
 # A run as a row of numbers; infinity stands for no value, as no value is infinite.
@@ -179,19 +182,21 @@ class SqliteStore:
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
         """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
-        select = every_attempt if superseded else last_attempts
+        select, which = (every_attempt, "1") if superseded else (last_attempts, self._counting())
         if instance is None:
-            return self._observed(select(self._columns))
-        return self._observed(select(self._columns, "WHERE instance = ?"), self._instances.get(instance, -1))
+            return self._observed(select(self._columns, f"WHERE {which}"))
+        wanted = f"WHERE instance = ? AND {which}"
+        return self._observed(select(self._columns, wanted), self._instances.get(instance, -1))
 
     def failures(self) -> tuple[Observation, ...]:
         """Return the runs whose last attempt gave no value."""
-        return tuple(self._observed(f"SELECT * FROM ({last_attempts(self._columns)}) WHERE status != 'ok'"))
+        last = last_attempts(self._columns, f"WHERE {self._counting()}")
+        return tuple(self._observed(f"SELECT * FROM ({last}) WHERE status != 'ok'"))
 
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
-        query = "SELECT name FROM instance WHERE EXISTS (SELECT 1 FROM run WHERE run.instance = instance.id)"
-        return frozenset(name for (name,) in self._rows(query))
+        any_run = f"SELECT 1 FROM run WHERE run.instance = instance.id AND {self._counting()}"
+        return frozenset(name for (name,) in self._rows(f"SELECT name FROM instance WHERE EXISTS ({any_run})"))
 
     def finished(self, *decisions: str) -> dict[str, Finished]:
         """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""
@@ -213,7 +218,7 @@ class SqliteStore:
         query = (
             "SELECT instance, algorithm, count(*), sum(ok), sum(seconds) FROM ("
             "SELECT instance, algorithm, status = 'ok' AS ok, seconds, max(attempt) FROM run"
-            ' GROUP BY instance, algorithm, "index") GROUP BY instance, algorithm'
+            f' WHERE {self._counting()} GROUP BY instance, algorithm, "index") GROUP BY instance, algorithm'
         )
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
         with self._damage("its runs"):
@@ -228,7 +233,7 @@ class SqliteStore:
         number = f"CASE typeof(value) WHEN 'real' THEN value WHEN 'null' THEN {NO_VALUE} END"
         query = (
             f'SELECT instance, algorithm, "index", {number}, {code}, max(attempt) FROM run'
-            ' GROUP BY instance, algorithm, "index"'
+            f' WHERE {self._counting()} GROUP BY instance, algorithm, "index"'
         )
         with self._damage("its runs"):
             table = np.fromiter(self._rows(query), dtype=RUN_ROW)
@@ -277,6 +282,29 @@ class SqliteStore:
         with self._damage("a session"):
             return tuple(checked(Session(started, json.loads(environment))) for started, environment in rows)
 
+    def keep_code(self, codes: Iterable[Code], present: Mapping[str, Code]) -> None:
+        """Keep which code counts, and with which code each algorithm is run in this session."""
+        session, kept = self._begun_session(), list(codes)
+        counted = {(each.algorithm, each.digest): each.counts for each in self.codes()}
+        with self._transaction() as connection:
+            if any(counted.get((each.algorithm, each.digest), True) != each.counts for each in kept):
+                connection.execute("DELETE FROM finished")
+            connection.executemany(KEEP_CODE, map(self._code_row, kept))
+            made = [(session, self._algorithms[name], code.digest) for name, code in present.items()]
+            connection.executemany("INSERT OR REPLACE INTO made_with VALUES (?, ?, ?)", made)
+
+    def codes(self) -> tuple[Code, ...]:
+        """Return all code that runs were made with, algorithm by algorithm."""
+        if not self._has("code"):
+            return ()
+        rows = self._rows("SELECT name, files, counts FROM code JOIN algorithm ON id = algorithm ORDER BY id, digest")
+        with self._damage("its code"):
+            return tuple(checked(Code(name, files and json.loads(files), bool(counts))) for name, files, counts in rows)
+
+    def superseded(self) -> Iterator[Observation]:
+        """Yield the attempts at runs that were made with code that counts no longer."""
+        return self._observed(every_attempt(self._columns, f"WHERE NOT {self._counting()}"))
+
     # For merging: a study file read as it is, and a new one written at once
 
     def snapshot(self) -> None:
@@ -303,6 +331,13 @@ class SqliteStore:
             for number, plan, started, environment in self._rows(query):
                 yield checked(NumberedSession(number, places[plan], started, environment))
 
+    def made_with(self) -> dict[tuple[int, str], str]:
+        """Return the digest of the code by the number of the session and the name of the algorithm."""
+        if not self._has("made_with"):
+            return {}
+        rows = self._rows("SELECT session, name, digest FROM made_with JOIN algorithm ON id = algorithm")
+        return {(session, name): digest for session, name, digest in rows}
+
     def all_decisions(self) -> Iterator[PlanDecision]:
         """Yield the decisions over instances of every plan, in the order in which they were recorded."""
         if self._has("decision"):
@@ -319,12 +354,14 @@ class SqliteStore:
         runs: Iterable[Row],
         finished: Iterable[Finished],
         decisions: Iterable[PlanDecision],
+        codes: Iterable[Code] = (),
+        made_with: Iterable[Row] = (),
         meaning: Fingerprint | None = None,
     ) -> int:
         """Write a study into this file, which is new, all at once; return the number of its runs.
 
-        Plans have their dates. `finished` is asked for when all runs are written. `meaning` is that of names which no
-        plan may have.
+        Plans have their dates. `finished` is asked for when all runs are written. `made_with` are the sessions, digests
+        and algorithms of the code. `meaning` is that of names which no plan may have.
         """
         with self._transaction() as connection:
             if meaning is not None:
@@ -340,6 +377,8 @@ class SqliteStore:
                 "INSERT INTO session VALUES (?, ?, ?, ?)",
                 [(each.number, each.plan + 1, each.started, each.environment) for each in sessions],
             )
+            connection.executemany(KEEP_CODE, map(self._code_row, codes))
+            connection.executemany(MADE_WITH_NAMED, made_with)
             connection.executemany(ADD_NAMED, runs)
             connection.executemany(f"INSERT OR IGNORE{FINISH}", map(self._finished_row, finished))
             connection.executemany(
@@ -374,6 +413,19 @@ class SqliteStore:
         if self._session is None:
             raise StoreError(f"a plan must be begun before anything is recorded in {self.path.name}")
         return self._session
+
+    def _counting(self) -> str:
+        """The condition for a run that counts. It is seldom more than a word: looking it up for each run takes time.
+
+        The view that says the same is not asked: in a stranger's file it may be anything.
+        """
+        if self._has("code") and list(self._rows("SELECT 1 FROM code WHERE counts = 0 LIMIT 1")):
+            return f"((run.session, run.algorithm) NOT IN ({SUPERSEDED}))"
+        return "1"
+
+    def _code_row(self, code: Code) -> Row:
+        files = None if code.files is None else canonical(dict(code.files))
+        return (self._number(self._algorithms, "algorithm", code.algorithm), code.digest, files, int(code.counts))
 
     def _write_mark(self, connection: sqlite3.Connection, session: int) -> None:
         if self._marked is not None:

@@ -40,8 +40,8 @@ columns = dict(algorithm=names[0], instance=names[1], run=run, value=values.rave
 pd.DataFrame(columns).to_csv(sys.argv[1], index=False)
 """
 QUESTIONS = {
-    "a million runs, all with one": ("--difference", "percent", "--reference", "a0"),
-    "a million runs, all with all": ("--difference", "percent"),
+    "a million runs, all with one": ("--difference", "percent", "--better", "lower", "--reference", "a0"),
+    "a million runs, all with all": ("--difference", "percent", "--better", "lower"),
 }
 
 

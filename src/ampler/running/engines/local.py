@@ -27,6 +27,8 @@ from typing import Any
 from ampler.core.errors import AmplerError
 from ampler.running.engines import Fate, Lost, Returned, cores, done
 from ampler.running.one_run import guardian
+from ampler.running.one_run.functions import DEAF
+from ampler.running.one_run.processes import signal_name
 from ampler.running.work import Batch, Name, Task, Work, names_of
 
 START = "fork" if sys.platform.startswith("linux") else "spawn"  # forked workers know lambdas and notebooks
@@ -173,8 +175,10 @@ def _death_of(process: BaseProcess) -> int:
 
 
 def _how(code: int | None) -> str:
+    if code == DEAF:
+        return "it closed the descriptor through which its worker must answer"
     if code is not None and code < 0:
-        name = signal.Signals(-code).name
+        name = signal_name(-code)
         return f"it was ended by {name}{', perhaps for want of memory' if name == 'SIGKILL' else ''}"
     return f"it left with exit code {code}"
 
@@ -186,11 +190,24 @@ def _work_loop(connection: Connection, at: c_long, work: Work, driver: int) -> N
     """A worker's life: bound to the driver, it makes the runs of one chunk after the other."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # it ends at once, even in the middle of C code
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the driver only; commands inherit what is set here
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or we would not hear of the end of a command
     guardian.bind_worker(driver)
     os.register_at_fork(after_in_child=connection.close)  # what a run forks must not answer for us
+    line = os.fstat(connection.fileno()).st_ino
     with suppress(EOFError):
         while (names := connection.recv()) is not None:
-            connection.send(_answer(work, names, at))
+            answer = _answer(work, names, at)
+            if not _leads_to(line, connection):
+                os._exit(DEAF)
+            connection.send(answer)
+
+
+def _leads_to(line: int, connection: Connection) -> bool:
+    """Whether our connection is still what it was: a run may have closed it, and opened a file of the same number."""
+    try:
+        return os.fstat(connection.fileno()).st_ino == line
+    except OSError:
+        return False
 
 
 def _answer(work: Work, names: Sequence[Name], at: c_long) -> Batch | AmplerError:

@@ -3,7 +3,9 @@
 In reading order:
 
 * `execution`: `run_once`, whatever happens becomes an outcome
-* `functions`, `threaded`: calls of Python functions, alone or beside other threads
+* `functions`: calls of Python functions
+* `returned`, `surroundings`: the value in what they return, and what is put back of what they change
+* `threaded`: runs beside other threads, by a child with one
 * `processes`, `guardian`: process groups that end with their owner, whatever becomes of it
 * `strays`: daemons that left their group, found and ended with the run
 * `readings`, `numerals`: the value in what a command printed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from ampler.core.values import Algorithm, Command, Function, Instance, Limits, R
 from ampler.core.wording import in_bytes
 from ampler.running.one_run.answers import OutOfStep, result_in
 from ampler.running.one_run.functions import Call, call, call_forked
-from ampler.running.one_run.processes import Ending, can_see_memory, run_group
+from ampler.running.one_run.processes import UNSEEN, Ending, can_see_memory, run_group, signal_name
 from ampler.running.one_run.readings import NoValue, Tail, decoder, excerpt, reader_of
 from ampler.running.one_run.staying import ask
 from ampler.running.one_run.threaded import beside_threads, served
@@ -169,16 +168,15 @@ def _reason(ending: Ending, limits: Limits, when: str, success: Collection[int])
         assert limits.memory is not None
         used, allowed = in_bytes(ending.memory), in_bytes(limits.memory)
         return "failed", f"it used {used} of memory, more than {allowed}, and was killed"
+    if ending.code == UNSEEN:
+        return "failed", "its end was not seen, because this process ignores SIGCHLD; set it to its default"
     wanted = f" (success = {sorted(success)})" if success else ""
-    how = f"was ended by {_signal(-ending.code)}" if ending.code < 0 else f"ended with exit code {ending.code}{wanted}"
+    how = (
+        f"was ended by {signal_name(-ending.code)}"
+        if ending.code < 0
+        else f"ended with exit code {ending.code}{wanted}"
+    )
     return "failed", f"it {how}{when}"
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _last_words(errors: str) -> str:

@@ -24,6 +24,8 @@ BLIND_LOOK = 0.02  # seconds between looks for the end of a process where the ke
 PIECE = 64 * 1024
 MOST_IN_A_PIPE = 1024 * 1024  # bytes Linux lets a program ask for; 64 kB unless it does
 
+UNSEEN = 256  # instead of an exit code, of a process whose end the system did not tell
+
 Cause = Literal["ended", "answered", "timeout", "cpu-timeout", "memory"]
 Sink = Callable[[bytes], object]
 
@@ -55,7 +57,7 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
             sinks = {process.stdout.fileno(): out, process.stderr.fileno(): err}
             watched = group.watch(sinks, limits, began=began)
             if watched.cause in ("timeout", "cpu-timeout"):
-                group.signal(signal.SIGTERM)
+                group.ask_to_end()
                 group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
         finally:
             code, cpu_seconds = group.end()
@@ -147,12 +149,26 @@ class Group:
 
     def has_ended(self) -> bool:
         """Say whether the leader has ended; it stays a zombie, so that its number cannot become another's."""
-        return os.waitid(os.P_PID, self.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        try:
+            return os.waitid(os.P_PID, self.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # nobody keeps zombies where SIGCHLD is ignored
+            return True
 
     def signal(self, number: int) -> None:
-        """Send a signal to all processes of the group."""
+        """Send a signal to all processes of the group, and to its leader, which may have joined another one."""
+        if self.has_ended():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.leader, number)
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(self.leader, number)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.leader, number)
+
+    def ask_to_end(self) -> None:
+        """Ask all processes of the group to end, also those that were stopped."""
+        self.signal(signal.SIGTERM)
+        self.signal(signal.SIGCONT)
 
     def end(self) -> tuple[int, float]:
         """Kill what is left of the group; return the leader's exit code and the processor time it used."""
@@ -160,7 +176,10 @@ class Group:
         guardian.release(self.leader)
         if self._death is not None:
             os.close(self._death)
-        _, status, usage = os.wait4(self.leader, 0)
+        try:
+            _, status, usage = os.wait4(self.leader, 0)
+        except ChildProcessError:
+            return UNSEEN, 0.0
         return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
@@ -210,6 +229,14 @@ class CpuWatch:
         return self.used
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal; not every number has one."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def can_see_memory() -> bool:
     """Say whether this system tells what memory other processes use."""
     return os.path.exists("/proc/self/stat")
@@ -243,7 +270,7 @@ def _members(group: int) -> Iterator[tuple[int, list[bytes]]]:
             fields = _stat(int(pid))
         except OSError:
             continue  # it has just ended
-        if int(fields[2]) == group:
+        if int(fields[2]) == group or int(pid) == group:  # a leader may have joined another group
             yield int(pid), fields
 
 

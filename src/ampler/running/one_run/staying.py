@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -116,7 +115,7 @@ class ResidentProgram:
         with self._process.stdin, self._process.stdout, self._process.stderr:
             if kindly:
                 sinks = {self._process.stdout.fileno(): _nowhere, self._process.stderr.fileno(): _nowhere}
-                self.group.signal(signal.SIGTERM)
+                self.group.ask_to_end()
                 self.group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
             code, cpu = self.group.end()
             self.used = cpu - self._before

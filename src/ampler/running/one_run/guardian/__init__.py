@@ -14,6 +14,7 @@ from ampler.running.one_run.guardian.client import adopt as adopt
 from ampler.running.one_run.guardian.client import bind_worker as bind_worker
 from ampler.running.one_run.guardian.client import binding as binding
 from ampler.running.one_run.guardian.client import ensure as ensure
+from ampler.running.one_run.guardian.client import is_worker as is_worker
 from ampler.running.one_run.guardian.client import labelling as labelling
 from ampler.running.one_run.guardian.client import release as release
 from ampler.running.one_run.guardian.client import watch as watch

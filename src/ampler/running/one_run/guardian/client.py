@@ -69,6 +69,15 @@ def bind_worker(driver: int) -> None:
     _line.tell(os.getpid(), os.getpid())
     _label(script.label_of(os.getpid()))
     die_with(driver)
+    _workers.add(os.getpid())
+
+
+def is_worker() -> bool:
+    """Say whether this process was bound: it is ours, and makes runs one after the other."""
+    return os.getpid() in _workers
+
+
+_workers: set[int] = set()  # what was said before a fork does not hold after it
 
 
 @contextmanager

@@ -1,0 +1,124 @@
+"""What a function may change of its process, and what is put back when it has returned.
+
+The next run of the process must find what this one found: the folder, the mask of new files, handlers and masks of
+signals, timers, limits, streams and the depth of recursion. The environment is left as it is, for modules that are
+imported in a run set variables once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+from ampler.running.one_run import guardian
+from ampler.running.one_run.processes import alone
+
+_signal: Any = import_module("_signal")  # as signal, but ten times as fast: it stands around every call
+try:
+    import resource
+except ImportError:  # not Unix: there runs cannot be made, but all else can be done
+    LIMITS: tuple[int, ...] = ()
+else:
+    LIMITS = (
+        *(resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_DATA),
+        *(resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_STACK),
+    )
+
+INTERRUPTS = (int(signal.SIGINT), int(signal.SIGTERM))
+NAMES = ("SIGINT", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGALRM")
+HANDLED = tuple(int(getattr(signal, name)) for name in NAMES if hasattr(signal, name))
+
+
+class Surroundings:
+    """A process around a call: what it was before is put back, and a real interrupt is told from a made-up one.
+
+    Beside other threads nothing is put back, as what is changed meanwhile may be theirs; but in a worker all is: there
+    threads are what a function left.
+    """
+
+    def __init__(self) -> None:
+        self.interrupted = False  # by Ctrl-C or SIGTERM, not by a KeyboardInterrupt that the function raised
+        self._home: _Home | None = None
+        self._signals: _Signals | None = None
+        self._listeners: dict[int, Callable[[int, FrameType | None], Any]] = {}
+
+    def __enter__(self) -> Surroundings:
+        if alone() or guardian.is_worker():
+            self._home = _Home()
+            if threading.current_thread() is threading.main_thread():
+                self._signals = _Signals()
+                self._listen(self._signals.handlers)
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        if self._home is not None:
+            self._home.put_back()
+        if self._signals is not None:
+            self._signals.put_back()
+        if self.interrupted:
+            raise KeyboardInterrupt  # also if the function has swallowed it
+
+    def _listen(self, handlers: dict[int, Any]) -> None:
+        for number in INTERRUPTS:
+            if callable(handlers[number]):
+                self._listeners[number] = handlers[number]
+                _signal.signal(number, self._interrupt)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.interrupted = True
+        self._listeners[number](number, frame)
+
+
+class _Home:
+    """Folder, mask of new files, limits, streams and depth of recursion."""
+
+    def __init__(self) -> None:
+        self._mask = os.umask(0o077)
+        os.umask(self._mask)
+        self._folder = _folder()
+        self._limits = [resource.getrlimit(limit) for limit in LIMITS]
+        self._streams = sys.stdin, sys.stdout, sys.stderr
+        self._depth = sys.getrecursionlimit()
+
+    def put_back(self) -> None:
+        os.umask(self._mask)
+        sys.stdin, sys.stdout, sys.stderr = self._streams
+        if sys.getrecursionlimit() != self._depth:
+            sys.setrecursionlimit(self._depth)
+        with suppress(OSError, ValueError):  # a folder may be gone, and a hard limit that was lowered stays low
+            if self._folder and _folder() != self._folder:
+                os.chdir(self._folder)
+            for limit, before in zip(LIMITS, self._limits, strict=True):
+                if resource.getrlimit(limit) != before:
+                    resource.setrlimit(limit, before)
+
+
+class _Signals:
+    """Handlers, the mask and the timer, which would end the next run."""
+
+    def __init__(self) -> None:
+        self.handlers = {number: _signal.getsignal(number) for number in HANDLED}
+        self._mask = _signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        self._timed = _signal.getitimer(signal.ITIMER_REAL)[0] != 0
+
+    def put_back(self) -> None:
+        for number, handler in self.handlers.items():
+            if handler is not None and _signal.getsignal(number) is not handler:  # None: it is none of Python's
+                _signal.signal(number, handler)
+        _signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        if not self._timed:
+            _signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""

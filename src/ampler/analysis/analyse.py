@@ -21,6 +21,7 @@ from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.stopping import Shift, shift_of
+from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.contracts import Statistic
@@ -98,6 +99,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
             found,
             alternative=settings.alternative,
             alpha=settings.family_alpha,
+            rates=settings.are_rates,
         ),
         other_policies=others,
         pairs=pairs,
@@ -411,8 +413,9 @@ def _warnings(
         cautions.failed_runs(prepared.runs, others),
         None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
         cautions.incomplete_blocks(prepared.excluded, prepared.incomplete, comparisons, len(blocks.instances)),
+        cautions.plain_rates(prepared.cells, settings),
         cautions.pseudoreplication(blocks),
-        cautions.duplicates(blocks),
+        None if settings.are_rates else cautions.duplicates(blocks),
         cautions.repeated_runs(prepared.cells),
         cautions.budget_spent([row.instance for row in accuracy if row.at_budget], settings.budget),
         _accuracy_missed(prepared, accuracy),
@@ -429,6 +432,7 @@ def _warnings(
             test=settings.test,
             alternative=settings.alternative,
             difference=settings.difference,
+            rates=settings.are_rates,
         ),
         cautions.unreachable(comparisons),
         cautions.underpowered(
@@ -463,4 +467,4 @@ def _accuracy_missed(prepared: Prepared, accuracy: tuple[InstanceAccuracy, ...])
         return None
     plain = [row.instance for row in accuracy if row.accurate is False]
     guarded = sum(row.guarded_error > se for row in accuracy)
-    return cautions.accuracy_missed(plain, guarded, prepared.blocks, se)
+    return cautions.accuracy_missed(plain, guarded, prepared.blocks, accuracy_in_words(se, prepared.settings))

@@ -22,6 +22,7 @@ from ampler.core.failures import FailurePolicy, WorstSeen, values_under
 from ampler.core.runs import Runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import guarded_variances
+from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no, rate_variances
 from ampler.stats.summaries import Custom, Mean, Summary, summary_of
 from ampler.stats.ties import ROUNDING, settled
 
@@ -49,6 +50,12 @@ class Cells:
         start = self.starts[instance, algorithm]
         return self.values[start : start + self.counts[instance, algorithm]]
 
+    def place(self, value: int) -> tuple[int, int]:
+        """Return the instance and the algorithm of a value."""
+        cell = int(np.searchsorted(np.cumsum(self.counts), value, side="right"))
+        instance, algorithm = divmod(cell, len(self.algorithms))
+        return instance, algorithm
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
@@ -67,6 +74,7 @@ class Blocks:
     degrees: Floats | None  # what the variances are worth, for quantiles and trimmed means
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
+    are_rates: bool = False  # shares of yes, whose variances follow from themselves
 
     @property
     def statistics(self) -> Floats:
@@ -122,6 +130,7 @@ class Blocks:
             degrees=None if self.degrees is None else self.degrees[both],
             certain=self.certain[algorithms],
             exponents=self.exponents[rows],
+            are_rates=self.are_rates,
         )
 
     def _bends(self, contrasts: Contrasts) -> Floats:
@@ -167,6 +176,7 @@ class Blocks:
                 self.variances,
                 self.kurtosis,
                 degrees=self.degrees,
+                rates=self.theta if self.are_rates else None,
                 guard=guard,
                 reference=reference,
                 edition=edition,
@@ -268,14 +278,16 @@ def summarise(
     skews: Floats | None = None
     if isinstance(summary, Mean):
         theta, variances, kurtosis, skews = _moments(scaled)
+    elif isinstance(summary, Rate):
+        theta, variances = _rates(scaled)
     else:
         theta, variances = _summaries(scaled, summary, accuracy=accuracy)
     _check_finite(cells, theta)
     certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
     variances = np.where(certain, 0.0, variances)
     degrees = summary.degrees(cells.counts.astype(float))
-    named = cells.instances, cells.algorithms
-    return Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents)
+    named, yes_or_no = (cells.instances, cells.algorithms), isinstance(summary, Rate)
+    return Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents, yes_or_no)
 
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
@@ -394,6 +406,22 @@ def _spread(filled: Bools, values: Floats) -> Floats:
     result = np.full(filled.shape, np.nan)
     result[filled] = values
     return result
+
+
+def _rates(cells: Cells) -> tuple[Floats, Floats]:
+    """The share of yes in each cell, and the variance of one run."""
+    strange = np.flatnonzero(~is_yes_or_no(cells.values))
+    if len(strange):
+        i, k = cells.place(int(strange[0]))
+        raise InvalidData(
+            f"{neither_yes_nor_no(cells.values[strange[0]])} for algorithm {cells.algorithms[k]!r} on instance"
+            f" {cells.instances[i]!r}; {NUMBERS}"
+        )
+    filled = cells.counts > 0
+    n = cells.counts[filled].astype(float)
+    rates = np.add.reduceat(cells.values, cells.starts[filled]) / n
+    variances = np.where(n > 1, rate_variances(n, rates), np.nan)
+    return _spread(filled, rates), _spread(filled, variances)
 
 
 def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats]:

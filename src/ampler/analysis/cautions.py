@@ -19,12 +19,14 @@ from ampler.analysis.words import instances_in_words
 from ampler.core.arrays import Bools, Codes, Floats, Pair
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
 from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.location import is_constant
 from ampler.stats.paired import FEWEST, paired_test, present_columns
+from ampler.stats.rates import is_yes_or_no
 from ampler.stats.resampling import judged
 from ampler.stats.shape import error_inflation, skewness_error
 
@@ -159,16 +161,16 @@ def budget_spent(names: Sequence[str], budget: int | None) -> Caution | None:
     )
 
 
-def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: float) -> Caution | None:
+def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: str) -> Caution | None:
     """Instances whose largest standard error is above the wanted one, by the plain or only by the guarded estimate."""
     if not names and not guarded:
         return None
     where = f" ({listed(names, SHOWN)})" if names else ""
-    calibrated = blocks.kurtosis is not None or blocks.degrees is not None
+    calibrated = blocks.kurtosis is not None or blocks.degrees is not None or blocks.are_rates
     how = "which allows for luck" + ("" if calibrated else ", approximately for this statistic")
     return Caution(
         "accuracy",
-        f"The largest standard error exceeds {se:g} on {len(names)} of {len(blocks.instances)} instances{where}; by the"
+        f"The largest standard error exceeds {se} on {len(names)} of {len(blocks.instances)} instances{where}; by the"
         f" guarded estimate, {how}, on {guarded}.",
     )
 
@@ -209,6 +211,18 @@ def run_noise(shares: Floats, pairs: Sequence[Pair]) -> Caution | None:
         "run-noise",
         f"In {_of_comparisons(loud, pairs)} run noise amounts to more than a quarter of the variance of the differences"
         f" (most: {_pair(pairs[worst])}, {100 * shares[worst]:.0f} %); more runs per instance would sharpen them.",
+    )
+
+
+def plain_rates(cells: Cells, settings: AnalysisSettings) -> Caution | None:
+    """Values that are all yes or no, summarised by a statistic of numbers."""
+    if settings.statistic != "mean" or not is_yes_or_no(cells.values).all():
+        return None
+    points = "" if settings.difference == "simple" else ", with simple differences"
+    return Caution(
+        "rates",
+        f'All values are 0 or 1: statistic "rate" (--statistic rate{points}) takes them as yes or no, says differences'
+        " in percentage points, and does not take ten equal values for certainty.",
     )
 
 
@@ -285,6 +299,7 @@ def skewed(
     test: Test,
     alternative: Alternative,
     difference: Difference,
+    rates: bool = False,
 ) -> Caution | None:
     """Strong skewness makes tests of the mean err more often than they say, and changes what Wilcoxon's is about."""
     factors = np.array(
@@ -308,7 +323,7 @@ def skewed(
         what = f"the {method.words} is then about the {method.estimate_of}, not about the mean; {REMEDY}, of the mean"
         return Caution("skewness", f"{where}: {what}.")
     often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
-    other = "" if difference == "log-ratio" else "log-ratio differences, or "
+    other = "" if difference == "log-ratio" or rates else "log-ratio differences, or "
     return Caution(
         "skewness",
         f"{where}: at its {method.procedure.level} level of {comparisons[worst].alpha:.2g} that"

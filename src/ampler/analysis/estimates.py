@@ -53,6 +53,7 @@ class Estimates:
         """The statistics less the bias that stopping gave them; what would change its sign is left alone."""
         unbiased = self.blocks.theta - self._bias
         with np.errstate(invalid="ignore"):
+            unbiased = np.clip(unbiased, 0.0, 1.0) if self.blocks.are_rates else unbiased
             return np.where(unbiased * self.blocks.theta > 0, unbiased, self.blocks.theta)
 
     @cached_property

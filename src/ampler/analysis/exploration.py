@@ -126,17 +126,19 @@ def stability(
     *,
     alternative: Alternative,
     alpha: float,
+    rates: bool = False,
 ) -> tuple[Conclusion, ...]:
-    """Repeat the decision for every test, kind of difference, and mean or median.
+    """Repeat the decision for every test, kind of difference, and mean or median; of rates for every test.
 
     `differencing` makes of a statistic what gives the differences by it.
     """
-    by = {statistic: differencing(statistic) for statistic in STATISTICS}
-    choices = product(STATISTICS, DIFFERENCES)
+    statistics, differences = (("rate",), DIFFERENCES[:1]) if rates else (STATISTICS, DIFFERENCES)
+    by = {statistic: differencing(statistic) for statistic in statistics}
+    choices = product(statistics, differences)
     measured = {choice: _differences(by[choice[0]], contrasts, choice[1]) for choice in choices}
     return tuple(
-        _conclusion(differences, statistic, difference, test, found, alternative, alpha)
-        for (statistic, difference), differences in measured.items()
+        _conclusion(phi, statistic, difference, test, found, alternative, alpha)
+        for (statistic, difference), phi in measured.items()
         for test, row in TESTS.items()
         if row.family is None  # what resamples says of the mean what t does, in a hundred times as long
     )

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Subgroup
 from ampler.analysis.results import Analysis
-from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words
+from ampler.analysis.units import (
+    POINTS,
+    amount_in_words,
+    estimate_factor,
+    estimate_header,
+    in_table,
+    margin_in_words,
+    size_in_words,
+)
 from ampler.core.arrays import Interval
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
@@ -269,7 +277,7 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
     yield (
         f"{analysis.instances} instances, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
-        f" {asked.difference} differences of the {asked.statistic}, {against}, {asked.better} is better"
+        f" {_differences_of(asked)}, {against}, {asked.better} is better"
     )
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
@@ -282,21 +290,24 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
         yield said
 
 
+def _differences_of(asked: AnalysisSettings) -> str:
+    if asked.are_rates:
+        return f"differences of the rates in {POINTS}"
+    return f"{asked.difference} differences of the {asked.statistic}"
+
+
 def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
     counted = ["instances"] if analysis.incomplete else []
-    header = ["rank", "comparison", *counted, _estimate_name(analysis), _interval_name(analysis), "p", "alpha", "d", ""]
-    rows = [_row(comparison, counted=bool(counted)) for comparison in analysis.comparisons]
+    estimate, interval = estimate_header(analysis.settings), _interval_name(analysis)
+    header = ["rank", "comparison", *counted, estimate, interval, "p", "alpha", "d", ""]
+    rows = [_row(comparison, counted=bool(counted)) for comparison in in_table(analysis)]
     table = text_table(header, rows, left=[1])
     yield table[0].rstrip()
     for comparison, line in zip(analysis.comparisons, table[1:], strict=True):
         if not comparison.rejected and (comparison.rank == 1 or analysis.comparisons[comparison.rank - 2].rejected):
             yield f"      ── {STOP} ──"
         yield line.rstrip()
-
-
-def _estimate_name(analysis: Analysis) -> str:
-    return analysis.comparisons[0].estimate_of
 
 
 def _interval_name(analysis: Analysis) -> str:
@@ -326,7 +337,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
         tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
         established = sum(test is not None and test.established for test in tests)
         yield (
-            f"Equivalence within ±{digits(asked.margin)} at family-wise level {digits(asked.alpha / 2)}:"
+            f"Equivalence within {margin_in_words(asked.margin, asked)} at family-wise level {digits(asked.alpha / 2)}:"
             f" {established} of {len(tests)} established."
         )
     yield from (f"! {caution.sentence}" for caution in analysis.warnings if caution.kind != "columns")
@@ -343,17 +354,20 @@ def stability_lines(analysis: Analysis) -> list[str]:
 
 def subgroup_lines(analysis: Analysis) -> list[str]:
     """Return the table of every comparison on groups of instances."""
+    factor = estimate_factor(analysis.settings)
     rows = [
         [
             f"{each.feature} = {each.value}",
             str(each.instances),
             _pair(each),
-            digits(each.estimate, 2),
+            digits(factor * each.estimate, 2),
             f"{each.p_value:.2g}",
         ]
         for each in analysis.subgroups
     ]
-    return text_table(["subgroup", "instances", "comparison", "estimate", "p"], rows, left=[0, 2])
+    return text_table(
+        ["subgroup", "instances", "comparison", estimate_header(analysis.settings, "estimate"), "p"], rows, left=[0, 2]
+    )
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:

@@ -70,6 +70,15 @@ def choice(name: str, value: Any, choices: tuple[str, ...], way_out: str = "", *
     return value
 
 
+def simple_if_rate(statistic: Any, difference: str, *, error: Door = InvalidDesign) -> None:
+    """Insist that rates are compared by their simple differences, which are percentage points."""
+    if statistic == "rate" and difference != "simple":
+        raise error(
+            f"rates are compared in percentage points, difference 'simple', got {difference!r}: to a rate of 0 there is"
+            " no ratio"
+        )
+
+
 def truth(name: str, value: Any, *, error: Door = InvalidInput) -> bool:
     """Return True or False; nothing else stands for them."""
     if not isinstance(value, bool):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
-from ampler.core.checks import choice, integer, positive, share
+from ampler.core.checks import choice, integer, positive, share, simple_if_rate
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, GuardEdition, Test, Weights
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Check = Callable[[str, Any], Any]
 
 UNKNOWN = "leave it out if it is not known"
+RATE = "rate"  # the statistic of yes and no
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class AnalysisSettings:
     ] = "lower"
     statistic: Annotated[
         str | Callable[..., Any],
-        Setting("mean, median, trimmed-mean, a quantile: mean if not said.", metavar="NAME"),
+        Setting("mean, median, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
     ] = "mean"
     se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
     budget: Annotated[
@@ -130,6 +131,9 @@ class AnalysisSettings:
         for name, setting in declared().items():
             if setting.check is not None:
                 setting.check(name, getattr(self, name))
+        simple_if_rate(self.statistic, self.difference)
+        if self.are_rates and self.floor is not None:
+            raise InvalidData(f"a rate has no floor, as its values are 0 or 1, got {self.floor!r}; leave it out")
         if self.alternative != "two-sided" and self.reference is None:
             raise InvalidDesign(
                 f"alternative {self.alternative!r} needs a reference, as in a comparison of all with all no side is"
@@ -139,8 +143,16 @@ class AnalysisSettings:
 
     @property
     def statistic_name(self) -> str:
-        """The statistic in a word."""
-        return self.statistic if isinstance(self.statistic, str) else getattr(self.statistic, "__name__", "custom")
+        """The statistic in a word; a function that is called as ours for yes or no is marked as a function."""
+        if isinstance(self.statistic, str):
+            return self.statistic
+        name: str = getattr(self.statistic, "__name__", "custom")
+        return f"{name}()" if name == RATE else name
+
+    @property
+    def are_rates(self) -> bool:
+        """Whether shares of yes are compared, in percentage points."""
+        return self.statistic == RATE
 
 
 @cache

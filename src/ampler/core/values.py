@@ -422,6 +422,7 @@ CautionKind = Literal[
     "pseudoreplication",
     "duplicates",
     "repeated-runs",
+    "rates",
     "bias",
     "biased",  # beyond correction: nothing should be claimed on it
     "constant",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ampler.analysis import Analysis, Comparison
+from ampler.analysis.units import estimate_factor, in_table
 from ampler.analysis.words import headline
 from ampler.core.wording import digits
 from ampler.report.methods import Sentence, cited, methods
@@ -122,8 +123,8 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
         f"{_steps(analysis).level}-level interval",
         "$d$",
     ]
-    rejected = [_row(each, counted=counted) for each in analysis.comparisons if each.rejected]
-    kept = [_row(each, counted=counted) for each in analysis.comparisons if not each.rejected]
+    rejected = [_row(each, counted=counted) for each in in_table(analysis) if each.rejected]
+    kept = [_row(each, counted=counted) for each in in_table(analysis) if not each.rejected]
     return booktabs(header, rejected, kept, align=f"rl{'r' * counted}rrrcr", long=long)
 
 
@@ -132,7 +133,8 @@ def _steps(analysis: Analysis) -> Procedure:
 
 
 def _estimate(analysis: Analysis) -> str:
-    return ESTIMANDS[analysis.comparisons[0].estimate_of].tex
+    name = ESTIMANDS[analysis.comparisons[0].estimate_of].tex
+    return name if estimate_factor(analysis.settings) == 1.0 else f"{name}, points"
 
 
 def _row(comparison: Comparison, *, counted: bool) -> list[str]:

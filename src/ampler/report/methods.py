@@ -12,6 +12,7 @@ from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
+from ampler.analysis.units import accuracy_in_words, margin_in_words
 from ampler.analysis.words import instances_in_words, solved
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
@@ -141,7 +142,8 @@ def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
         yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
         return
     budget = rule["budget"] or default_budget(len(analysis.algorithms))
-    goal = f"until the standard error of every difference of interest was at most {digits(rule['se'])}"
+    se = accuracy_in_words(rule["se"], analysis.settings)
+    goal = f"until the standard error of every difference of interest was at most {se}"
     first = f"On each instance every algorithm was first run {rule['start']} times"
     limit = f"or {budget:,} runs had been made on the instance"
     if _is_papers(rule):
@@ -161,6 +163,8 @@ def _variances(rule: Mapping[str, Any]) -> str:
         "pairs": f"{bounds.level:g} per algorithm, {bounds.reference_level:g} for a reference",
         "all": f"{bounds.together:g} over all algorithms together",
     }[rule["guard"]]
+    if rule["statistic"] == "rate":
+        return f"upper bounds of the variances (level {level}) from exact bounds of the rates"
     tails = " and allow for their kurtosis" if rule["statistic"] == "mean" else ""
     return f"upper bounds of the variances (level {level}) that share information between the algorithms{tails}"
 
@@ -183,7 +187,8 @@ def _allocation(rule: Mapping[str, Any]) -> str:
 
 def _rule_cites(rule: Mapping[str, Any]) -> tuple[str, ...]:
     ratio = ("campelo2020",) if rule["allocation"] == "greedy" else ()
-    return (*ratio, "smyth2004") if rule["guard"] != "none" else ratio
+    bounds = "clopper1934" if rule["statistic"] == "rate" else "smyth2004"
+    return (*ratio, bounds) if rule["guard"] != "none" else ratio
 
 
 TIMES = {"seconds": "seconds by the clock", "cpu-seconds": "seconds of processor time"}
@@ -223,6 +228,9 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
     }[settings.difference]
     if settings.floor is not None:
         yield Sentence(f"Values below {digits(settings.floor)} counted as {digits(settings.floor)}")
+    if settings.are_rates:
+        yield from _rates()
+        return
     yield Sentence(
         f"On each instance the runs of an algorithm were summarised by their {settings.statistic}, and {base} were the"
         " paired observations, one per pair of algorithms and instance"
@@ -230,6 +238,19 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
     if settings.difference == "percent" and settings.reference is None:
         how = "by the delta method" if settings.formula == "delta" else "by the published formula"
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
+
+
+def _rates() -> Iterator[Sentence]:
+    yield Sentence(
+        "Every run gave yes or no (1 or 0). On each instance the runs of an algorithm were summarised by their rate,"
+        " the share of yes, and the differences of the rates in percentage points were the paired observations, one per"
+        " pair of algorithms and instance"
+    )
+    yield Sentence(
+        "The variance of one run was taken as p(1 − p) with p = (x + 1/2)/(n + 1) for x times yes in n runs (Jeffreys'"
+        " prior), as equal outcomes of few runs are no certainty",
+        ("brown2001",),
+    )
 
 
 def _failures(analysis: Analysis) -> Iterator[Sentence]:
@@ -275,7 +296,8 @@ def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
         return
     held = " Holm" if paired_test(settings.test).family is None else ""
     yield Sentence(
-        f"Equivalence within ±{digits(settings.margin)} was tested by two one-sided tests, a{held} family of its own;"
+        f"Equivalence within {margin_in_words(settings.margin, settings)} was tested by two one-sided tests,"
+        f" a{held} family of its own;"
         f" each of the two families was held at {digits(settings.alpha / 2)}, so that all claims together err with"
         f" probability at most {digits(settings.alpha)}",
         ("schuirmann1987",),

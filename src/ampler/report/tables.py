@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.analysis import Analysis, OtherPolicy
+from ampler.analysis.units import estimate_factor, estimate_header, in_table, table_factor, unit_header
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
 from ampler.core.wording import digits
@@ -41,7 +42,7 @@ class ReportTable:
 
 def comparisons_table(analysis: Analysis) -> ReportTable:
     """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
-    estimate = analysis.comparisons[0].estimate_of
+    estimate = estimate_header(analysis.settings)
     rejected = sum(each.rejected for each in analysis.comparisons)
     counted = bool(analysis.incomplete)
     steps = paired_test(analysis.settings.test).procedure
@@ -70,7 +71,7 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
                 number_cell(each.effect_size, 2),
                 interval_cell(each.effect_interval, 2),
             )
-            for each in analysis.comparisons
+            for each in in_table(analysis)
         ),
         words=frozenset({1, 2}),
         stop=rejected if 0 < rejected < len(analysis.comparisons) else None,
@@ -123,17 +124,18 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
     """Return how accurately the differences on each instance are known, and the runs it took."""
+    settings, factor = analysis.settings, table_factor(analysis.settings)
     return ReportTable(
         name="accuracy",
         caption="Runs on each instance and the largest standard error of a difference there: plain, and guarded against"
         " variances that look small by luck.",
-        header=("instance", "runs", "largest SE", "guarded", "worst pair", "at budget"),
+        header=("instance", "runs", unit_header("largest SE", settings), "guarded", "worst pair", "at budget"),
         rows=tuple(
             (
                 words_cell(row.instance),
                 Cell(f"{sum(row.runs):,}", sum(row.runs)),
-                number_cell(row.error),
-                number_cell(row.guarded_error),
+                number_cell(factor * row.error),
+                number_cell(factor * row.guarded_error),
                 words_cell("–" if row.worst is None else " × ".join(row.worst)),
                 words_cell("yes" if row.at_budget else ""),
             )
@@ -230,19 +232,28 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
 
 
 def _subgroups_table(analysis: Analysis) -> ReportTable:
+    factor = estimate_factor(analysis.settings)
     return ReportTable(
         name="subgroups",
         caption=f"Every comparison on groups of instances. Exploratory: p and {100 * (1 - analysis.settings.alpha):g} %"
         " intervals are not adjusted.",
-        header=("feature", "value", "instances", "comparison", "estimate", "interval", "p"),
+        header=(
+            "feature",
+            "value",
+            "instances",
+            "comparison",
+            estimate_header(analysis.settings, "estimate"),
+            "interval",
+            "p",
+        ),
         rows=tuple(
             (
                 words_cell(each.feature),
                 words_cell(each.value),
                 Cell(str(each.instances), each.instances),
                 words_cell(f"{each.first} × {each.second}"),
-                number_cell(each.estimate),
-                interval_cell(each.interval),
+                number_cell(factor * each.estimate),
+                interval_cell((factor * each.interval[0], factor * each.interval[1])),
                 _p_value(each.p_value),
             )
             for each in analysis.subgroups

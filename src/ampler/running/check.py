@@ -13,6 +13,7 @@ from typing import Literal
 from ampler.core.contracts import Store
 from ampler.core.errors import PlanMismatch, RunFailed
 from ampler.core.failures import StopStudy
+from ampler.core.settings import RATE
 from ampler.core.values import Algorithm, Observation, Plan, RunKey
 from ampler.running.code import look_at_code
 from ampler.running.driver import sigterm_as_interrupt
@@ -20,6 +21,7 @@ from ampler.running.engines import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool
 from ampler.running.one_run import check_limits
 from ampler.running.work import Task, Work
+from ampler.stats.rates import NUMBERS, neither_yes_nor_no
 from ampler.study.code.changes import CodeChange
 from ampler.study.forecast import first_runs
 from ampler.study.plan import begun_first
@@ -48,6 +50,7 @@ class FirstRun:
     recorded: bool = False
     earlier: bool = False
     changed: CodeChange | None = None
+    two_values: bool = False  # its outcomes are yes or no: two of them are often the same
 
     @property
     def seconds(self) -> float:
@@ -67,7 +70,7 @@ class FirstRun:
             return None if same is None else "deterministic" if same else "not deterministic"
         if alike is None:
             return None
-        return "not reproducible" if not alike else "constant" if same else "reproducible"
+        return "not reproducible" if not alike else "constant" if same and not self.two_values else "reproducible"
 
     @property
     def is_a_problem(self) -> bool:
@@ -144,12 +147,25 @@ def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
             raise RunFailed(
                 f"algorithm {finding.algorithm.name!r} gave no value on {inspection.instance!r}: {finding.remark}"
             )
+    _refuse_what_is_no_yes_or_no(plan, inspection)
     for finding in inspection.findings:
         if finding.is_a_problem:
             raise RunFailed(
                 f"algorithm {finding.algorithm.name!r} is {finding.remark} on {inspection.instance!r}; leave out"
                 " deterministic"
             )
+
+
+def _refuse_what_is_no_yes_or_no(plan: Plan, inspection: Inspection) -> None:
+    if plan.question.statistic != RATE:
+        return
+    for finding in inspection.findings:
+        for seen in (finding.first, finding.second):
+            if seen is not None and seen.value is not None and seen.value not in (0.0, 1.0):
+                raise RunFailed(
+                    f"{neither_yes_nor_no(seen.value)} from algorithm {finding.algorithm.name!r} on"
+                    f" {inspection.instance!r}; {NUMBERS}"
+                )
 
 
 def not_positive(plan: Plan, inspection: Inspection) -> str | None:
@@ -201,7 +217,8 @@ class TrialRuns:
                 again = self._made(Task(first.key), pool)
         recorded = self._known.get(first.key) is first
         earlier = recorded and first.key in self._earlier
-        return FirstRun(algorithm, first, again, second, recorded, earlier, self._changed.get(algorithm.name))
+        changed, rates = self._changed.get(algorithm.name), self._plan.question.statistic == RATE
+        return FirstRun(algorithm, first, again, second, recorded, earlier, changed, two_values=rates)
 
     def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
         """A run from the record, or made now and recorded if it has a value and the rule will ask for it.

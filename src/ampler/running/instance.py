@@ -13,12 +13,14 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from ampler.core.contracts import error_seen_by, predicted_by
-from ampler.core.errors import InvalidInput, InvalidRule, RunFailed
+from ampler.core.errors import InvalidInput, InvalidRule, InvalidSamples, RunFailed
 from ampler.core.failures import StopStudy, value_of
 from ampler.core.samples import Samples
+from ampler.core.settings import RATE
 from ampler.core.values import Continue, Decision, Finished, Observation, Plan, RunKey, Sample, Stop
 from ampler.running.one_run.execution import TRIES
 from ampler.running.work import Task
+from ampler.stats.rates import NUMBERS, neither_yes_nor_no
 from ampler.study.seeds import run_seed
 from ampler.study.stopping import instance_rule
 
@@ -122,8 +124,14 @@ class InstanceRun:
             if settled.value is None:
                 self.samples.drop(key.algorithm)
             else:
-                self.samples.add(key.algorithm, max(settled.value, self._floor))
+                self.samples.add(key.algorithm, max(self._checked(settled.value, key), self._floor))
         self._round = {}
+
+    def _checked(self, value: float, key: RunKey) -> float:
+        """A value that the statistic of the study can take."""
+        if self._plan.question.statistic == RATE and value not in (0.0, 1.0):
+            raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {key.algorithm!r}; {NUMBERS}")
+        return value
 
     def _follow(self, decision: Decision) -> None:
         if isinstance(decision, Stop):

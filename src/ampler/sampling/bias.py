@@ -20,6 +20,7 @@ from ampler.sampling.allocation import aims
 from ampler.sampling.rules import Accuracy, default_budget
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import NEWEST, guarded_variances
+from ampler.stats.rates import Rate
 from ampler.stats.summaries import summary_of
 
 STEP = 0.05  # of the finite differences: a twentieth of an sd, or of the variance; the aims have bends
@@ -72,6 +73,7 @@ class _Cells:
     ) -> None:
         self.rule, self.contrasts, self.kurtosis = rule, contrasts, kurtosis
         self.theta, self.variances = theta, variances
+        self.summary = summary_of(rule.statistic)
         self.counts = counts if certain is None else np.where(certain, 1.0, counts)
         self.budget = default_budget(counts.shape[-1]) if rule.budget is None else rule.budget
 
@@ -93,7 +95,8 @@ class _Cells:
                 counts,
                 variances,
                 kurtosis,
-                degrees=summary_of(rule.statistic).degrees(counts),
+                degrees=self.summary.degrees(counts),
+                rates=np.clip(theta, 0.0, 1.0) if isinstance(self.summary, Rate) else None,
                 guard=rule.guard,
                 reference=reference,
                 edition=rule.guard_edition or NEWEST,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from ampler.core.arrays import Counts, Floats
-from ampler.core.checks import choice, integer, positive
+from ampler.core.checks import choice, integer, positive, simple_if_rate
 from ampler.core.choices import Difference, Formula, Guard, GuardEdition
 from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
@@ -20,6 +20,7 @@ from ampler.sampling.allocation import Allocation, largest_error, next_runs, pre
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
 from ampler.stats.guard import NEWEST, guarded_variances
+from ampler.stats.rates import Rate
 from ampler.stats.summaries import Mean, summary_of
 
 SamplesLike = Samples | Mapping[str, Iterable[float]]
@@ -88,6 +89,7 @@ class Accuracy:
             first = min(get_args(GuardEdition))
             integer("guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule)
         summary_of(self.statistic)
+        simple_if_rate(self.statistic, self.difference, error=InvalidRule)
         for name, cost in (self.costs or {}).items():
             positive(f"the cost of algorithm {name!r}", cost, error=InvalidRule)
 
@@ -223,6 +225,7 @@ class Accuracy:
         kurtosis = _kurtosis(samples) if isinstance(summary, Mean) else None
         how: dict[str, Any] = {
             "degrees": summary.degrees(counts),
+            "rates": estimates.theta if isinstance(summary, Rate) else None,
             "guard": self.guard,
             "reference": contrasts.reference,
             "edition": self.guard_edition or NEWEST,

@@ -3,6 +3,7 @@
 On one instance: how algorithms differ, and how exactly that is known.
 
 * `summaries`: mean, median, quantile, trimmed mean, and the variance of one run of each
+* `rates`: the share of yes among yes and no, and how exactly it is known
 * `contrasts`: which pairs are compared, which difference, its standard error
 * `estimate`: from samples to estimates and standard errors of every pair
 * `guard`: upper bounds of variances, so that stopping does not rest on luck

@@ -18,6 +18,7 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.stats.contrasts import Contrasts, contrasts_of
+from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no
 from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of, widening
 
 Method = Literal["formula", "bootstrap"]
@@ -127,6 +128,8 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
     if isinstance(statistic, Mean):
         theta, spread = samples.scaled_means, samples.scaled_variances
     else:
+        if isinstance(statistic, Rate):
+            _check_yes_or_no(samples)
         theta, spread = _summaries(samples, statistic)
     if contrasts.difference != "simple" and not np.minimum.reduce(theta) > 0.0:
         _refuse_nonpositive(samples, contrasts, theta)
@@ -169,6 +172,12 @@ def _summary(samples: Samples, statistic: Summary, place: int, name: str) -> tup
             "mend the statistic or leave the algorithm out"
         )
     return theta, spread
+
+
+def _check_yes_or_no(samples: Samples) -> None:
+    for name in samples.algorithms:
+        for value in samples.derived(name, "strange", lambda values: values[~is_yes_or_no(values)][:1]):
+            raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {name!r}; {NUMBERS}")
 
 
 def _refuse_nonpositive(samples: Samples, contrasts: Contrasts, theta: Floats) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Guard, GuardEdition
+from ampler.stats.rates import rate_variance_bounds
 from ampler.stats.variance_prior import chi_square_quantile, fitted_prior
 
 # Chance that the variances differ more than the prior admits; matters where few algorithms speak. All bounds of "all"
@@ -55,6 +56,7 @@ def guarded_variances(
     kurtosis: Floats | None = None,
     *,
     degrees: Floats | None = None,
+    rates: Floats | None = None,
     guard: Guard = "pairs",
     reference: int | None = None,
     edition: GuardEdition = NEWEST,
@@ -62,8 +64,9 @@ def guarded_variances(
     """Return the variance of one run to be used for each algorithm, in allocation and stopping alike.
 
     `variances` are sample variances (n−1); `kurtosis` is n·M4/M2² of each algorithm from its central power sums, for
-    the mean; `degrees` are what the variances are worth, for statistics that know it. Constant algorithms get their
-    bound from the others, unless all are constant; an algorithm with fewer than two values keeps its variance.
+    the mean; `degrees` are what the variances are worth, for statistics that know it; `rates` are the shares of yes,
+    whose variances follow from themselves. Constant algorithms get their bound from the others, unless all are
+    constant; an algorithm with fewer than two values keeps its variance.
 
     >>> guarded_variances(np.full(3, 10.0), np.array([4.0, 5.0, 6.0]), guard="all").round(1).tolist()
     [8.8, 9.5, 10.1]
@@ -72,10 +75,12 @@ def guarded_variances(
     if guard == "none":
         return variances
     calibration = CALIBRATIONS[edition]
+    levels = calibration.levels(guard, counts.shape[-1], reference)
+    if rates is not None:
+        return np.where(counts > 1, rate_variance_bounds(counts, rates, levels), variances)
     worth = effective_degrees(counts, variances, kurtosis, degrees if calibration.knows_statistics else None)
     squares, total = fitted_prior(variances, worth, caution=CAUTION).joined(variances, worth)
     squares, total = _lent(variances, worth, squares, total, calibration.lent)
-    levels = calibration.levels(guard, counts.shape[-1], reference)
     bounds = squares / chi_square_quantile(levels, np.maximum(total, LEAST_DEGREES))
     return np.where(worth > 0, bounds, variances)
 

@@ -19,6 +19,7 @@ from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import share
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule
+from ampler.stats.rates import Rate
 
 RESAMPLES = 999
 SEED = 20190  # fixed: an estimate is a function of the samples alone
@@ -162,12 +163,12 @@ class Custom:
 
 
 def summary_of(statistic: str | Statistic) -> Summary:
-    """Return the statistic a name stands for: "mean", "median", "trimmed-mean", "quantile:0.9", or any callable.
+    """Return the statistic of a name, "mean", "median", "trimmed-mean", "quantile:0.9" or "rate", or of any callable.
 
     >>> summary_of("quantile:0.9")
     Quantile(q=0.9)
     """
-    if isinstance(statistic, Mean | Quantile | TrimmedMean | Custom):
+    if isinstance(statistic, Mean | Quantile | TrimmedMean | Custom | Rate):
         return statistic
     if callable(statistic) and isinstance(statistic, Hashable):
         return Custom(statistic)
@@ -183,12 +184,12 @@ def summary_of(statistic: str | Statistic) -> Summary:
         if isinstance(error, InvalidRule):
             raise
     raise InvalidRule(
-        'the statistic must be "mean", "median", "trimmed-mean", "quantile:0.9" or a hashable callable of an array, '
-        f"got {statistic!r}"
+        'the statistic must be "mean", "median", "trimmed-mean", "quantile:0.9", "rate" or a hashable callable of an'
+        f" array, got {statistic!r}"
     )
 
 
-_NAMED: dict[str, Summary] = {"mean": Mean(), "median": Quantile(0.5), "trimmed-mean": TrimmedMean()}
+_NAMED: dict[str, Summary] = {"mean": Mean(), "median": Quantile(0.5), "trimmed-mean": TrimmedMean(), "rate": Rate()}
 
 
 def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> Floats:

@@ -12,9 +12,9 @@ from ampler.core.checks import integer, positive
 from ampler.core.choices import TargetWord
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
-from ampler.core.failures import FailurePolicy, Par, StopStudy, as_policy, completed
+from ampler.core.failures import Drop, FailurePolicy, Par, StopStudy, as_policy, completed, policy_data
 from ampler.core.plain import origin, plain
-from ampler.core.settings import AnalysisSettings, asked_by
+from ampler.core.settings import RATE, AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
@@ -66,6 +66,7 @@ def make_plan(
     if not isinstance(name, str) or not name.strip():
         raise InvalidPlan(f"name must be a text that is not empty, got {name!r}")
     _check_rule(rule, question, compared)
+    _check_rates(question, policy)
     ordered = in_order(seed, available)
     needed = _needed(question, len(compared), count)
     used = ordered[: _number_used(count, needed, len(ordered))]
@@ -284,6 +285,17 @@ def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms:
             raise InvalidPlan(f"the rule must have the study's {field}, {asked!r}, got {ruled!r}")
     names = [algorithm.name for algorithm in algorithms]
     check_rule(rule, names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
+
+
+def _check_rates(question: Question, policy: FailurePolicy) -> None:
+    """What a failed run counts as must be a yes or a no where these are compared."""
+    if question.statistic != RATE or isinstance(policy, StopStudy | Drop):
+        return
+    if isinstance(policy, Par) or policy.value not in (0.0, 1.0):
+        raise InvalidPlan(
+            "on-failure must be a no, { penalty = 0 }, or a yes, { penalty = 1 }, where rates are compared (or"
+            f' "drop", "stop"), got {policy_data(policy)!r}'
+        )
 
 
 def _needed(question: Question, algorithms: int, count: Count) -> int | None:

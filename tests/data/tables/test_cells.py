@@ -62,3 +62,12 @@ def test_cells_are_the_same_as_numbers_or_without_regard_to_case(one, other):
     assert same(one, other)
     assert same(other, one)
     assert not same(one, other + "x")
+
+
+def test_two_words_for_yes_and_no_are_numbers_and_one_alone_is_a_mistake():
+    outcomes = pd.Series(["yes", "No", "", "YES"])
+    assert to_numbers(outcomes, Place("runs.csv")).tolist() == pytest.approx([1, 0, np.nan, 1], nan_ok=True)
+    assert to_numbers(pd.Series([True, False]), Place("runs.csv")).tolist() == [1, 0]
+    for strange in (["yes", "yes"], ["yes", "false"], ["true", "false", "1"]):
+        with pytest.raises(InvalidData, match="must hold a number"):
+            to_numbers(pd.Series(strange), Place("runs.csv"))

@@ -46,6 +46,7 @@ class Advice:
     difference: Difference
     start: int
     warnings: tuple[str, ...]
+    rates: bool = False  # differences are shares of yes, of which 0.01 is a percentage point
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, the noise shares included."""
@@ -57,7 +58,7 @@ class Advice:
         return (
             f"{self.answer} Take se = {best.se:.3g} and {best.instances} instances: about {best.runs:.0f} runs on"
             f" each, {best.runs * best.instances:,.0f} in all, reach power {best.power:.3f} for a difference of"
-            f" {self.detect:g}."
+            f" {words.size(self.detect, rates=self.rates)}."
         )
 
 
@@ -86,7 +87,7 @@ def advise_runs(
     >>> print(advise_runs(Runs.from_columns(*zip(*rows)), settings, detect=0.5, start=2).answer)
     More instances (27 instead of 12); the runs on each suffice (4 instead of 10).
     """
-    unit = _unit(detect, settings.difference)
+    unit = _unit(detect, settings)
     goal = PowerGoal(settings, detect / unit, target, available, unit)
     cells, excluded = complete(gather(floored(runs, settings.floor), settings.failures), deterministic)
     _check_pilot(runs, len(cells.instances), start)
@@ -117,6 +118,7 @@ def advise_runs(
         difference=settings.difference,
         start=start,
         warnings=_warnings(pilot, best, counts, excluded),
+        rates=settings.are_rates,
     )
 
 
@@ -133,9 +135,10 @@ def suggest_se(*, detect: float, effect: float = 0.5) -> float:
     return deviation / sqrt(1 + LITTLE_NOISE**2)
 
 
-def _unit(detect: float, difference: Difference) -> float:
+def _unit(detect: float, settings: AnalysisSettings) -> float:
     """A power of two near `detect` to count simple differences in, so that squares of any magnitude are doubles."""
-    return 2.0 ** floor(log2(positive("detect", detect))) if difference == "simple" else 1.0
+    size = positive("detect", detect)
+    return 2.0 ** floor(log2(size)) if settings.difference == "simple" and not settings.are_rates else 1.0
 
 
 def _check_pilot(runs: Runs, usable: int, start: int) -> None:

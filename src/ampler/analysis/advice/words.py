@@ -38,9 +38,14 @@ def what_to_take(advice: Advice) -> str:
     best = advice.best
     return (
         f"Take se = {best.se:.3g} and {best.instances} instances. That is about {best.runs:.0f} runs on each, all"
-        f" algorithms together, {best.runs * best.instances:,.0f} in all, and finds a difference of {advice.detect:g}"
-        f" with power {best.power:.3f}."
+        f" algorithms together, {best.runs * best.instances:,.0f} in all, and finds a difference of"
+        f" {size(advice.detect, rates=advice.rates)} with power {best.power:.3f}."
     )
+
+
+def size(difference: float, *, rates: bool) -> str:
+    """Return a difference to be found: a number, or percentage points where rates are compared."""
+    return f"{100 * difference:g} percentage points" if rates else f"{difference:g}"
 
 
 def how_sure(advice: Advice) -> list[str]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "--", "."})  # cells that mean "no value"
 TRUTH = ("true", "false")  # whether a run succeeded: 1 or 0
+YES_OR_NO = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+OUTCOMES = ({"true", "false"}, {"yes", "no"})  # a column of these two words and of nothing else holds outcomes
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 LOOKED_AT = 10_000  # so many cells tell whether a column holds numbers
 
@@ -56,7 +58,10 @@ def holds_whole_numbers(column: pd.Series[Any]) -> bool:
 
 
 def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
-    """Return a column as numbers; a missing one is NaN, text is an error that names the line."""
+    """Return a column as numbers; a missing one is NaN, text is an error that names the line.
+
+    A column of yes and no, or of true and false, both of them and nothing else, is one of 1 and 0.
+    """
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
@@ -71,6 +76,8 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
         return numbers
     if _may_have_decimal_commas(column) and all(DECIMAL_COMMA.fullmatch(cell) for cell in strange):
         return to_numbers(text.str.replace(",", ".", regex=False), place)
+    if np.isnan(numbers).all() and {*strange.str.lower()} in OUTCOMES:
+        return np.asarray(text.str.lower().map(YES_OR_NO), dtype=float)
     more = f" (and {len(strange) - 1} more rows)" if len(strange) > 1 else ""
     raise InvalidData(
         f"{place.of(strange.index[0])} must hold a number in column {str(column.name)!r}, got {strange.iloc[0]!r}{more}"

@@ -11,7 +11,7 @@ from ampler.analysis import Analysis
 from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import choice
 from ampler.report.figures.labels import WIDEST, labels
-from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas, write_in_unit
+from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas, unit_of, write_in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def accuracy_data(analysis: Analysis, *, order: AccuracyOrder = "given", widest:
         runs=tuple(sum(rows[place].runs) for place in places),
         at_budget=tuple(rows[place].at_budget for place in places),
         wanted=analysis.settings.se,
-        difference=analysis.settings.difference,
+        difference=unit_of(analysis),
     )
 
 
@@ -78,9 +78,9 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
         if guarded:
             ax.plot(places, data.largest_guarded, "_", color=GREY, markersize=5, label="Guarded")
         if data.wanted is not None:
-            ax.axhline(data.wanted, color="black", linestyle="--", linewidth=0.8, label=f"Wanted, {data.wanted:g}")
+            ax.axhline(data.wanted, color="black", linestyle="--", linewidth=0.8, label=f"Wanted, {_wanted(data)}")
         ax.set_xlim(0.3, len(places) + 0.7)
-        ax.set_ylabel("Standard error")
+        ax.set_ylabel("Standard error" + (", percentage points" if data.difference == "points" else ""))
         _choose_scale(ax, data)
         ax.grid(axis="x", visible=False)
         _name_instances(ax, data)
@@ -94,6 +94,11 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
             borderaxespad=above_totals,
         )
     return ax
+
+
+def _wanted(data: AccuracyData) -> str:
+    assert data.wanted is not None
+    return f"{(100 if data.difference == 'points' else 1) * data.wanted:g}"
 
 
 def _draw_dots(ax: Axes, places: Codes, data: AccuracyData) -> None:

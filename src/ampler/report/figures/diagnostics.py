@@ -12,7 +12,7 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.labels import labels
 from ampler.report.figures.pairs import column_of, differences_of
-from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, write_in_unit
+from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, unit_of, write_in_unit
 from ampler.stats.location import location
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def quantiles_data(analysis: Analysis, first: str, second: str) -> QuantileData:
         sd=sd,
         skewness=analysis.diagnoses[column].skewness,
         name=difference_name(analysis),
-        difference=analysis.settings.difference,
+        difference=unit_of(analysis),
     )
 
 
@@ -121,7 +121,7 @@ def bootstrap_data(
         error=float(sd / np.sqrt(len(phi))),
         skewness=_skewness(means),
         name=difference_name(analysis),
-        difference=analysis.settings.difference,
+        difference=unit_of(analysis),
     )
 
 

@@ -11,7 +11,17 @@ from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Interval
 from ampler.core.checks import choice
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, difference_name, in_unit, row_height, write_in_unit
+from ampler.report.figures.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    canvas,
+    difference_name,
+    in_unit,
+    row_height,
+    unit_of,
+    write_in_unit,
+)
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 if TYPE_CHECKING:
@@ -67,7 +77,7 @@ def intervals_data(
             for text, each in zip(texts, shown, strict=True)
         ),
         left_out=len(found) - len(shown),
-        difference="share" if estimand.is_share else analysis.settings.difference,
+        difference="share" if estimand.is_share else unit_of(analysis),
         estimate_of=found[0].estimate_of,
         name=estimand.axis or difference_name(analysis),
         neutral=estimand.neutral,

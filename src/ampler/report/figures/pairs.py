@@ -22,6 +22,7 @@ from ampler.report.figures.style import (
     canvas,
     difference_name,
     row_height,
+    unit_of,
     write_in_unit,
 )
 from ampler.stats.paired import ESTIMANDS, FEWEST, present
@@ -105,7 +106,7 @@ def instance_differences_data(
         level=level,
         wanted=analysis.settings.se,
         name=difference_name(analysis),
-        difference=analysis.settings.difference,
+        difference=unit_of(analysis),
     )
 
 
@@ -157,7 +158,7 @@ def pair_differences_data(
         joint=found.joint_interval,
         alpha=analysis.settings.family_alpha,
         name=difference_name(analysis),
-        difference=analysis.settings.difference,
+        difference=unit_of(analysis),
     )
 
 

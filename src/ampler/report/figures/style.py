@@ -47,7 +47,9 @@ STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
 }
 
-_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "log-ratio": "log-ratio"}
+_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "log-ratio": "log-ratio"} | {
+    "points": "percentage points"
+}
 
 _FILES: dict[Any, Any] = {
     "pdf.fonttype": 42,  # TrueType: many journals refuse matplotlib's default Type 3 fonts
@@ -90,18 +92,23 @@ def difference_name(analysis: Analysis) -> str:
         "percent": f"({first} − {second}) / {'grand mean' if settings.reference is None else first}",
         "log-ratio": f"log({first} / {second})",
     }[settings.difference]
-    return f"{_DIFFERENCES[settings.difference].capitalize()}, {sides}"
+    return f"{_DIFFERENCES[unit_of(analysis)].capitalize()}, {sides}"
+
+
+def unit_of(analysis: Analysis) -> str:
+    """Return the kind of the differences, which is their unit: "simple", "percent", "log-ratio"; "points" for rates."""
+    return "points" if analysis.settings.are_rates else analysis.settings.difference
 
 
 def write_in_unit(axis: Axis, difference: str) -> None:
-    """Write the numbers of an axis of differences: percent differences in percent, all others in full at each mark.
+    """Write the numbers of an axis of differences: percent and points times 100, all others in full at each mark.
 
     Matplotlib's own way, a factor at the end of the axis, is overlooked and stands where our words do.
     """
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(MARKS, steps=[1, 2, 2.5, 5, 10]))
-    scale, unit = (100, " %") if difference == "percent" else (1, "")
+    scale, unit = _scale(difference)
     axis.set_major_formatter(lambda value, _: f"{compact(scale * value)}{unit}")
 
 
@@ -118,11 +125,16 @@ def compact(value: float) -> str:
 def in_unit(value: float, difference: str, digits: int) -> str:
     """Return a difference as text.
 
-    >>> in_unit(-0.0345, "percent", 1), in_unit(12.345, "simple", 2)
-    ('−3.5 %', '12.35')
+    >>> in_unit(-0.0345, "percent", 1), in_unit(12.345, "simple", 2), in_unit(0.05, "points", 1)
+    ('−3.5 %', '12.35', '5.0')
     """
-    text = f"{100 * value:.{digits}f} %" if difference == "percent" else f"{value:.{digits}f}"
-    return text.replace("-", "−")
+    scale, unit = _scale(difference)
+    return f"{scale * value:.{digits}f}{unit}".replace("-", "−")
+
+
+def _scale(difference: str) -> tuple[int, str]:
+    """What differences are multiplied by where they are written, and the sign behind them."""
+    return {"percent": (100, " %"), "points": (100, "")}.get(difference, (1, ""))
 
 
 def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:

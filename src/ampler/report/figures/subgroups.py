@@ -22,6 +22,7 @@ from ampler.report.figures.style import (
     canvas,
     difference_name,
     row_height,
+    unit_of,
     write_in_unit,
 )
 from ampler.stats.paired import ESTIMANDS
@@ -80,7 +81,7 @@ def subgroups_data(
         alpha=analysis.settings.alpha,
         neutral=estimand.neutral,
         name=estimand.axis or difference_name(analysis),
-        difference="share" if estimand.is_share else analysis.settings.difference,
+        difference="share" if estimand.is_share else unit_of(analysis),
     )
 
 

@@ -5,6 +5,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import ampler as am
 from ampler.analysis.words import headline
@@ -276,3 +277,72 @@ def test_a_floor_holds_for_tables_too():
     found = am.analyse(frame, difference="percent", better="lower", reference="new", floor=1.0)
 
     assert found.statistics.min() == 1.0
+
+
+def folds():
+    rows = [
+        (a, f"d{i}", fold, 50 + i + (fold * 7) % 5 + k + 0.1 * ((fold + i + 2 * k) % 3))
+        for i in range(8)
+        for fold in range(5)
+        for k, a in enumerate(["old", "new"])
+    ]
+    return pd.DataFrame(rows, columns=["classifier", "dataset", "fold", "accuracy"])
+
+
+def test_runs_that_share_a_fold_are_compared_fold_by_fold_in_long_and_wide_tables():
+    table = folds()
+    wide = table.pivot(index=["dataset", "fold"], columns="classifier", values="accuracy").reset_index()
+    alone, long = (am.analyse(table, difference="simple", reference="old", paired=paired) for paired in (None, "fold"))
+    beside = am.analyse(wide, difference="simple", reference="old", better="higher", paired="fold")
+    assert long.settings.paired == "fold"
+    assert long.errors == pytest.approx(beside.errors)
+    assert (long.errors < alone.errors / 3).all()
+    assert long.comparisons[0].estimate == pytest.approx(alone.comparisons[0].estimate)
+
+
+def test_folds_are_said_not_to_be_independent_runs_with_what_to_do():
+    alone, paired = (am.analyse(folds(), difference="simple", paired=paired) for paired in (None, "fold"))
+    said = next(caution.sentence for caution in alone.warnings if caution.kind == "folds")
+    assert "5 of them" in said
+    assert "2.2 times" in said  # 1 + 5/(5 − 1)
+    assert "--paired fold" in said
+    assert "--paired" not in next(caution.sentence for caution in paired.warnings if caution.kind == "folds")
+
+
+def test_a_column_that_pairs_must_be_there(frame):
+    with pytest.raises(InvalidData, match="--paired must name a column, got 'batch'"):
+        am.analyse(frame, difference="simple", better="lower", paired="batch")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_long_and_wide_tables_of_the_same_results_have_the_same_ties(seed):
+    rng = np.random.default_rng(seed)
+    means = rng.integers(5, 9, (15, 4))  # tenths with many ties; the means of runs are blurred by rounding
+    wobble = rng.integers(-9, 10, (15, 4, 6))
+    values = (100 * means[:, :, None] + np.concatenate([wobble, -wobble.sum(axis=2, keepdims=True)], axis=2)) / 1000
+    names = [f"i{k}" for k in range(15)]
+    wide = pd.DataFrame({"instance": names, **{a: means[:, k] / 10 for k, a in enumerate("abcd")}})
+    rows = [(a, names[i], value) for i in range(15) for k, a in enumerate("abcd") for value in values[i, k]]
+    long = pd.DataFrame(rows, columns=["algorithm", "instance", "value"])
+    friedman = stats.friedmanchisquare(*means.T).statistic
+    for table in (long, wide, long.groupby(["instance", "algorithm"])["value"].mean().unstack()):
+        found = am.analyse(table, difference="simple", better="lower", test="sign")
+        assert found.omnibus.friedman.corrected.statistic == pytest.approx(friedman, rel=1e-12)
+        for each in found.comparisons:
+            d = means[:, "abcd".index(each.first)] - means[:, "abcd".index(each.second)]
+            assert each.p_value == pytest.approx(stats.binomtest(int((d > 0).sum()), int((d != 0).sum())).pvalue)
+
+
+def test_an_algorithm_with_few_cells_costs_the_others_nothing_in_long_and_wide_tables():
+    rng = np.random.default_rng(4)
+    wide = pd.DataFrame(rng.random((30, 3)).round(3), columns=list("abc")).rename_axis("instance").reset_index()
+    pair = am.analyse(wide[["instance", "a", "b"]], difference="simple", better="lower").comparisons[0]
+    wide.loc[5:, "c"] = np.nan
+    long = wide.melt("instance", var_name="algorithm", value_name="value").dropna()
+    for table in (wide, long):
+        found = {
+            (each.first, each.second): each
+            for each in am.analyse(table, difference="simple", better="lower").comparisons
+        }
+        assert found["a", "b"].p_value == pytest.approx(pair.p_value, rel=1e-12)
+        assert [found[each].instances for each in (("a", "b"), ("a", "c"), ("b", "c"))] == [30, 5, 5]

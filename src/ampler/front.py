@@ -61,6 +61,7 @@ def analyse(
     algorithms: Names = None,
     instance: Names = None,
     ignore: Names = None,
+    paired: Names = None,
     value: str | None = None,
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
@@ -72,9 +73,10 @@ def analyse(
     values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
     se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
     `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
-    of the algorithms, and columns to `ignore` are as if they were not there. `on_failure` says what a failed run counts
-    as: "drop", "penalty=1000", "par=10". Values below `floor` count as it. With a `margin`, what is too small to
-    matter, equivalence is tested as well, and `bayes` of the answer says how probable worse and better are.
+    of the algorithms, and columns to `ignore` are as if they were not there. `paired="fold"` compares runs that share a
+    fold (or a seed, or the same in several columns) run by run. `on_failure` says what a failed run counts as:
+    "drop", "penalty=1000", "par=10". Values below `floor` count as it. With a `margin`, what is too small to matter,
+    equivalence is tested as well, and `bayes` of the answer says how probable worse and better are.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -88,6 +90,7 @@ def analyse(
         metric,
         algorithms=_names("algorithms", algorithms),
         ignore=_names("ignore", ignore),
+        paired=_names("paired", paired),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
@@ -271,11 +274,13 @@ def _given(said: Mapping[str, Any]) -> dict[str, Any]:
 def _of_table(table: ResultsTable) -> Evidence:
     notes = tuple(Caution("table", _sentence(note)) for note in table.notes)
     notes = (Caution("columns", _sentence(table.taken)), *notes) if table.taken else notes
-    if table.direction is None:
-        return Evidence(table.runs, table.features, {}, notes)
-    better = table.direction.better
-    direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
-    return Evidence(table.runs, table.features, {"better": better}, (direction, *notes))
+    notes += (Caution("folds", _sentence(table.folds)),) if table.folds else ()
+    settings: dict[str, Any] = {} if table.paired is None else {"paired": table.paired}
+    if table.direction is not None:
+        better = table.direction.better
+        direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
+        notes, settings = (direction, *notes), settings | {"better": better}
+    return Evidence(table.runs, table.features, settings, notes)
 
 
 def _sentence(note: str) -> str:

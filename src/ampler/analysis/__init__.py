@@ -7,6 +7,7 @@ In reading order:
 
 * `analyse`: the steps, in the order in which they are taken;
 * `blocks`: runs gathered by instance and algorithm, then summarised; a cell may be missing;
+* `pairing`: runs that share a fold or a seed, compared run by run;
 * `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
 * `exploration`: subgroups, and whether the conclusion hangs on a choice;

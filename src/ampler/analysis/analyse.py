@@ -19,6 +19,7 @@ from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather
 from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
 from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
+from ampler.analysis.pairing import guarded_paired_errors, matched, paired_errors
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
@@ -154,12 +155,16 @@ class Prepared:
     @cached_property
     def errors(self) -> Floats:
         """Their standard errors."""
+        if self.runs.shared is not None:
+            return paired_errors(self.cells, self.blocks, self.contrasts)
         return self.blocks.errors(self.contrasts)
 
     @cached_property
     def guarded(self) -> Floats:
         """Their standard errors as a cautious reader takes them."""
         how = self.settings
+        if self.runs.shared is not None:
+            return guarded_paired_errors(self.cells, self.blocks, self.contrasts, how.guard, how.guard_edition)
         return self.blocks.errors(self.contrasts, guard=how.guard, edition=how.guard_edition)
 
     def design(self, instances: int) -> dict[str, Any]:
@@ -198,6 +203,7 @@ def _prepared(
     """Everything the steps need; InvalidInput says what does not fit."""
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
+    _check_pairing(runs, settings, rule)
     runs = floored(runs, settings.floor)
     contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
@@ -208,6 +214,16 @@ def _prepared(
     return Prepared(settings, deterministic, runs, contrasts, estimates, found.excluded, found.incomplete)
 
 
+def _check_pairing(runs: Runs, settings: AnalysisSettings, rule: Accuracy | None) -> None:
+    """Runs are paired one by one, which fits means, and runs whose number no value decided."""
+    if runs.shared is None:
+        return
+    if settings.statistic_name != "mean":
+        raise InvalidData(f"paired runs are compared by their mean, got statistic {settings.statistic_name!r}")
+    if rule is not None:
+        raise InvalidData("paired runs cannot have been ended by their values: leave out start, or the pairing")
+
+
 def _usable(
     runs: Runs,
     policy: FailurePolicy | WorstSeen | None,
@@ -215,7 +231,7 @@ def _usable(
     deterministic: Collection[str] | None,
 ) -> Comparable:
     """The cells that comparisons can rest on; InvalidData if no pair has two instances."""
-    found = comparable(gather(runs, policy), contrasts, deterministic)
+    found = comparable(gather(matched(runs, policy), policy), contrasts, deterministic)
     common = contrasts.both(found.cells.counts > 0).sum(axis=0)
     if common.max() >= FEWEST:
         return found
@@ -412,6 +428,7 @@ def _warnings(
         *_about_stopping(prepared),
         cautions.failed_runs(prepared.runs, others),
         None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
+        cautions.unmatched_runs(prepared.runs, prepared.cells, settings),
         cautions.incomplete_blocks(prepared.excluded, prepared.incomplete, comparisons, len(blocks.instances)),
         cautions.plain_rates(prepared.cells, settings),
         cautions.pseudoreplication(blocks),

@@ -109,6 +109,18 @@ def neither_solved(runs: Runs, contrasts: Contrasts) -> Bools:
     return unsolved[:, contrasts.first] & unsolved[:, contrasts.second]
 
 
+def unmatched_runs(runs: Runs, cells: Cells, settings: AnalysisSettings) -> Caution | None:
+    """Runs without a partner in every algorithm, which a comparison run by run cannot use."""
+    used, there = int(cells.counts.sum()), int(runs.ok.sum())
+    if runs.shared is None or used >= there:
+        return None
+    return Caution(
+        "unmatched",
+        f"{count(used, 'run')} of {there:,} with a value are used: the others share their {settings.paired} with no run"
+        " of some algorithm on that instance.",
+    )
+
+
 def incomplete_blocks(
     excluded: Mapping[str, str], incomplete: Mapping[str, str], comparisons: Sequence[Comparison], used: int
 ) -> Caution | None:

@@ -40,6 +40,7 @@ class Runs:
     algorithm: Codes
     value: Floats
     status: NDArray[np.uint8]
+    shared: Codes | None = None  # a number that runs of different algorithms have in common, as a fold; None: nothing
 
     def __post_init__(self) -> None:
         _check_columns(self)
@@ -94,15 +95,20 @@ def on_instances(runs: Runs, names: Collection[str]) -> Runs:
     ('i1', 'i3')
     """
     wanted = np.array([name in names for name in runs.instances], bool)
-    places, rows = np.cumsum(wanted) - 1, wanted[runs.instance]
-    return Runs(
-        tuple(name for name in runs.instances if name in names),
-        runs.algorithms,
-        places[runs.instance[rows]],
-        runs.algorithm[rows],
-        runs.value[rows],
-        runs.status[rows],
-    )
+    places = np.cumsum(wanted) - 1
+    kept = at_rows(runs, np.flatnonzero(wanted[runs.instance]))
+    instances = tuple(name for name in runs.instances if name in names)
+    return replace(kept, instances=instances, instance=places[kept.instance])
+
+
+def at_rows(runs: Runs, rows: Codes) -> Runs:
+    """Return some of the runs, in the order of the rows; all names stay.
+
+    >>> at_rows(Runs.from_columns(["i1", "i2"], ["a", "b"], [1.0, 2.0]), np.array([1])).value.tolist()
+    [2.0]
+    """
+    columns = {name: getattr(runs, name)[rows] for name in ("instance", "algorithm", "value", "status")}
+    return replace(runs, **columns, shared=None if runs.shared is None else runs.shared[rows])
 
 
 def floored(runs: Runs, floor: float | None) -> Runs:
@@ -132,6 +138,7 @@ def _status_codes(status: Sequence[Status]) -> NDArray[np.uint8]:
 def _check_columns(runs: Runs) -> None:
     """The columns are equally long and their codes name something."""
     lengths = {len(runs.instance), len(runs.algorithm), len(runs.value), len(runs.status)}
+    lengths |= set() if runs.shared is None else {len(runs.shared)}
     if len(lengths) != 1:
         raise InvalidData(f"the columns of runs must be equally long, got lengths {sorted(lengths)}")
     if not len(runs):

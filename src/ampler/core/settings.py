@@ -126,6 +126,7 @@ class AnalysisSettings:
     guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
     guard_edition: Annotated[GuardEdition, Setting(check=_edition)] = 2
     failures: Annotated[FailurePolicy | None, Setting()] = None
+    paired: Annotated[str | None, Setting()] = None  # what runs of different algorithms share; None: nothing
 
     def __post_init__(self) -> None:
         for name, setting in declared().items():

@@ -414,6 +414,7 @@ CautionKind = Literal[
     "failures",
     "censored",
     "incomplete",
+    "unmatched",  # runs that share nothing with the others
     "budget",
     "accuracy",
     "accuracy-unknown",
@@ -430,9 +431,10 @@ CautionKind = Literal[
     "denominator",
     "power",
     "level",
-    "table",  # these nine are said by the source of the runs
+    "table",  # these ten are said by the source of the runs
     "direction",
     "columns",
+    "folds",
     "unfinished",
     "unused",
     "part",

@@ -127,10 +127,27 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     each = f"{least} runs" if least == most else f"between {least} and {most} runs"
     where = "on each instance it has" if analysis.incomplete else "on each instance"
     yield Sentence(f"Each algorithm had {each} {where}, {sum(counts):,} runs in all")
+    yield from _belonging_together(analysis)
     if analysis.at_budget:
         several = len(analysis.at_budget) > 1
         noun = "instances" if several else "instance"
         yield Sentence(f"On {len(analysis.at_budget)} {noun} the budget of {analysis.settings.budget:,} runs was spent")
+
+
+def _belonging_together(analysis: Analysis) -> Iterator[Sentence]:
+    """Runs that share something, and folds, which are no independent runs."""
+    paired = analysis.settings.paired
+    if paired is not None:
+        yield Sentence(
+            f"Runs with the same {paired} were compared with each other: standard errors of differences within an"
+            " instance are those of the paired differences"
+        )
+    if any(caution.kind == "folds" for caution in analysis.warnings):
+        yield Sentence(
+            "The runs are folds of a cross-validation, which are not independent; standard errors within an instance"
+            " are not corrected for it, and the tests, whose sample is the instances, do not use them",
+            ("nadeau2003",),
+        )
 
 
 def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:

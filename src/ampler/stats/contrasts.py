@@ -71,6 +71,28 @@ class Contrasts:
             return (one * (ratio * ratio) + other) / (reference * reference)
         return self._to_grand_mean(theta, v)
 
+    def gradient(self, theta: Floats) -> Floats:
+        """Return ∂φ/∂θ at one instance: algorithms in rows, pairs in columns.
+
+        >>> contrasts_among(2, difference="percent", reference=0).gradient(np.array([2.0, 1.0])).ravel().tolist()
+        [0.25, -0.5]
+        """
+        one, other = self._pairs(theta)
+        pairs = np.arange(len(self.first))
+        slopes = np.zeros((self.size, len(self.first)))
+        up, down = np.ones_like(one), np.ones_like(other)
+        if self.difference == "log-ratio":
+            up, down = 1 / one, 1 / other
+        elif self.difference == "percent" and self.reference is not None:
+            up, down = other / (one * one), 1 / one
+        elif self.difference == "percent":
+            share = self.size / _total(theta)
+            slopes[:] = -(one - other) * (share * share / self.size)
+            up, down = up * share, down * share
+        slopes[self.first, pairs] += up
+        slopes[self.second, pairs] -= down
+        return slopes
+
     def curvature(self, theta: Floats, v: Floats) -> Floats:
         """Return by how much the mean of the estimated differences exceeds the differences, to second order.
 

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ampler.app.shell.options import JsonOption, ResultsFile, Said, as_arguments, settings_options, table_options, takes
+from ampler.app.shell.options import (
+    JsonOption,
+    ResultsFile,
+    Said,
+    as_arguments,
+    pairing_options,
+    settings_options,
+    table_options,
+    takes,
+)
 from ampler.app.shell.output import WrongUsage, say, say_lines, say_points, write_json
 
 if TYPE_CHECKING:
@@ -18,7 +27,7 @@ MOST_SENTENCES = 12  # verdicts told in full; the table has them all
 MOST_PROBABLE = 6  # of the longer sentences with probabilities
 
 
-@takes(asked=[*settings_options(), *table_options()])
+@takes(asked=[*settings_options(), *table_options(), *pairing_options()])
 def analyse(
     file: ResultsFile,
     asked: Said,

@@ -17,6 +17,7 @@ from ampler.core.settings import declared, types
 Option = typer.Option
 Said = dict[str, Any]  # options by name, as they were said; None: not said
 
+SEVERAL = ("algorithm", "algorithms", "instance", "ignore", "paired")  # options that take names joined by commas
 DIFFERENCES = "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio (log a/b)"
 
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
@@ -112,6 +113,11 @@ def table_options() -> list[inspect.Parameter]:
     ]
 
 
+def pairing_options() -> list[inspect.Parameter]:
+    """Return the option that says what runs of different algorithms share."""
+    return [_optional("paired", _text("COLUMN", "Runs with the same here belong together, as folds; several: a,b."))]
+
+
 def _optional(name: str, annotation: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
@@ -142,7 +148,7 @@ def as_arguments(file: Path, said: Said) -> Said:
 
     if said["difference"] is None and not is_study_file(file):
         raise WrongUsage(f"say which difference is compared: {DIFFERENCES}")
-    columns = {name: several(said[name]) for name in ("algorithm", "algorithms", "instance", "ignore")}
+    columns = {name: several(said[name]) for name in SEVERAL if name in said}
     return said | columns | {"where": conditions(said["where"])}
 
 

@@ -7,14 +7,22 @@ from typing import Annotated, Literal
 
 import typer
 
-from ampler.app.shell.options import ResultsFile, Said, as_arguments, settings_options, table_options, takes
+from ampler.app.shell.options import (
+    ResultsFile,
+    Said,
+    as_arguments,
+    pairing_options,
+    settings_options,
+    table_options,
+    takes,
+)
 from ampler.app.shell.output import WrongUsage
 from ampler.core.errors import InvalidInput
 
 Option = typer.Option
 
 
-@takes(asked=[*settings_options(), *table_options()])
+@takes(asked=[*settings_options(), *table_options(), *pairing_options()])
 def report(
     file: ResultsFile,
     asked: Said,

@@ -47,6 +47,7 @@ class Columns:
     metric: str | None = None  # which of several metrics
     algorithms: tuple[str, ...] = ()  # compare these only: columns of a wide table, names in a long one
     ignore: tuple[str, ...] = ()  # columns that are as if they were not there
+    paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from ampler.core.runs import Runs
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, is_crossed, needed, row_names, varies
-from ampler.data.tables.columns import Columns, Long, Shape, Wide
+from ampler.data.tables.columns import Columns, Long, Shape, Wide, find
 from ampler.data.tables.directions import better_by_name
 from ampler.data.tables.outcomes import statuses
-from ampler.data.tables.vocabulary import DIMENSION, ROW_NUMBER, SEED, STEPS, fold, is_measure
+from ampler.data.tables.vocabulary import DIMENSION, FOLDS, ROW_NUMBER, SEED, STEPS, fold, is_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,8 @@ class ResultsTable:
     direction: Direction | None  # None: the table does not say what is better
     notes: tuple[str, ...]
     taken: str = ""  # which columns were taken for what
+    paired: str | None = None  # the columns that runs share, if the user says so
+    folds: str = ""  # a warning, if the runs are folds of a cross-validation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,12 +77,16 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
     value = rows.frame[long.values[0]].to_numpy(dtype=float)
     status, notes = statuses(rows.frame, long.status, value)
     algorithm, instance = rows.algorithm, rows.instance
+    pairing = tuple(find([str(name) for name in frame.columns], name, "paired") for name in columns.paired)
+    shared = combination(*(coded(rows.frame[name]).codes for name in pairing))[0] if pairing else None
     return ResultsTable(
-        Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status),
+        Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status, shared),
         _features(rows, long),
         _direction(rows.frame, long),
         (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
         _taken(shape, parts),
+        " and ".join(pairing) or None,
+        _about_folds(rows, (*long.index, *long.others), pairing),
     )
 
 
@@ -304,6 +310,25 @@ def _taken(shape: Shape, instance: Sequence[str]) -> str:
     named = " and ".join(map(repr, shape.names))
     way_out = "; choose with --algorithms or --ignore" if beside else ""
     return f"columns {quoted(shape.values, 6)} are taken as {side}, {named} as the {rows}{beside}{way_out}"
+
+
+def _about_folds(rows: _Rows, columns: Sequence[str], paired: Sequence[str]) -> str:
+    """Folds share their training data: what that does, and what to do."""
+    name = next((each for each in columns if fold(each) in FOLDS), None)
+    if name is None:
+        return ""
+    folds = len(coded(rows.frame[name]).names)
+    cells = combination(rows.algorithm.codes, rows.instance.codes)[1]
+    runs = len(rows.frame) / len(cells)
+    if folds < 2 or runs < 2:
+        return ""
+    pairing = "" if name in paired else f" compare fold by fold with --paired {name};"
+    return (
+        f"the runs are folds of a cross-validation (column {name!r}, {folds} of them): they share training data and are"
+        f" no independent runs, so the variance of their mean is about {1 + runs / (folds - 1):.2g} times what the"
+        f" standard errors say (Nadeau and Bengio 2003). The tests over instances do not use it. What to do:{pairing}"
+        " never take folds as instances; for independent runs draw other splits"
+    )
 
 
 def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:

@@ -106,9 +106,10 @@ def _odd(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     if len(frame) < FEWEST_ROWS or len(names) < 2:
         return []
     values = np.column_stack([_numbers(frame[name]) for name in names])
-    levels = np.array([len(np.unique(column[np.isfinite(column)])) for column in values.T]) / len(frame)
+    there = np.isfinite(values).sum(axis=0)
+    levels = np.array([len(np.unique(column[np.isfinite(column)])) for column in values.T]) / np.maximum(there, 1)
     whole = np.array([bool(np.all(column[np.isfinite(column)] % 1 == 0)) for column in values.T])
-    few, others_many = levels <= FEW_LEVELS, _all_others(levels >= MANY_LEVELS)
+    few, others_many = (levels <= FEW_LEVELS) & (there >= FEWEST_ROWS), _all_others(levels >= MANY_LEVELS)
     alone = whole & _all_others(~whole)
     suspects: list[int] = np.flatnonzero((few & others_many) | (alone & (_far(values) | _counts_up(values)))).tolist()
     return [names[k] for k in suspects if not _meets_others(values, k)]

@@ -64,10 +64,11 @@ DIMENSION = word_set("dim dims dimension dimensions ndim dimensionality")
 INDEX = word_set(
     "index run runid runno runnumber runindex rep repid repno repetition repetitionid repetitions replicate replicateid"
     " replication repeat repeatid execution executionid iteration trial trialid trialno trialnumber fold foldid cvfold"
-    " try tryid draw restart replica"
+    " kfold split splitid try tryid draw restart replica"
 )
 # One of the runs of a table that has them side by side: run.1, run_2, rep3, trial 5.
 RUN_WORD = re.compile(r"(?:run|rep|repetition|replicate|trial|fold|seed|split|attempt)[\s._-]*\d+", re.IGNORECASE)
+FOLDS = word_set("fold foldid cvfold split splitid cv kfold")  # of a cross-validation
 STEP = word_set("iteration")  # numbers the runs, unless another column does: then it counts steps within a run
 STEPS = word_set(  # never numbers the runs: rows that differ in it are moments of one run
     "epoch step timestep generation gen iter evals nevals evaluation evaluations nevaluations fevals nfev checkpoint"

@@ -1,0 +1,99 @@
+"""Runs that share a fold or a seed are compared run by run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ampler.analysis import analyse_runs
+from ampler.core.errors import InvalidData
+from ampler.core.failures import Drop
+from ampler.core.runs import Runs, at_rows
+from ampler.core.settings import AnalysisSettings
+
+SHARED, OWN = 2.0, 0.3  # spread of what runs share, and of what is their own
+ALGORITHMS = ("a", "b", "c")
+
+
+def runs_of(instances=6, runs=8, seed=0, levels=(20.0, 21.0, 22.0)):
+    """Runs with the same label are high or low together."""
+    rng = np.random.default_rng(seed)
+    shape = instances, runs, len(ALGORITHMS)
+    common = rng.normal(0, SHARED, (instances, runs, 1))
+    values = np.array(levels) + common + rng.normal(0, OWN, shape)
+    instance, label, algorithm = (axis.ravel() for axis in np.indices(shape))
+    names = tuple(f"i{k}" for k in range(instances))
+    return Runs(names, ALGORITHMS, instance, algorithm, values.ravel(), np.zeros(values.size, np.uint8), label), values
+
+
+@pytest.mark.parametrize(
+    ("difference", "reference"), [("simple", None), ("percent", "b"), ("percent", None), ("log-ratio", "a")]
+)
+def test_the_standard_error_is_that_of_the_paired_differences(difference, reference):
+    runs, _ = runs_of(instances=300, runs=12, seed=1)
+    asked = AnalysisSettings(difference=difference, reference=reference)
+    paired = analyse_runs(runs, asked)
+    assert np.allclose(paired.differences, analyse_runs(replace(runs, shared=None), asked).differences)
+    claimed = np.sqrt((paired.errors**2).mean(axis=0))
+    seen = paired.differences.std(axis=0, ddof=1)  # over instances that differ by their runs alone
+    assert claimed == pytest.approx(seen, rel=0.12)  # 300 instances know a standard deviation to 4 %
+    assert (paired.errors < analyse_runs(replace(runs, shared=None), asked).errors / 2).all()
+    assert (paired.guarded_errors > paired.errors).all()
+
+
+def test_simple_differences_have_the_error_of_the_paired_t_test():
+    runs, values = runs_of()
+    found = analyse_runs(runs, AnalysisSettings(difference="simple")).errors
+    d = values[:, :, 0] - values[:, :, 1]
+    assert found[:, 0] == pytest.approx(d.std(axis=1, ddof=1) / np.sqrt(d.shape[1]))
+
+
+def test_the_order_of_the_runs_does_not_matter():
+    runs, _ = runs_of()
+    mixed = at_rows(runs, np.random.default_rng(3).permutation(len(runs)))
+    asked = AnalysisSettings(difference="percent")
+    assert np.allclose(analyse_runs(mixed, asked).errors, analyse_runs(runs, asked).errors)
+
+
+def test_runs_without_a_partner_are_left_out_and_counted():
+    runs, values = runs_of()
+    lacking = at_rows(runs, np.delete(np.arange(len(runs)), 0))  # label 0 of a on i0
+    analysis = analyse_runs(lacking, AnalysisSettings(difference="simple", paired="fold"))
+    assert analysis.runs == len(runs) - 3
+    said = next(caution.sentence for caution in analysis.warnings if caution.kind == "unmatched")
+    assert said.startswith(f"{len(runs) - 3} runs of {len(runs) - 1} with a value are used")
+    assert analysis.differences[0, 0] == pytest.approx((values[0, 1:, 0] - values[0, 1:, 1]).mean())
+
+
+def test_an_algorithm_that_lacks_an_instance_does_not_unpair_the_others():
+    runs, values = runs_of()
+    rows = np.flatnonzero(~((runs.instance == 0) & (runs.algorithm == 2)))
+    found = analyse_runs(at_rows(runs, rows), AnalysisSettings(difference="simple"))
+    d = values[0, :, 0] - values[0, :, 1]
+    assert found.errors[0, 0] == pytest.approx(d.std(ddof=1) / np.sqrt(len(d)))
+    assert np.isnan(found.errors[0, 1:]).all()
+
+
+def test_a_failed_run_that_is_dropped_takes_its_partners_along():
+    runs, _ = runs_of()
+    status = runs.status.copy()
+    status[0] = 2
+    analysis = analyse_runs(replace(runs, status=status), AnalysisSettings(difference="simple", failures=Drop()))
+    assert analysis.runs == len(runs) - 3
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "message"),
+    [
+        ({"shared": np.zeros(144, np.intp)}, {}, "'a' has two on 'i0' that share the same"),
+        ({"shared": np.arange(144)}, {}, "no runs of all algorithms on an instance share anything"),
+        ({}, {"statistic": "median"}, "compared by their mean, got statistic 'median'"),
+        ({}, {"se": 0.1, "start": 5}, "cannot have been ended by their values"),
+    ],
+)
+def test_pairs_that_cannot_be_are_refused(change, settings, message):
+    runs, _ = runs_of()
+    with pytest.raises(InvalidData, match=message):
+        analyse_runs(replace(runs, **change), AnalysisSettings(difference="simple", **settings))

@@ -10,19 +10,17 @@ Results are kept group by group, so a run that was stopped goes on where it was;
 
 from __future__ import annotations
 
-import argparse
-import csv
 import sys
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from kept_results import FOLDER, append, asked, read
 from sampling_simulation import DISTRIBUTIONS, PAPER, PATTERNS, Cell, Rule, simulate, streams_for, tabulated_chi_square
 
-FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
 REPLICATIONS = 200
 PROMISED = 0.95
 RULES = (PAPER, Rule(), Rule(edition=2), Rule(guard="all", edition=2))
@@ -66,14 +64,10 @@ class Row:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    how = parser.add_mutually_exclusive_group()
-    for option in ("--write", "--page"):
-        how.add_argument(option, action="store_true")
-    chosen = parser.parse_args()
+    chosen = asked(__doc__)
     path = FOLDER / "guard.csv"
     if chosen.page:
-        rows = read(path)
+        rows = read(path, Row)
     else:
         rows = measure([group for group in groups() if chosen.write or group[1] == 2], path if chosen.write else None)
     if chosen.write or chosen.page:
@@ -102,7 +96,7 @@ def cells_of(statistic: str, algorithms: int, distribution: str) -> list[Cell]:
 
 def measure(wanted: list[tuple[str, int, str]], path: Path | None) -> list[Row]:
     """Simulate the groups that the file does not hold yet, and add them there."""
-    rows = read(path) if path else []
+    rows = read(path, Row) if path else []
     known = {row.group for row in rows}
     for group in wanted:
         if group not in known:
@@ -110,7 +104,7 @@ def measure(wanted: list[tuple[str, int, str]], path: Path | None) -> list[Row]:
                 fresh = list(measured(*group))
             rows += fresh
             if path:
-                _append(path, fresh)
+                append(path, fresh)
             print(*group, file=sys.stderr)
     return rows
 
@@ -133,23 +127,6 @@ def measured(statistic: str, algorithms: int, distribution: str, replications: i
             np.mean([(outcome.hard_within == 1).mean() for outcome in outcomes]),
         )
         yield Row(statistic, algorithms, distribution, name, len(cells), *(round(float(x), 4) for x in numbers))
-
-
-def read(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        types = {field.name: {"int": int, "float": float}.get(str(field.type), str) for field in fields(Row)}
-        return [Row(**{name: types[name](text) for name, text in row.items()}) for row in csv.DictReader(file)]
-
-
-def _append(path: Path, rows: list[Row]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if new:
-            writer.writerow(field.name for field in fields(Row))
-        writer.writerows(astuple(row) for row in rows)
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------

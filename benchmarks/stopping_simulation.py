@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from ampler.analysis.stopping import biased_by_stopping, shift_between
+from ampler.core.choices import Estimate
 from ampler.sampling.allocation import largest_error, next_runs
 from ampler.sampling.bias import stopping_bias
 from ampler.sampling.rules import Accuracy, default_budget
@@ -27,7 +30,8 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 
 SEED = 1978  # fixed before the first look
 ALPHA = 0.05
-ESTIMATES = ("all runs", "corrected", "first runs")
+ESTIMATES: dict[str, Estimate] = {"all runs": "all-runs", "corrected": "corrected", "first runs": "first-runs"}
+UNWARNED = "corrected, without a warning"  # claims that are printed without a word against them
 ROWS = 1500  # instances sampled at once: their streams fit into memory
 
 
@@ -86,14 +90,35 @@ class Cells:
 
 def false_claims(study: Study, studies: int, *, key: int = 0) -> dict[str, tuple[float, float, float]]:
     """Return for each estimate the share of studies with a false claim, its standard error, and the mean t."""
-    found: dict[str, list[Floats]] = {name: [] for name in ESTIMATES}
+    found: dict[str, list[Floats]] = {name: [] for name in (*ESTIMATES, UNWARNED)}
     per_batch = max(1, ROWS // study.instances)
     for batch in range(0, studies, per_batch):
         size = min(per_batch, studies - batch)
         cells = sampled(study, size * study.instances, [SEED, key, batch])
-        for name, differences in estimates(study, cells).items():
-            found[name].append(_t(differences.reshape(size, study.instances, -1)))
+        differences = {name: each.reshape(size, study.instances, -1) for name, each in estimates(study, cells).items()}
+        for name, each in differences.items():
+            found[name].append(_t(each))
+        told = [is_warned(study, cells, differences, place) for place in range(size)]
+        found[UNWARNED].append(np.where(np.array(told)[:, None], 0.0, found["corrected"][-1]))
     return {name: _errors(np.concatenate(t), study.instances) for name, t in found.items()}
+
+
+def is_warned(study: Study, cells: Cells, differences: dict[str, Floats], place: int) -> bool:
+    """Whether the analysis of this study begins with the warning that nothing should be claimed on it."""
+    shift = shift_between({kind: differences[name][place] for name, kind in ESTIMATES.items()}, "corrected")
+    rows = slice(place * study.instances, (place + 1) * study.instances)
+    skewness = pooled_skewness(cells.counts[rows], cells.variances[rows], cells.skews[rows])
+    known = SimpleNamespace(
+        rule=study.rule,
+        skewness=skewness,
+        largest_skewness=float(np.abs(skewness).max()),
+        blocks=SimpleNamespace(algorithms=study.names),
+    )
+    pairs = [
+        (study.names[i], study.names[j]) for i, j in zip(study.contrasts.first, study.contrasts.second, strict=True)
+    ]
+    said = biased_by_stopping(shift, pairs, estimates=known, used="corrected", instances=study.instances)  # type: ignore[arg-type]
+    return said is not None and said.kind == "biased"
 
 
 def estimates(study: Study, cells: Cells) -> dict[str, Floats]:

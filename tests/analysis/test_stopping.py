@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ampler.analysis import analyse_runs
-from ampler.analysis.words import CLAIM_NOTHING, headline, text_lines
+from ampler.analysis.words import CLAIM_NOTHING, about_stopping, headline, text_lines
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
@@ -144,3 +144,27 @@ def test_the_words_of_the_rule_are_as_good_as_the_rule(skewed):
     words = AnalysisSettings(difference="simple", reference="steady", se=RULE.se, start=RULE.start)
 
     assert analyse_runs(skewed, words).comparisons == analysis_of(skewed, RULE).comparisons
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        ("corrected", "comes from all runs, corrected."),
+        ("all-runs", "comes from all runs as they are."),
+        ("first-runs", "comes from the first runs."),
+    ],
+)
+def test_every_analysis_says_what_all_runs_and_the_first_runs_give(skewed, estimate, words):
+    analysis = analysis_of(skewed, RULE, estimate=estimate)
+    sentence = about_stopping(analysis)
+    gaps = [abs(each.all_runs - each.first_runs) for each in analysis.diagnoses]
+    worst = analysis.diagnoses[int(np.argmax(gaps))]
+
+    assert "which biases them" in sentence
+    assert f"steady × {worst.second} differ by {worst.all_runs:.3g} and {worst.first_runs:.3g}" in sentence
+    assert sentence.endswith(words)
+    assert sentence in list(text_lines(analysis))
+
+
+def test_without_a_rule_that_looks_at_values_nothing_is_said_of_it(skewed):
+    assert about_stopping(analyse_runs(skewed, AnalysisSettings(difference="simple"))) is None

@@ -45,6 +45,13 @@ def test_the_default_rule_is_named_with_its_guard(study_file):
     assert "(Smyth 2004)" in text
 
 
+def test_what_was_done_about_values_that_decided_when_runs_ended(study_file):
+    path = study_file()
+    assert "The values decided when runs ended; the estimates were corrected for the bias" in paragraph(path)
+    assert "from the first runs of each algorithm alone" in paragraph(path, estimate="first-runs")
+    assert "decided when runs ended" not in paragraph(study_file(Fixed(runs=3)))
+
+
 def test_the_papers_rule_is_named_as_its_algorithm_1(study_file):
     text = paragraph(study_file(Accuracy.as_in_paper(se=0.6, start=4, budget=60, **ASKED)))
 

@@ -32,7 +32,7 @@ from ampler.stats.shape import error_inflation, skewness_error
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
-REMEDY = "the bootstrap-t test keeps its level (test bootstrap-t)"
+REMEDY = "the bootstrap-t test keeps close to its level (test bootstrap-t)"
 FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
 UNSTABLE = 0.25  # a denominator known no better than this share of itself makes its ratio unreliable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -42,7 +42,11 @@ def shift_of(estimates: Estimates, contrasts: Contrasts, used: Estimate) -> Shif
     """Return what stopping did to the mean differences; None if no values decided on the runs."""
     if estimates.rule is None:
         return None
-    by: dict[Estimate, Floats] = {kind: estimates.differences(contrasts, kind) for kind in get_args(Estimate)}
+    return shift_between({kind: estimates.differences(contrasts, kind) for kind in get_args(Estimate)}, used)
+
+
+def shift_between(by: Mapping[Estimate, Floats], used: Estimate) -> Shift:
+    """Return how far the mean differences by each estimate lie apart; instances in rows, pairs in columns."""
     all_runs, corrected, first_runs = (_mean(by[kind]) for kind in ("all-runs", "corrected", "first-runs"))
     gap = by[used] - by["first-runs"]
     return Shift(

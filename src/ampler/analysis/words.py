@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Subgroup
-from ampler.analysis.results import Analysis
+from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
     amount_in_words,
@@ -246,7 +246,7 @@ def _label(comparison: Comparison, analysis: Analysis) -> str:
     return comparison.second if analysis.settings.reference is not None else _pair(comparison)
 
 
-def _pair(of: Comparison | Subgroup) -> str:
+def _pair(of: Comparison | Subgroup | Diagnosis) -> str:
     return f"{of.first} × {of.second}"
 
 
@@ -269,6 +269,21 @@ def about_intervals(analysis: Analysis) -> str:
     """Say which intervals the table has, and which the sentences."""
     level = paired_test(analysis.settings.test).procedure.level
     return f"Intervals in the table are at the {level} level of their rank; those in the sentences hold jointly."
+
+
+def about_stopping(analysis: Analysis) -> str | None:
+    """Say what all runs and the first runs give, where values decided when runs ended; None where they did not."""
+    known = [each for each in analysis.diagnoses if math.isfinite(each.all_runs - each.first_runs)]
+    if not known:
+        return None
+    most = max(known, key=lambda each: abs(each.all_runs - each.first_runs))
+    by_all, by_first = (size_in_words(each, analysis.settings) for each in (most.all_runs, most.first_runs))
+    used = {"corrected": "all runs, corrected", "all-runs": "all runs as they are", "first-runs": "the first runs"}
+    return (
+        "Values decided when runs ended, which biases them: by all runs as they are and by the first runs, which nobody"
+        f" ended, {_pair(most)} differ by {by_all} and {by_first}, the furthest apart of all."
+        f" What is tested comes from {used[analysis.settings.estimate]}."
+    )
 
 
 def question_lines(analysis: Analysis) -> Iterator[str]:
@@ -340,6 +355,8 @@ def _notes(analysis: Analysis) -> Iterator[str]:
             f"Equivalence within {margin_in_words(asked.margin, asked)} at family-wise level {digits(asked.alpha / 2)}:"
             f" {established} of {len(tests)} established."
         )
+    if stopped := about_stopping(analysis):
+        yield stopped
     yield from (f"! {caution.sentence}" for caution in analysis.warnings if caution.kind != "columns")
 
 

@@ -14,6 +14,7 @@ from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.units import accuracy_in_words, margin_in_words
 from ampler.analysis.words import instances_in_words, solved
+from ampler.core.choices import Estimate
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits
@@ -246,12 +247,13 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
     if settings.floor is not None:
         yield Sentence(f"Values below {digits(settings.floor)} counted as {digits(settings.floor)}")
     if settings.are_rates:
-        yield from _rates()
+        yield from (*_rates(), *_stopping(analysis))
         return
     yield Sentence(
         f"On each instance the runs of an algorithm were summarised by their {settings.statistic}, and {base} were the"
         " paired observations, one per pair of algorithms and instance"
     )
+    yield from _stopping(analysis)
     if settings.difference == "percent" and settings.reference is None:
         how = "by the delta method" if settings.formula == "delta" else "by the published formula"
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
@@ -268,6 +270,19 @@ def _rates() -> Iterator[Sentence]:
         " prior), as equal outcomes of few runs are no certainty",
         ("brown2001",),
     )
+
+
+STOPPED: dict[Estimate, str] = {
+    "corrected": "the estimates were corrected for the bias that this gives them, to first order",
+    "first-runs": "the estimates come from the first runs of each algorithm alone, which their values did not end",
+    "all-runs": "the estimates, from all runs as they are, have the bias that this gives them",
+}
+
+
+def _stopping(analysis: Analysis) -> Iterator[Sentence]:
+    """What was done about values that decided when runs ended."""
+    if any(math.isfinite(each.all_runs) for each in analysis.diagnoses):
+        yield Sentence(f"The values decided when runs ended; {STOPPED[analysis.settings.estimate]}")
 
 
 def _failures(analysis: Analysis) -> Iterator[Sentence]:

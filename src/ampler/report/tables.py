@@ -151,14 +151,19 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     failed = any(each.unsolved for each in analysis.diagnoses)
     steps = paired_test(analysis.settings.test).procedure
     within = (f"p of equivalence ({steps.name})", "equivalent") if asked else ()
+    stopped, factor = any(math.isfinite(each.all_runs) for each in analysis.diagnoses), table_factor(analysis.settings)
     header = (
         *("comparison", "skewness", "run noise", *within),
         *(("instances neither solved",) if failed else ()),
+        *((unit_header("mean by all runs", analysis.settings), "by the first runs") if stopped else ()),
+    )
+    bias = (
+        " Values decided when runs ended, which biases them: the means by all runs as they are and by the first runs."
     )
     return ReportTable(
         name="assumptions",
         caption="Skewness of the differences over the instances, and run noise: the mean squared standard error as a"
-        " share of their variance (above 25 % it costs power).",
+        f" share of their variance (above 25 % it costs power).{bias if stopped else ''}",
         header=header,
         rows=tuple(
             (
@@ -171,6 +176,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
                     else ()
                 ),
                 *((Cell(str(each.unsolved), each.unsolved),) if failed else ()),
+                *((number_cell(factor * each.all_runs), number_cell(factor * each.first_runs)) if stopped else ()),
             )
             for each in analysis.diagnoses
         ),

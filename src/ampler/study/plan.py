@@ -12,12 +12,13 @@ from ampler.core.checks import integer, positive
 from ampler.core.choices import TargetWord
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
-from ampler.core.failures import Drop, FailurePolicy, Par, StopStudy, as_policy, completed, policy_data
+from ampler.core.failures import Drop, FailurePolicy, Par, Penalty, StopStudy, as_policy, completed, policy_data
 from ampler.core.plain import origin, plain
 from ampler.core.settings import RATE, AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
+from ampler.sampling.rules import Accuracy
 from ampler.study.command_line import check_command, check_dashes, places
 from ampler.study.seeds import in_order
 from ampler.study.stopping import AllInstances, checked_groups
@@ -84,7 +85,11 @@ def make_plan(
         retries=retries,
         needed=needed,
         power=reached,
-        warnings=(*_power_warnings(question, needed, reached, len(used)), *_seed_warnings(compared)),
+        warnings=(
+            *_power_warnings(question, needed, reached, len(used)),
+            *_seed_warnings(compared),
+            *_stopping_warnings(rule, policy),
+        ),
         study_rule=None if isinstance(study_rule, AllInstances) else study_rule,
     )
     checked_groups(plan)
@@ -352,6 +357,17 @@ def _power_warnings(question: Question, needed: int | None, reached: float | Non
     return [
         f"{needed} instances are needed for power {question.power:g} at effect {question.effect:g},"
         f" {used} are used: {power}; add instances, or plan for a larger effect"
+    ]
+
+
+def _stopping_warnings(rule: Callable[[Any], Decision], policy: FailurePolicy) -> list[str]:
+    """Rare and large values are missed by a rule that stops where values look alike."""
+    if not isinstance(rule, Accuracy) or not isinstance(policy, Penalty | Par) or rule.statistic != "mean":
+        return []
+    return [
+        "failed runs count as a penalty, and the values decide when runs end: an algorithm that fails seldom looks"
+        " exact until its first failure, ends early without one, and seems better than it is; run every algorithm"
+        ' equally often (allocation = "fixed" and runs = 30 under [rule], Fixed(runs=30) in Python)'
     ]
 
 

@@ -495,3 +495,56 @@ def test_par_takes_the_limit_of_what_is_measured_and_asks_where_there_are_severa
 def test_a_cutoff_that_is_no_time_is_refused(read, cutoff):
     with pytest.raises(InvalidPlan, match="on-failure must be"):
         read(DEFAULTS.replace("cutoff = 1", f"cutoff = {cutoff}"))
+
+
+PENALISED = """
+    difference = "simple"
+    better = "lower"
+    {top}
+
+    [run]
+    on-failure = {policy}
+    timeout = "10s"
+
+    {rule}
+
+    [[algorithm]]
+    name = "a"
+    command = "solve {{seed}} {{instance}}"
+
+    [[algorithm]]
+    name = "b"
+    command = "solve -b {{seed}} {{instance}}"
+
+    [instances]
+    names = ["i1", "i2", "i3"]
+    use = "all"
+"""
+
+
+@pytest.mark.parametrize("policy", ["{ par = 10 }", "{ penalty = 1e6 }"])
+def test_where_failed_runs_count_as_a_penalty_every_algorithm_is_run_equally_often(read, policy):
+    study = read(PENALISED.format(top="", policy=policy, rule=""))
+    assert study.plan.rule == Fixed(runs=30)
+    assert "every algorithm is run 30 times on each instance" in study.notes[0]
+    assert study.plan.warnings == ()
+    assert read(PENALISED.format(top="", policy=policy, rule="[rule]\nruns = 7")).plan.rule == Fixed(runs=7)
+
+
+@pytest.mark.parametrize("policy", ["{ par = 10 }", "{ penalty = 1e6 }"])
+def test_those_who_want_an_accuracy_all_the_same_are_warned(read, policy):
+    study = read(PENALISED.format(top="se = 0.1", policy=policy, rule=""))
+    assert isinstance(study.plan.rule, Accuracy)
+    assert "an algorithm that fails seldom looks exact until its first failure" in study.plan.warnings[0]
+    assert 'allocation = "fixed" and runs = 30 under [rule]' in study.plan.warnings[0]
+
+
+def test_a_median_hardly_feels_a_penalty_and_dropped_runs_have_none(read):
+    medians = read(PENALISED.format(top='se = 0.1\nstatistic = "median"', policy="{ par = 10 }", rule=""))
+    dropped = read(PENALISED.format(top="se = 0.1", policy='"drop"', rule=""))
+    assert medians.plan.warnings == dropped.plan.warnings == ()
+
+
+def test_without_a_penalty_the_accuracy_must_be_said(read):
+    with pytest.raises(InvalidPlan, match="se must be given"):
+        read(PENALISED.format(top="", policy='"drop"', rule=""))

@@ -86,6 +86,8 @@ def tell(analysis: Analysis) -> None:
     say_lines(words.holm_lines(analysis))
     print()
     say(words.about_intervals(analysis))
+    if stopped := words.about_stopping(analysis):
+        say(stopped)
     say(words.together(analysis))
     mind = [caution.sentence for caution in analysis.warnings if caution.kind != "columns"]
     if mind:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from ampler.core.checks import integer, positive
 from ampler.core.errors import InvalidInput, InvalidPlan
-from ampler.core.failures import StopStudy
+from ampler.core.failures import FailurePolicy, Par, Penalty, StopStudy
 from ampler.core.settings import declared
 from ampler.core.values import Algorithm, Command, Decision, Function, Limits, Plan, Question, Reading
 from ampler.sampling.allocation import Allocation
@@ -57,25 +57,42 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
     with _pointing(top):
         question = _question(top)
         algorithms = _algorithms(top, defaults, file.parent)
+        policy = run.read("on-failure", keys.on_failure, StopStudy())
         plan = make_plan(
             question=question,
             algorithms=algorithms,
             instances=read_instances(available, file.parent),
-            rule=_rule(top, question, algorithms),
+            rule=_rule(top, question, algorithms, usual=_usual_allocation(document, policy)),
             seed=top.read("seed", integer, 0),
             count=available.read("use", keys.use, "needed"),
             name=top.read("name", keys.text, file.stem),
             limits=_common_limits(run, defaults),
-            policy=run.read("on-failure", keys.on_failure, StopStudy()),
+            policy=policy,
             retries=run.read("retries", keys.at_least(0), 0),
         )
-    return StudyFile(file, plan, run.read("workers", keys.at_least(1), None), notes=_left_open(document))
+    return StudyFile(file, plan, run.read("workers", keys.at_least(1), None), notes=_left_open(document, plan))
 
 
-def _left_open(document: dict[str, Any]) -> tuple[str, ...]:
-    if "better" in document:
-        return ()
-    return ('better is not said, so lower values are taken as better; write better = "lower" or better = "higher"',)
+def _left_open(document: dict[str, Any], plan: Plan) -> tuple[str, ...]:
+    """What the file does not say, and what is taken instead."""
+    notes = []
+    if "better" not in document:
+        notes.append(
+            'better is not said, so lower values are taken as better; write better = "lower" or better = "higher"'
+        )
+    if isinstance(plan.rule, Fixed) and "allocation" not in document.get("rule", {}):
+        notes.append(
+            f"neither se nor an allocation is said, and failed runs count as a penalty: every algorithm is run"
+            f" {plan.rule.runs} times on each instance, so that no value decides when runs end"
+        )
+    return tuple(notes)
+
+
+def _usual_allocation(document: dict[str, Any], policy: FailurePolicy) -> str:
+    """The allocation of those who say none: where rare values are large, values must not decide when runs end."""
+    rule = document.get("rule", {})
+    free = "se" not in document and isinstance(rule, dict) and set(rule) <= {"runs"}
+    return "fixed" if free and isinstance(policy, Penalty | Par) else "optimal"
 
 
 def _text(file: Path) -> str:
@@ -156,9 +173,9 @@ def _reader(key: str) -> keys.Reader[Any]:
     return keys.target if key == "target" else declared()[key].check or keys.text
 
 
-def _rule(top: Table, question: Question, algorithms: list[Algorithm]) -> Callable[[Any], Decision]:
+def _rule(top: Table, question: Question, algorithms: list[Algorithm], *, usual: str) -> Callable[[Any], Decision]:
     table = _subtable(top, "rule")
-    allocation = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), "optimal")
+    allocation = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), usual)
     useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
     if useless:
         raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; leave it out")

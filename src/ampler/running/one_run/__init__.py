@@ -6,6 +6,7 @@ In reading order:
 * `functions`: calls of Python functions
 * `returned`, `surroundings`: the value in what they return, and what is put back of what they change
 * `threaded`: runs beside other threads, by a child with one
+* `warmth`: what functions import is imported once, though every run has a child of its own
 * `processes`, `guardian`: process groups that end with their owner, whatever becomes of it
 * `strays`: daemons that left their group, found and ended with the run
 * `readings`, `numerals`: the value in what a command printed

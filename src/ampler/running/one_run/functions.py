@@ -20,6 +20,7 @@ from ampler.running.one_run.readings import NoValue, Result
 from ampler.running.one_run.returned import raised, result_of
 from ampler.running.one_run.strays import Watch
 from ampler.running.one_run.surroundings import Surroundings
+from ampler.running.one_run.warmth import Arrival, warm_up
 
 DEAF = 251  # the exit code of a child whose function has closed the pipe for its answer
 
@@ -57,7 +58,8 @@ def call(function: Function, instance: Instance, seed: int) -> Call:
 def call_forked(function: Function, instance: Instance, seed: int, limits: Limits) -> Call | Ending:
     """Call a function in a forked child; an Ending when the child ended without an answer.
 
-    The child knows the function and the instance already: nothing is pickled but the answer.
+    The child knows the function and the instance already: nothing is pickled but the answer. What it has imported is
+    imported here, so that the next child need not.
     """
     flush()
     strays = Watch(alone=True)
@@ -101,12 +103,13 @@ def flush() -> None:
 
 def _answered(answer: bytearray, ending: Ending) -> Call:
     try:
-        called = pickle.loads(answer)
+        called, imported = pickle.loads(answer)
         assert isinstance(called, Call)
-        return called
     except Exception:
         reason = "it wrote into the pipe through which its value must come"
         return Call(None, ending.seconds, ending.cpu_seconds, reason)
+    warm_up(imported)
+    return called
 
 
 def _live_as_child(
@@ -118,11 +121,12 @@ def _live_as_child(
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         pipe = os.fstat(answers).st_ino
+        arrival = Arrival()
         called = call(function, instance, seed)
         code = DEAF
         if os.fstat(answers).st_ino == pipe:  # else it is a file of the function's by now
             with open(answers, "wb") as file:
-                pickle.dump(called, file)
+                pickle.dump((called, arrival.imported()), file)
             flush()
             code = 0
     finally:

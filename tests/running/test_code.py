@@ -1,6 +1,7 @@
 """Code that has changed is noticed before anything runs, and what becomes of the old runs is the user's to say."""
 
 import random
+import signal
 import sys
 
 import pytest
@@ -117,7 +118,7 @@ def test_what_was_interrupted_in_the_middle_mixes_nothing(version, store):
 
     def stops(instance, seed):
         if len(version.calls) >= 15:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return original(instance, seed)
 
     cut = make_plan(

@@ -8,7 +8,8 @@ import io
 import pytest
 
 from ampler.report import render
-from ampler.report.bayes import bayes_tabular, probable_table, ranking_table, sensitivity_table
+from ampler.report.bayes import probable_table, probable_tables, probable_words, ranking_table, sensitivity_table
+from ampler.report.latex import bayes_tabular
 from ampler.report.subject import Subject
 
 
@@ -75,3 +76,8 @@ def test_a_comparison_without_a_posterior_is_empty_in_the_csv(study_of):
     rows = list(csv.DictReader(io.StringIO(render(Subject("x", analysis), "csv"))))
 
     assert [row["mean_worse"] == "" for row in rows] == ["three" in (row["first"], row["second"]) for row in rows]
+
+
+def test_without_a_margin_a_report_says_why_it_has_no_probabilities(nasty):
+    assert probable_words(nasty).headline.startswith("No verdicts: without a margin")
+    assert probable_tables(nasty) == ()

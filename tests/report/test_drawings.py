@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ampler.report.drawings import drawings, telling_pairs
+from ampler.report.drawings import drawings, hardest_pair, telling_pairs
 
 
 def test_the_pairs_shown_in_detail_are_those_that_tell_most(paper):
@@ -28,3 +28,24 @@ def test_figures_are_drawn_one_at_a_time(nasty):
 
     assert len(set(names)) == len(names)
     assert "subgroups-1" in names
+
+
+def test_a_margin_adds_the_figures_of_what_is_probable(study_of):
+    judged = study_of(["one", "two", "three"], margin=0.5)
+
+    names = {drawing.name: drawing.section for drawing in drawings(judged)}
+
+    assert {name for name, section in names.items() if section == "probable"} == {"probable", "best", "simplex"}
+    assert not {"probable", "simplex"} & {drawing.name for drawing in drawings(study_of(["one", "two", "three"]))}
+
+
+def test_the_triangle_is_drawn_of_the_pair_that_is_hardest_to_decide(study_of):
+    bayes = study_of(["one", "two", "three", "four", "five"], margin=0.5).bayes
+
+    chosen = hardest_pair(bayes)
+
+    undecided = [each for each in bayes.comparisons if each.verdict == "undecided"]
+    assert chosen in undecided
+    certain = [max(each.chances.worse, each.chances.equivalent, each.chances.better) for each in undecided]
+    assert max(chosen.chances.worse, chosen.chances.equivalent, chosen.chances.better) == max(certain)
+    assert hardest_pair(study_of(["one", "two"], instances=2, margin=0.5).bayes) is None

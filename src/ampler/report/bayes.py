@@ -1,14 +1,53 @@
-"""What is probable, in a report: its tables, and its table for a paper. Pure."""
+"""What is probable, in a report: its words and its tables, the same for every format. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from ampler.analysis import Analysis
 from ampler.analysis.bayes import Bayes, Chances, Probable
-from ampler.analysis.bayes.words import said_verdict, sides
+from ampler.analysis.bayes.words import (
+    ABOUT_RANKING,
+    NO_MARGIN,
+    bayes_headline,
+    bayes_sentences,
+    footnotes,
+    said_verdict,
+    shown_interval,
+    shown_mean,
+    sides,
+)
+from ampler.analysis.units import unit_header
 from ampler.core.wording import digits
-from ampler.report.latex import MOST_ROWS, booktabs, escaped, tex_number, wrapped
 from ampler.report.tables import Cell, ReportTable, interval_cell, number_cell, words_cell
+
+
+@dataclass(frozen=True, slots=True)
+class ProbableWords:
+    """What is said around the tables: the answer, a sentence for each verdict, and what to know of them."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def probable_words(analysis: Analysis) -> ProbableWords:
+    """Return what a report says of probabilities; without a margin, why it gives none."""
+    if analysis.settings.margin is None:
+        return ProbableWords(NO_MARGIN, (), ())
+    bayes = analysis.bayes
+    notes = (*footnotes(bayes), ABOUT_RANKING) if bayes.ranking is not None else footnotes(bayes)
+    return ProbableWords(bayes_headline(bayes), tuple(bayes_sentences(bayes)), tuple(notes))
+
+
+def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
+    """Return the tables of a report with a margin: the comparisons, other models, rankings."""
+    if analysis.settings.margin is None:
+        return ()
+    ranking = ranking_table(analysis.bayes)
+    found = (probable_table(analysis.bayes), sensitivity_table(analysis.bayes))
+    return found if ranking is None else (*found, ranking)
 
 
 def probable_table(bayes: Bayes) -> ReportTable:
@@ -22,7 +61,7 @@ def probable_table(bayes: Bayes) -> ReportTable:
         name="probable",
         caption="How probable it is, beside the tests: the posterior of the mean over instances, of the same given all"
         " comparisons (shared), and of a new instance of the same kind.",
-        header=("comparison", "verdict", "mean", level, *names),
+        header=("comparison", "verdict", unit_header("mean", bayes.analysis.settings), level, *names),
         rows=tuple(_row(each, bayes, shared=shared) for each in bayes.comparisons),
         words=frozenset({0, 1}),
     )
@@ -63,9 +102,9 @@ def sensitivity_table(bayes: Bayes) -> ReportTable:
             (
                 words_cell(f"{own.first} × {own.second}"),
                 words_cell(said_verdict(own, bayes)),
-                words_cell("–") if each.robust is None else interval_cell(each.robust.interval),
-                *_three(None if each.robust is None else bayes.chances(each.robust.areas)),
-                *_three(None if each.signed_rank is None else bayes.chances(each.signed_rank), 2),
+                words_cell("–") if each.robust is None else interval_cell(shown_interval(each.robust, bayes)),
+                *chance_cells(None if each.robust is None else bayes.chances(each.robust.areas)),
+                *chance_cells(None if each.signed_rank is None else bayes.chances(each.signed_rank), 2),
             )
             for own, each in rows
         ),
@@ -78,15 +117,16 @@ def _row(each: Probable, bayes: Bayes, *, shared: bool) -> tuple[Cell, ...]:
     return (
         words_cell(f"{each.first} × {each.second}"),
         words_cell(said_verdict(each, bayes)),
-        words_cell("–") if own is None else number_cell(own.mean),
-        words_cell("–") if own is None else interval_cell(own.interval),
-        *_three(each.chances),
-        *(_three(each.shared_chances) if shared else ()),
-        *_three(each.new_chances),
+        words_cell("–") if own is None else number_cell(shown_mean(own, bayes)),
+        words_cell("–") if own is None else interval_cell(shown_interval(own, bayes)),
+        *chance_cells(each.chances),
+        *(chance_cells(each.shared_chances) if shared else ()),
+        *chance_cells(each.new_chances),
     )
 
 
-def _three(chances: Chances | None, places: int = 3) -> Iterator[Cell]:
+def chance_cells(chances: Chances | None, places: int = 3) -> Iterator[Cell]:
+    """Yield the three probabilities, or dashes where they are not known."""
     for side in ("worse", "equivalent", "better"):
         yield Cell("–", -1.0) if chances is None else _chance(chances.of(side), places)
 
@@ -97,37 +137,3 @@ def _chance(value: float, places: int = 3) -> Cell:
     if value < least / 2:
         return Cell(f"<{least:.{places}f}", value)
     return Cell(f">{1 - least:.{places}f}" if value > 1 - least / 2 else f"{value:.{places}f}", value)
-
-
-# for a paper --------------------------------------------------------------------------------------------------------
-
-
-def bayes_tabular(bayes: Bayes) -> str:
-    r"""Return the table for a paper: mean, interval, three probabilities, those of a new instance, the verdict.
-
-    It needs \usepackage{booktabs} in the preamble.
-    """
-    first, same, second = sides(bayes)
-    header = ["comparison", "mean", rf"{digits(100 * bayes.level)}\,\% interval", first, same, second]
-    rows = [
-        [
-            rf"{wrapped(each.first)} $\times$ {wrapped(each.second)}",
-            "--" if each.posterior is None else tex_number(each.posterior.mean),
-            "--" if each.posterior is None else _tex_interval(each.posterior.interval),
-            *_tex_three(each.chances),
-            *_tex_three(each.new_chances),
-            escaped(said_verdict(each, bayes)).replace("–", "--"),
-        ]
-        for each in bayes.comparisons
-    ]
-    new = [f"new: {side}" for side in (first, same, second)]
-    return booktabs([*header, *new, "verdict"], rows, align="lrc" + "r" * 6 + "l", long=len(rows) > MOST_ROWS)
-
-
-def _tex_interval(interval: tuple[float, float]) -> str:
-    low, high = (tex_number(end).strip("$") for end in interval)
-    return f"$[{low}, {high}]$"
-
-
-def _tex_three(chances: Chances | None) -> list[str]:
-    return ["--" if cell.text == "–" else f"${cell.text}$" for cell in _three(chances)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ampler.analysis import Analysis
+from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
 from ampler.core.errors import AmplerError
 from ampler.design import achieved_power
@@ -39,6 +40,7 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report, one after the other, so that one at a time is in memory."""
     yield _intervals(analysis)
     yield from _power(analysis)
+    yield from _probable(analysis)
     yield from _accuracy(analysis)
     yield _runs(analysis)
     yield from _ranks(analysis)
@@ -145,6 +147,61 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
         " there if it is small."
     )
     yield Drawing("power", "comparisons", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", ax)
+
+
+def _probable(analysis: Analysis) -> Iterator[Drawing]:
+    """Where a margin asks for it: all comparisons, the rankings, and the pair that is hardest to decide."""
+    if analysis.settings.margin is None:
+        return
+    bayes = analysis.bayes
+    chosen = hardest_pair(bayes)
+    if chosen is not None:
+        yield _all_probable(analysis)
+    if bayes.ranking is not None:
+        words = f"{bayes.ranking.algorithms[0]} is the best of all with probability {bayes.ranking.best[0]:.2f}."
+        caption = (
+            "By rankings alone (Plackett–Luce): how probably each algorithm is better than each other, the probability"
+            " to be the best of all, and the chance to be first on an instance."
+        )
+        yield Drawing("best", "probable", caption, words, plots.draw_best(plots.best_data(analysis)))
+    if chosen is not None:
+        yield _simplex(analysis, chosen)
+
+
+def hardest_pair(bayes: Bayes) -> Probable | None:
+    """Return the comparison whose verdict is hardest: of those undecided, or of all, the one nearest to certainty."""
+    found = [each for each in bayes.comparisons if each.chances is not None]
+    undecided = [each for each in found if not each.claims]
+    if not found:
+        return None
+    return max(undecided, key=_certainty) if undecided else min(found, key=_certainty)
+
+
+def _certainty(each: Probable) -> float:
+    assert each.chances is not None
+    return max(each.chances.worse, each.chances.equivalent, each.chances.better)
+
+
+def _all_probable(analysis: Analysis) -> Drawing:
+    caption = (
+        "What is believed of each difference, beside the margin (band): its mean over instances (thick) and its value"
+        " on a new instance (thin), with the probabilities of both sides of the margin and between."
+    )
+    claims = sum(each.claims for each in analysis.bayes.comparisons)
+    words = f"{claims} of {len(analysis.comparisons)} comparisons have a verdict."
+    return Drawing("probable", "probable", caption, words, plots.draw_probable(plots.probable_data(analysis)))
+
+
+def _simplex(analysis: Analysis, each: Probable) -> Drawing:
+    data = plots.simplex_data(analysis, each.first, each.second)
+    caption = (
+        f"The Bayesian signed-rank test of {each.first} × {each.second}, the pair that is hardest to decide: each draw"
+        " gives the shares of pairs of instances that average below, within and above the margin; at the corners, how"
+        " often that share is the largest."
+    )
+    found = data.largest
+    words = f"Largest: {found.worse:.2f}, {found.equivalent:.2f}, {found.better:.2f}."
+    return Drawing("simplex", "probable", caption, words, plots.draw_simplex(data))
 
 
 def _ranks(analysis: Analysis) -> Iterator[Drawing]:

@@ -19,9 +19,10 @@ from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.words import headline, together, verdict_sentences
 from ampler.report import tables
+from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.drawings import Drawing, drawings
 from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY
-from ampler.report.latex import algorithms_tabular, holm_tabular, latex_paragraph, statistics_tabular
+from ampler.report.latex import algorithms_tabular, bayes_tabular, holm_tabular, latex_paragraph, statistics_tabular
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 from ampler.study.evidence import StudyOrigin
@@ -88,6 +89,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "headline": headline(analysis),
         "sentences": list(verdict_sentences(analysis)),
         "together": together(analysis),
+        "probable": probable_words(analysis),
         "pictures": _pictures(analysis),
         "tables": _tables(analysis),
         "exploratory": list(tables.exploratory_tables(analysis)),
@@ -139,18 +141,20 @@ def _tables(analysis: Analysis) -> dict[str, Any]:
         tables.omnibus_table(analysis),
         tables.statistics_table(analysis),
         tables.excluded_table(analysis),
+        *probable_tables(analysis),
     ]
     return {table.name: table for table in made if table is not None}
 
 
 def _snippets(analysis: Analysis, paragraph: str, entries: list[str]) -> list[tuple[str, str]]:
     """What an author pastes into a paper."""
-    statistics = statistics_tabular(analysis)
+    statistics, asked = statistics_tabular(analysis), analysis.settings.margin is not None
     return [
         ("Methods paragraph (LaTeX)", paragraph),
         ("BibTeX", "\n".join(entries)),
         ("Table of the comparisons (LaTeX, booktabs)", holm_tabular(analysis)),
         ("Table of the algorithms (LaTeX, booktabs)", algorithms_tabular(analysis)),
+        *([("Table of the probabilities (LaTeX, booktabs)", bayes_tabular(analysis.bayes))] if asked else []),
         *([("Table of all values (LaTeX, booktabs)", statistics)] if statistics is not None else []),
     ]
 

@@ -11,10 +11,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ampler.analysis import Analysis, Comparison
-from ampler.analysis.units import estimate_factor, in_table
+from ampler.analysis.bayes import Bayes, Chances
+from ampler.analysis.bayes.words import said_verdict, shown_interval, shown_mean, sides
+from ampler.analysis.units import estimate_factor, in_table, unit_header
 from ampler.analysis.words import headline
+from ampler.core.arrays import Interval
 from ampler.core.wording import digits
-from ampler.report.methods import Sentence, cited, methods
+from ampler.report.bayes import chance_cells, probable_words
+from ampler.report.methods import cited, methods
+from ampler.report.references import Sentence
 from ampler.report.subject import Subject
 from ampler.stats.paired import ESTIMANDS, paired_test
 from ampler.stats.paired.contract import Procedure
@@ -57,16 +62,32 @@ def _lines(subject: Subject, paragraph: Sequence[Sentence]) -> Iterator[str]:
     yield from _table(
         "Runs and mean ranks (1 is best) of the algorithms; the best is bold.", algorithms_tabular(analysis)
     )
+    yield from _probable(analysis)
     statistics = statistics_tabular(analysis)
     if statistics is not None:
         what = f"The {analysis.settings.statistic} of each algorithm on each instance; the best is bold."
         yield from _table(what, statistics)
     if analysis.warnings:
-        yield from (r"\section*{To be minded}", r"\begin{itemize}")
-        yield from (rf"\item {escaped(each.sentence)}" for each in analysis.warnings)
-        yield r"\end{itemize}"
+        yield r"\section*{To be minded}"
+        yield from _items([each.sentence for each in analysis.warnings])
     yield from _bibliography(paragraph)
     yield r"\end{document}"
+
+
+def _probable(analysis: Analysis) -> Iterator[str]:
+    """What is probable, where a margin asks for it: the answer, the table, and what to know of it."""
+    if analysis.settings.margin is None:
+        return
+    said = probable_words(analysis)
+    yield from (r"\section*{How probable it is}", "", escaped(said.headline), "")
+    yield from _table("Posterior probabilities of the comparisons, on average and new.", bayes_tabular(analysis.bayes))
+    yield from _items(said.notes)
+
+
+def _items(sentences: Sequence[str]) -> Iterator[str]:
+    yield r"\begin{itemize}"
+    yield from (rf"\item {escaped(sentence)}" for sentence in sentences)
+    yield r"\end{itemize}"
 
 
 def _table(caption: str, tabular: str) -> Iterator[str]:
@@ -138,7 +159,6 @@ def _estimate(analysis: Analysis) -> str:
 
 
 def _row(comparison: Comparison, *, counted: bool) -> list[str]:
-    low, high = (tex_number(bound).strip("$") for bound in comparison.interval)
     return [
         str(comparison.rank),
         rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
@@ -146,9 +166,40 @@ def _row(comparison: Comparison, *, counted: bool) -> list[str]:
         tex_number(comparison.alpha),
         tex_number(comparison.p_value),
         tex_number(comparison.estimate),
-        f"$[{low}, {high}]$",
+        _tex_interval(comparison.interval),
         tex_number(comparison.effect_size),
     ]
+
+
+def bayes_tabular(bayes: Bayes) -> str:
+    r"""Return what is probable as a table for a paper: mean, interval, probabilities, those of a new instance, verdict.
+
+    It needs \usepackage{booktabs} in the preamble.
+    """
+    names = sides(bayes)
+    mean = unit_header("mean", bayes.analysis.settings)
+    header = ["comparison", mean, rf"{digits(100 * bayes.level)}\,\% interval", *names, *(f"new: {x}" for x in names)]
+    rows = [
+        [
+            rf"{wrapped(each.first)} $\times$ {wrapped(each.second)}",
+            "--" if each.posterior is None else tex_number(shown_mean(each.posterior, bayes)),
+            "--" if each.posterior is None else _tex_interval(shown_interval(each.posterior, bayes)),
+            *_tex_chances(each.chances),
+            *_tex_chances(each.new_chances),
+            wrapped(said_verdict(each, bayes).replace("–", "--")),
+        ]
+        for each in bayes.comparisons
+    ]
+    return booktabs([*header, "verdict"], rows, align="lrc" + "r" * 6 + "l", long=len(rows) > MOST_ROWS)
+
+
+def _tex_chances(chances: Chances | None) -> list[str]:
+    return ["--" if cell.text == "–" else f"${cell.text}$" for cell in chance_cells(chances)]
+
+
+def _tex_interval(interval: Interval) -> str:
+    low, high = (tex_number(bound).strip("$") for bound in interval)
+    return f"$[{low}, {high}]$"
 
 
 def algorithms_tabular(analysis: Analysis) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ampler.analysis import Analysis
 from ampler.analysis.words import headline, together, verdict_sentences
 from ampler.report import tables
+from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 
@@ -35,6 +37,7 @@ def _lines(subject: Subject) -> Iterator[str]:
         yield from ("", "## What to mind", "")
         yield from (f"- {as_markdown(caution.sentence)}" for caution in analysis.warnings)
     yield from ("", "## Comparisons", *_table(tables.comparisons_table(analysis)))
+    yield from _probable(analysis)
     yield from ("## Algorithms and accuracy", *_table(tables.algorithms_table(analysis)))
     yield from _table(tables.accuracy_table(analysis))
     excluded = tables.excluded_table(analysis)
@@ -48,6 +51,16 @@ def _lines(subject: Subject) -> Iterator[str]:
     paragraph = methods(subject)
     yield from ("## Method", "", as_markdown(plain_paragraph(paragraph)), "")
     yield from ("```bibtex", *(work.bibtex for work in cited(paragraph)), "```")
+
+
+def _probable(analysis: Analysis) -> Iterator[str]:
+    said = probable_words(analysis)
+    yield from ("## How probable it is", "", as_markdown(said.headline), "")
+    yield from (f"- {as_markdown(sentence)}" for sentence in said.sentences)
+    for table in probable_tables(analysis):
+        yield from _table(table)
+    yield from (f"- {as_markdown(note)}" for note in said.notes)
+    yield ""
 
 
 def _table(table: tables.ReportTable) -> Iterator[str]:

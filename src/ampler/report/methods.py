@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ampler import __version__
@@ -18,21 +17,14 @@ from ampler.core.choices import Estimate
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits
-from ampler.report.references import Reference, reference
+from ampler.report.beliefs import belief_sentences
+from ampler.report.references import Reference, Sentence, reference
 from ampler.report.subject import Subject
 from ampler.sampling.rules import default_budget
 from ampler.stats.guard import CALIBRATIONS
 from ampler.stats.paired import paired_test
 from ampler.study.evidence import StudyOrigin
 from ampler.study.record import guard_edition
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence without its full stop, and the works it cites."""
-
-    words: str
-    cites: tuple[str, ...] = ()
 
 
 def methods(subject: Subject) -> tuple[Sentence, ...]:
@@ -47,6 +39,7 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
         *_failures(analysis),
         *_tests(analysis),
         *_equivalence(analysis),
+        *belief_sentences(analysis),
         *_software(origin),
     )
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+SEVERAL = 3  # authors: from here on only the first is named where a work is cited
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -17,6 +19,14 @@ class Reference:
     short: str
     listed: str
     bibtex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence without its full stop, and the works it cites."""
+
+    words: str
+    cites: tuple[str, ...] = ()
 
 
 def reference(key: str) -> Reference:
@@ -39,13 +49,14 @@ def _work(entry: str) -> Reference:
     key = entry[entry.index("{") + 1 : entry.index(",")]
     fields = dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE))
     people = [person.split(", ") for person in fields["author"].split(" and ")]
-    cited = " & ".join(family for family, _ in people)
+    cited = " & ".join(family for family, _ in people) if len(people) < SEVERAL else f"{people[0][0]} et al."
     return Reference(key, f"{cited} {fields['year']}", _listed(people, fields), entry)
 
 
 def _listed(people: list[list[str]], fields: Mapping[str, str]) -> str:
     """One line of a list of references: initials before names, an issue in brackets, a dash between pages."""
-    names = " and ".join(f"{_initials(given)} {family}" for family, given in people)
+    *others, last = [f"{_initials(given)} {family}" for family, given in people]
+    names = f"{', '.join(others)} and {last}" if others else last
     title = fields["title"].translate({ord(brace): None for brace in "{}"})
     issue = f"({fields['number']})" if "number" in fields else ""
     pages = fields["pages"].replace("--", "–").lower()

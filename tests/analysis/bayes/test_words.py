@@ -154,3 +154,21 @@ def test_weights_that_are_none_are_refused_in_a_sentence():
 def test_probabilities_near_the_ends_are_never_called_certain():
     assert [probability(value) for value in (1.0, 0.0, 0.5, 0.9984)] == ["above 0.999", "below 0.001", "0.500", "0.998"]
     assert three(Chances(0.004, 0.006, 0.99)) == ".00 .01 .99"
+
+
+def test_rates_are_told_in_percentage_points_in_sentences_and_tables():
+    rng = np.random.default_rng(5)
+    rows = [
+        (f"i{i}", name, float(rng.random() < rate))
+        for i in range(8)
+        for name, rate in (("full", 0.9), ("slow", 0.4))
+        for _ in range(20)
+    ]
+    asked = AnalysisSettings(difference="simple", statistic="rate", better="higher", reference="full", margin=0.1)
+    bayes = analyse_runs(Runs.from_columns(*map(list, zip(*rows, strict=True))), asked).bayes
+
+    each = bayes.comparisons[0]
+    assert "worse by more than 10 percentage points" in comparison_sentence(each, bayes)
+    header, line = bayes_lines(bayes)
+    assert "mean, points" in header
+    assert f"{100 * each.posterior.mean:.0f}" in line

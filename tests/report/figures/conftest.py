@@ -21,6 +21,9 @@ def drawings(analysis):
         "quantiles": lambda ax=None: plots.draw_quantiles(plots.quantiles_data(analysis, first, second), ax),
         "bootstrap": lambda ax=None: plots.draw_bootstrap(plots.bootstrap_data(analysis, first, second), ax),
         "ranks": lambda ax=None: plots.draw_ranks(plots.ranks_data(analysis), ax),
+        "probable": lambda ax=None: plots.draw_probable(plots.probable_data(analysis), ax),
+        "best": lambda ax=None: plots.draw_best(plots.best_data(analysis), ax),
+        "simplex": lambda ax=None: plots.draw_simplex(plots.simplex_data(analysis, first, second, draws=2000), ax),
         "subgroups": lambda ax=None: plots.draw_subgroups(plots.subgroups_data(analysis), ax),
     }
 
@@ -29,11 +32,11 @@ def drawings(analysis):
 def nasty_drawings(study_of, nasty_names):
     """The drawings of an analysis in which everything has a nasty name."""
     features = {r"size $\frac{$": ["small", "big & <b>", "$huge$"]}
-    return drawings(study_of(nasty_names, reference=nasty_names[3], features=features, se=0.8, budget=54))
+    return drawings(study_of(nasty_names, reference=nasty_names[3], features=features, se=0.8, budget=54, margin=0.5))
 
 
 @pytest.fixture(scope="session")
 def many_drawings(study_of):
     """The drawings of an analysis of sixty algorithms."""
     names = [f"algorithm number {k}" for k in range(60)]
-    return drawings(study_of(names, runs=2, features={"size": ["small", "large"]}))
+    return drawings(study_of(names, runs=2, features={"size": ["small", "large"]}, margin=0.5))

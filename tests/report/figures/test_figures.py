@@ -7,7 +7,10 @@ import pytest
 from ampler import plots
 from ampler.report.figures.style import COLUMN, PAGE
 
-NAMES = ["intervals", "accuracy", "runs", "instance", "pair", "quantiles", "bootstrap", "ranks", "subgroups"]
+NAMES = [
+    *("intervals", "accuracy", "runs", "instance", "pair", "quantiles", "bootstrap", "ranks", "subgroups"),
+    *("probable", "best", "simplex"),
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

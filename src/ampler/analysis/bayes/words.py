@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ampler.analysis.bayes.conclusions import Bayes, Chances, Probable
-from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words
+from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words, table_factor, unit_header
 from ampler.analysis.words import CLAIM_NOTHING, LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased, text_table
 from ampler.core.arrays import Interval
 from ampler.core.wording import count, digits, listed
@@ -16,6 +16,7 @@ from ampler.stats.bayes.verdicts import CERTAIN, SHARED_FROM
 
 if TYPE_CHECKING:
     from ampler.core.settings import AnalysisSettings
+    from ampler.stats.bayes import Posterior
 
 NO_MARGIN = (
     "No verdicts: without a margin nothing says which difference is too small to matter, and the probability of a"
@@ -178,12 +179,13 @@ def bayes_lines(bayes: Bayes) -> list[str]:
     """Return the table of the comparisons, in Holm's order."""
     level = f"{digits(100 * bayes.level)} % interval"
     shared = any(each.shared for each in bayes.comparisons)
-    header = ["comparison", "mean", level, "on average", *(["shared"] if shared else []), "new instance", "verdict"]
+    mean = unit_header("mean", bayes.analysis.settings)
+    header = ["comparison", mean, level, "on average", *(["shared"] if shared else []), "new instance", "verdict"]
     rows = [
         [
             _label(each, bayes),
-            "–" if each.posterior is None else digits(each.posterior.mean, 2),
-            "–" if each.posterior is None else _bracket(each.posterior.interval),
+            "–" if each.posterior is None else digits(shown_mean(each.posterior, bayes), 2),
+            "–" if each.posterior is None else _bracket(shown_interval(each.posterior, bayes)),
             three(each.chances),
             *([three(each.shared_chances)] if shared else []),
             three(each.new_chances),
@@ -215,7 +217,7 @@ def sensitivity_lines(bayes: Bayes) -> list[str]:
         [
             _label(own, bayes),
             three(own.chances),
-            "–" if each.robust is None else _bracket(each.robust.interval),
+            "–" if each.robust is None else _bracket(shown_interval(each.robust, bayes)),
             three(None if each.robust is None else bayes.chances(each.robust.areas)),
             three(None if each.signed_rank is None else bayes.chances(each.signed_rank)),
         ]
@@ -223,6 +225,18 @@ def sensitivity_lines(bayes: Bayes) -> list[str]:
     ]
     header = ["comparison", "on average", "typical instances", "typical", "signed rank"]
     return text_table(header, rows, left=[0])
+
+
+def shown_mean(found: Posterior, bayes: Bayes) -> float:
+    """Return a posterior's mean as tables show it: rates in percentage points."""
+    return table_factor(bayes.analysis.settings) * found.mean
+
+
+def shown_interval(found: Posterior, bayes: Bayes) -> Interval:
+    """Return a posterior's interval as tables show it."""
+    factor = table_factor(bayes.analysis.settings)
+    low, high = found.interval
+    return factor * low, factor * high
 
 
 def _bracket(interval: Interval) -> str:
@@ -268,8 +282,10 @@ def _wrong(bayes: Bayes) -> str:
     claims = sum(each.claims for each in bayes.comparisons)
     if bayes.margin is None or not claims:
         return ""
+    wrong = bayes.expected_false_claims
+    number = digits(wrong, 2) if wrong >= SMALLEST else f"less than {SMALLEST}"
     return (
-        f"If differences are as likely as the prior says, {digits(bayes.expected_false_claims, 2)} of"
+        f"If differences are as likely as the prior says, {number} of"
         f" {count(claims, 'claim')} are wrong on average. That is no guarantee: errors are controlled by Holm's column."
     )
 

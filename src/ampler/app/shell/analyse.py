@@ -65,8 +65,7 @@ def analyse(
 
 
 def _latex(analysis: Analysis, *, bayes: bool) -> str:
-    from ampler.report.bayes import bayes_tabular
-    from ampler.report.latex import holm_table
+    from ampler.report.latex import bayes_tabular, holm_table
 
     return f"{holm_table(analysis)}\n\n{bayes_tabular(analysis.bayes)}" if bayes else holm_table(analysis)
 

@@ -8,12 +8,14 @@ In reading order:
 * `pairs`: the differences on one instance, and of one pair on all;
 * `diagnostics`: what the t-test rests on;
 * `ranks`, `subgroups`: Demšar's diagram, and groups of instances; exploratory;
+* `probable`, `best`, `simplex`: how probable it is; who is best by rankings; one pair in a triangle;
 * `pgf`: files that LaTeX sets.
 
 The data are tested, the drawings looked at. matplotlib is imported inside the functions that draw.
 """
 
 from ampler.report.figures.accuracy import AccuracyData, accuracy_data, draw_accuracy
+from ampler.report.figures.best import BestData, best_data, draw_best
 from ampler.report.figures.design import (
     PowerCurve,
     PowerProfiles,
@@ -42,13 +44,16 @@ from ampler.report.figures.pairs import (
     instance_differences_data,
     pair_differences_data,
 )
+from ampler.report.figures.probable import ProbableData, ProbableRow, draw_probable, probable_data
 from ampler.report.figures.ranks import Ranks, draw_ranks, ranks_data
 from ampler.report.figures.runs import RunsData, draw_runs, runs_data
+from ampler.report.figures.simplex import SimplexData, draw_simplex, simplex_data
 from ampler.report.figures.style import save
 from ampler.report.figures.subgroups import GroupMark, Subgroups, draw_subgroups, subgroups_data
 
 __all__ = [
     "AccuracyData",
+    "BestData",
     "BootstrapData",
     "GroupMark",
     "InstanceDifferences",
@@ -57,34 +62,43 @@ __all__ = [
     "PairDifferences",
     "PowerCurve",
     "PowerProfiles",
+    "ProbableData",
+    "ProbableRow",
     "QuantileData",
     "Ranks",
     "RunsData",
     "SampleSizes",
+    "SimplexData",
     "Subgroups",
     "accuracy_data",
+    "best_data",
     "bootstrap_data",
     "draw_accuracy",
+    "draw_best",
     "draw_bootstrap",
     "draw_instance_differences",
     "draw_intervals",
     "draw_pair_differences",
     "draw_power_curve",
     "draw_power_profiles",
+    "draw_probable",
     "draw_quantiles",
     "draw_ranks",
     "draw_runs",
     "draw_sample_sizes",
+    "draw_simplex",
     "draw_subgroups",
     "instance_differences_data",
     "intervals_data",
     "pair_differences_data",
     "power_curve_data",
     "power_profiles_data",
+    "probable_data",
     "quantiles_data",
     "ranks_data",
     "runs_data",
     "sample_sizes_data",
     "save",
+    "simplex_data",
     "subgroups_data",
 ]

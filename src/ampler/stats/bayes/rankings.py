@@ -21,6 +21,7 @@ from ampler.core.errors import InvalidData
 NEWTON_STEPS = 200
 MODE_FOUND = 1e-22  # squared Newton decrement
 FREEDOM = 20  # of the t distribution that draws are taken from
+DRAWS = 20_000  # unless said
 BLOCK = 512  # draws at once
 TOGETHER = 8  # factors multiplied before one logarithm is taken
 LARGEST_TIE = 8  # up to here every order of a tie counts; beyond, so many pairs of a random order and its reverse
@@ -41,7 +42,7 @@ class RankPosterior:
 
 
 def rank_posterior(
-    table: Floats, *, better: Better, draws: int = 20_000, seed: int = 0, prior: float = 1.0
+    table: Floats, *, better: Better, draws: int = DRAWS, seed: int = 0, prior: float = 1.0
 ) -> RankPosterior:
     """Return the posterior for instances in rows and algorithms in columns; NaN is a cell that was not run.
 

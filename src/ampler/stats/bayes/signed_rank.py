@@ -15,6 +15,7 @@ from ampler.core.arrays import Codes, Floats
 from ampler.core.errors import InvalidData
 from ampler.stats.bayes.mixture import Areas, checked_margin
 
+DRAWS = 50_000  # unless said
 BLOCK = 1024  # draws at once: their weights fit into the processor's cache
 
 
@@ -28,7 +29,7 @@ class SignedRank:
 
 
 def signed_rank(
-    differences: Floats, *, margin: float, draws: int = 50_000, seed: int = 0, prior: float = 0.5
+    differences: Floats, *, margin: float, draws: int = DRAWS, seed: int = 0, prior: float = 0.5
 ) -> SignedRank:
     """Return how often a random pair of instances averages below −margin, within ±margin or above.
 

@@ -1,0 +1,183 @@
+"""The figure of what is probable: mean and new instance of every comparison beside the margin, with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ampler.analysis import Analysis
+from ampler.analysis.bayes import Bayes, Probable
+from ampler.analysis.bayes.words import sides, three
+from ampler.core.arrays import Interval
+from ampler.core.errors import InvalidInput
+from ampler.report.figures.labels import WIDEST, pair_labels
+from ampler.report.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PAGE,
+    canvas,
+    difference_name,
+    row_height,
+    unit_of,
+    write_in_unit,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 60  # rows that can still be told apart on one page
+STEP = 52  # points from one column of numbers to the next
+DWARFED = 10  # times the median of the ends: beyond, large differences would hide all others
+MARKS = {"worse": (ORANGE, "v"), "better": (BLUE, "^"), "equivalent": (GREEN, "s"), "undecided": (GREY, "o")}
+
+
+@dataclass(frozen=True, slots=True)
+class ProbableRow:
+    """One comparison: its label, what is believed of its mean and of a new instance, three probabilities, verdict."""
+
+    label: str
+    mean: float
+    interval: Interval
+    new_interval: Interval
+    probabilities: str  # on average; of the two sides and between
+    new_probabilities: str
+    kind: str  # of the verdict: worse, better, equivalent or undecided; so is one without
+    verdict: str  # in a word or two
+
+
+@dataclass(frozen=True, slots=True)
+class ProbableData:
+    """The comparisons from top to bottom, `left_out` of them not shown, and what their numbers mean."""
+
+    rows: tuple[ProbableRow, ...]
+    left_out: int
+    margin: float | None
+    level: float
+    difference: str
+    name: str  # of the axis
+    sides: tuple[str, str, str]  # what the three probabilities are called
+    linear: float | None  # beyond this the axis is logarithmic; None: nowhere
+
+
+def probable_data(analysis: Analysis, *, most: int | None = MOST, widest: int = WIDEST) -> ProbableData:
+    """Return the comparisons that have a posterior, in Holm's order; only the first `most` are kept (None: all)."""
+    bayes = analysis.bayes
+    found = [each for each in bayes.comparisons if each.posterior is not None]
+    if not found:
+        raise InvalidInput("no comparison has a posterior: three or more instances are needed")
+    shown = found[:most]
+    texts = pair_labels(analysis, [(each.first, each.second) for each in shown], widest)
+    rows = tuple(_row(text, each, bayes) for text, each in zip(texts, shown, strict=True))
+    return ProbableData(
+        rows=rows,
+        left_out=len(found) - len(shown),
+        margin=bayes.margin,
+        level=bayes.level,
+        difference=unit_of(analysis),
+        name=difference_name(analysis),
+        sides=sides(bayes),
+        linear=_linear(rows, bayes.margin),
+    )
+
+
+def draw_probable(data: ProbableData, ax: Axes | None = None) -> Axes:
+    """Draw the margin as a band, thick lines for the mean, thin ones for a new instance, probabilities at the right."""
+    with canvas(ax, width=PAGE, height=row_height(len(data.rows), top=0.35, labels=[r.label for r in data.rows])) as ax:
+        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        if data.margin is not None:
+            ax.axvspan(-data.margin, data.margin, color=GREEN, alpha=0.12, linewidth=0)
+        for place, row in enumerate(data.rows):
+            _draw_row(ax, place, row)
+        ax.set_yticks(range(len(data.rows)), [row.label for row in data.rows])
+        ax.set_ylim(len(data.rows) - 0.4, -0.6)  # the first on top
+        ax.grid(axis="y", visible=False)
+        _scale(ax, data)
+        _write_columns(ax, data)
+        _explain(ax, data)
+    return ax
+
+
+def _row(label: str, each: Probable, bayes: Bayes) -> ProbableRow:
+    assert each.posterior is not None
+    return ProbableRow(
+        label=label,
+        mean=each.posterior.mean,
+        interval=each.posterior.interval,
+        new_interval=each.posterior.new_interval,
+        probabilities=three(each.chances),
+        new_probabilities=three(each.new_chances),
+        kind=each.verdict or "undecided",
+        verdict=_verdict(each, sides(bayes)),
+    )
+
+
+def _verdict(each: Probable, names: tuple[str, str, str]) -> str:
+    """In a word or two: names of algorithms stand at the left already."""
+    first, _, second = names
+    return {"worse": first, "better": second, None: "–"}.get(each.verdict, str(each.verdict))
+
+
+def _linear(rows: Sequence[ProbableRow], margin: float | None) -> float | None:
+    """Up to where the axis is linear, if some differences would dwarf all others."""
+    ends = np.abs([row.interval for row in rows]).max(axis=1)
+    typical = float(np.median(ends))
+    if not ends.max() > DWARFED * typical or typical == 0:
+        return None
+    return max(typical, 2 * (margin or 0.0))
+
+
+def _draw_row(ax: Axes, place: int, row: ProbableRow) -> None:
+    color, marker = MARKS[row.kind]
+    ax.hlines(place, *row.new_interval, color=color, linewidth=0.7)
+    ax.hlines(place, *row.interval, color=color, linewidth=2.4)
+    ax.plot(
+        [row.mean], [place], marker=marker, color=color, markersize=4.6, markeredgecolor="white", markeredgewidth=0.5
+    )
+
+
+def _scale(ax: Axes, data: ProbableData) -> None:
+    if data.linear is None:
+        write_in_unit(ax.xaxis, data.difference)
+        return
+    from matplotlib.ticker import SymmetricalLogLocator
+
+    ax.set_xscale("symlog", linthresh=data.linear, linscale=2.0)
+    write_in_unit(ax.xaxis, data.difference)
+    ax.xaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=data.linear, subs=[1]))
+
+
+def _write_columns(ax: Axes, data: ProbableData) -> None:
+    """The numbers of each row at its right, each column under its name."""
+    columns = [
+        ("on average", [row.probabilities for row in data.rows]),
+        ("new instance", [row.new_probabilities for row in data.rows]),
+        ("verdict", [row.verdict for row in data.rows]),
+    ]
+    for column, (name, texts) in enumerate(columns[: 3 if data.margin is not None else 2]):
+        for place, text in [(-1.0, name), *enumerate(texts)]:
+            ax.annotate(
+                text,
+                (1.0, place),
+                (6 + STEP * column, 0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                va="center",
+            ).set(fontsize="small", annotation_clip=False)
+
+
+def _explain(ax: Axes, data: ProbableData) -> None:
+    """Below the axis, in lines that fit it."""
+    first, same, second = data.sides
+    lines = [
+        data.name,
+        f"Thick: mean over instances; thin: a new instance ({100 * data.level:g} %)",
+        f"Three probabilities: {first}, {same}, {second}",
+        *([] if data.linear is None else ["The axis is linear in the middle and logarithmic beyond"]),
+        *([f"{data.left_out} more comparisons are not shown"] if data.left_out else []),
+    ]
+    ax.set_xlabel("\n".join(lines), loc="right")

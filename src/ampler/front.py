@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -18,11 +18,13 @@ from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, as_policy
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Algorithm, Instance, Limits, Plan, Question
+from ampler.core.values import Algorithm, Instance, Limits, Plan, Question, StudyDecision
+from ampler.core.wording import listed
 from ampler.data.tables import Columns, ResultsTable, read_table
 from ampler.running import Progress, run_plan
-from ampler.sampling.rules import Accuracy
+from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import PlanChange
+from ampler.study.detect_rule import Detect
 from ampler.study.evidence import Evidence, evidence_of_study
 from ampler.study.plan import Count, as_algorithms, make_plan, run_costs
 from ampler.study.store import open_store
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 Names = str | Collection[str] | None
 
+DECISIVE = ("difference", "reference", "test", "alternative", "alpha", "statistic", "margin", "floor", "failures")
 SQLITE = b"SQLite format 3\0"  # how a study file begins
 
 
@@ -120,14 +123,17 @@ def analyse(
             'which values are better must be said, as their name does not tell: better="lower" or better="higher"'
             " (--better lower, --better higher)"
         )
+    changed = _changed(evidence, settings)
     analysis = analyse_runs(
         evidence.runs,
         settings,
         features=evidence.features,
         deterministic=evidence.deterministic,
         rule=evidence.rule,
+        course=None if changed else evidence.course,
     )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
+    notes += [_other_question(changed)] if changed else []
     return replace(analysis, warnings=(*notes, *analysis.warnings))
 
 
@@ -264,6 +270,24 @@ def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
     return AnalysisSettings(**settings)
 
 
+def _changed(evidence: Evidence, settings: AnalysisSettings) -> list[str]:
+    """What is asked otherwise than in the plan by which the values of a study decided on its size."""
+    if evidence.course is None or evidence.course.is_fixed:
+        return []
+    planned = AnalysisSettings(**evidence.settings)
+    return [name for name in DECISIVE if getattr(planned, name) != getattr(settings, name)]
+
+
+def _other_question(changed: Sequence[str]) -> Caution:
+    """An analysis that asks something else than the study planned for has none of its guarantees."""
+    return Caution(
+        "course",
+        f"The size of this study was decided from its values for another question ({listed(changed, 3)} changed here):"
+        " these are ordinary tests, which do not allow for that, so their level is not assured; for claims leave out"
+        " what was changed.",
+    )
+
+
 def _given(said: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
@@ -292,10 +316,12 @@ class Study:
     """A comparison of algorithms on instances: what study.toml says, said in Python.
 
     `algorithms` are functions by name, `call(instance, seed)` giving a number or a mapping of measures, or Commands;
-    `instances` any objects by name, or names. `se` is the accuracy wanted on each instance; for other ways to decide
-    on runs give a `rule`. `use` says how many instances are used: as many as the power needs ("needed"), "all", or a
-    number. `on_failure` says what a failed run means; `timeout` (seconds by the clock), `cpu_timeout` (seconds
-    of processor time) and `memory` (bytes) limit each run.
+    `instances` any objects by name, or names. `detect` is the smallest difference that matters, in its own units
+    (0.02 is two percent): after a `pilot` of 20 instances with `start` = 5 runs the study decides how many instances
+    and runs find it. `instance_cost` is what having an instance costs, in runs, and `available` the most instances.
+    Or say the accuracy `se` wanted on each instance, or give a `rule`, and `use` as many instances as the power needs
+    ("needed"), "all", or a number. `on_failure` says what a failed run means; `timeout` (seconds by the clock),
+    `cpu_timeout` (seconds of processor time) and `memory` (bytes) limit each run.
 
     >>> import random
     >>> study = Study(
@@ -316,11 +342,15 @@ class Study:
     reference: str | None = None
     effect: float | None = None
     power: float = 0.8
+    detect: float | None = None
     se: float | None = None
     seed: int = 0
     use: Count = "needed"
     rule: Rule | None = None
-    start: int = 10
+    start: int | None = None  # 5 with detect, else 10
+    pilot: int | None = None
+    instance_cost: float | None = None
+    available: int | None = None
     budget: int | None = None
     better: Better = "lower"
     statistic: str = "mean"
@@ -345,8 +375,9 @@ class Study:
             algorithms=self.algorithms,
             instances=self.instances,
             rule=self._rule(),
+            study_rule=self._detect(),
             seed=self.seed,
-            count=self.use,
+            count=self._count(),
             name=self.name,
             limits=Limits(self.timeout, self.memory, self.cpu_timeout),
             policy=self.on_failure,
@@ -365,15 +396,16 @@ class Study:
         again: bool = False,
         report: Callable[[Progress], object] | None = None,
         announce: Callable[[PlanChange], object] | None = None,
+        decided: Callable[[StudyDecision], object] | None = None,
     ) -> Analysis:
         """Make the runs that the study file lacks, and say what they allow to conclude.
 
         Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
         executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
-        before anything starts, how the plan differs from the one of the recorded runs. When every run of an algorithm
-        fails from the start, the study stops with the reason, unless it shall go on `despite_failures`. When the code
-        of an algorithm has changed since its runs were made, say whether it gives the `same` values all the same, or
-        those runs are made `again`.
+        before anything starts, how the plan differs from the one of the recorded runs; `decided` is told of each new
+        decision over instances, whose `reason` is for people. When every run of an algorithm fails from the start, the
+        study stops with the reason, unless it shall go on `despite_failures`. When the code of an algorithm has changed
+        since its runs were made, say whether it gives the `same` values all the same, or those runs are made `again`.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store:
@@ -388,27 +420,53 @@ class Study:
                 again=again,
                 report=report,
                 announce=announce,
+                decided=decided,
             )
             return analyse(store)
 
     def _question(self) -> Question:
         return Question(**{field.name: getattr(self, field.name) for field in fields(Question)})
 
-    def _rule(self) -> Rule:
-        if (self.se is None) == (self.rule is None):
+    def _detect(self) -> Detect | None:
+        own = {name: getattr(self, name) for name in ("pilot", "instance_cost")}
+        if self.detect is not None:
+            return Detect(detect=self.detect, **_given(own | {"start": self.start}))
+        for name in (*own, "available"):
+            if getattr(self, name) is not None:
+                raise InvalidPlan(f"{name} has a meaning with detect only; leave it out")
+        return None
+
+    def _count(self) -> Count:
+        if self.detect is None:
+            return self.use
+        if self.use != "needed":
             raise InvalidPlan(
-                "a study needs either se, the accuracy wanted on each instance, or a rule such as Fixed(runs=30), "
-                f"got {'both' if self.rule else 'neither'}"
+                "use must be left out with detect, which decides how many instances are used; say available=N if there"
+                f" are no more than N, got {self.use!r}"
             )
-        if self.rule is not None:
-            return self.rule
+        return "all" if self.available is None else self.available
+
+    def _rule(self) -> Rule:
+        said = [name for name in ("detect", "se", "rule") if getattr(self, name) is not None]
+        if len(said) != 1:
+            came = f"both {' and '.join(said)}" if said else "neither"
+            raise InvalidPlan(
+                "a study needs either se, the accuracy wanted on each instance, or detect, the smallest difference that"
+                f" matters, or a rule such as Fixed(runs=30), got {came}"
+            )
+        detect = self._detect()
+        if detect is not None and self.budget is not None:
+            raise InvalidPlan("budget has no meaning with detect, which fixes the runs after the pilot; leave it out")
+        return Fixed(runs=detect.start) if detect is not None else self.rule or self._accuracy()
+
+    def _accuracy(self) -> Accuracy:
         assert self.se is not None
         return Accuracy(
             se=self.se,
             difference=self.difference,
             reference=self.reference,
             statistic=self.statistic,
-            start=self.start,
+            start=10 if self.start is None else self.start,
             budget=self.budget,
             costs=run_costs(as_algorithms(self.algorithms)),
         )

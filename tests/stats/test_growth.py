@@ -147,3 +147,13 @@ def test_nothing_grown_is_refused(since):
 def test_what_is_no_table_of_numbers_is_refused(table):
     with pytest.raises(InvalidData, match="differences must be finite numbers, instances in rows"):
         growth_test(table, 5)
+
+
+def test_a_first_instance_that_is_missing_leaves_the_ordinary_test_of_the_others():
+    rng = np.random.default_rng(8)
+    x = rng.normal(0.4, 1, (15, 1))
+    missing = np.vstack([[[np.nan]], x])
+    for since in (1, 3):
+        found = growth_test(np.vstack([np.full((since - 1, 1), np.nan), missing]), since)
+        np.testing.assert_allclose(found.p_values, growth_test(x, 1).p_values, rtol=1e-12)
+        assert found.freedom.item() == 14

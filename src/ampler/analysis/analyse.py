@@ -18,7 +18,17 @@ from ampler.analysis import cautions, stopping
 from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather, summarise
 from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
 from ampler.analysis.estimates import Estimates
-from ampler.analysis.exploration import Features, OtherPolicy, Signs, decisions, other_policies, stability, subgroups
+from ampler.analysis.exploration import (
+    Features,
+    OtherPolicy,
+    Signs,
+    decisions,
+    other_policies,
+    signs_of,
+    stability,
+    subgroups,
+)
+from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
 from ampler.analysis.pairing import guarded_paired_errors, matched, paired_errors
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.stopping import Shift, shift_of
@@ -33,6 +43,7 @@ from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
 from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
+from ampler.design.pilot import PilotReport
 from ampler.sampling.rules import Accuracy
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.location import location
@@ -48,25 +59,26 @@ def analyse_runs(
     features: Features | None = None,
     deterministic: Collection[str] | None = None,
     rule: Accuracy | None = None,
+    course: PilotReport | None = None,
 ) -> Analysis:
     """Compare the algorithms pair by pair over the instances, with Holm's correction.
 
     `features` group the instances, for exploring. `deterministic` names the algorithms whose value never changes: then
-    all others need two values per instance. `rule` looked at the values and decided on the runs, if one did.
+    all others need two values per instance. `rule` looked at the values and decided on the runs, if one did, and
+    `course` is how they decided on the number of instances.
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
-    return _analysis(_prepared(runs, settings, deterministic, rule or _said_rule(settings)), features or {})
+    prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))
+    return _analysis(replace(prepared, course=course), features or {})
 
 
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
     found = prepared.decide(differences)
-    comparisons = compare(
-        differences, pairs, test=settings.test, alternative=settings.alternative, alpha=settings.family_alpha
-    )
+    comparisons = _comparisons(prepared)
     diagnoses = _diagnoses(prepared)
     detectable, fewest = _detectable(prepared, comparisons), smallest_sample(comparisons)
     together = _omnibus(prepared)
@@ -108,6 +120,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         differences=differences,
         errors=prepared.errors,
         guarded_errors=prepared.guarded,
+        course=prepared.course,
     )
 
 
@@ -125,6 +138,7 @@ class Prepared:
     estimates: Estimates
     excluded: Mapping[str, str]
     incomplete: Mapping[str, str]
+    course: PilotReport | None = None
 
     @property
     def cells(self) -> Cells:
@@ -183,9 +197,27 @@ class Prepared:
         blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=rule is not None)
         return partial(Estimates(cells, blocks, statistic, rule).differences, estimate=self.settings.estimate)
 
+    @property
+    def unplanned(self) -> Mapping[str, str]:
+        """The incomplete instances, without those on which algorithms are missing that had left by then."""
+        left = set() if self.course is None else {*self.course.left}
+        gone = np.array([name in left for name in self.cells.algorithms])
+        planned = ((self.cells.counts > 0) | gone).all(axis=1)
+        as_meant = {name for name, meant in zip(self.cells.instances, planned, strict=True) if meant}
+        return {name: reason for name, reason in self.incomplete.items() if name not in as_meant}
+
+    def family(self, differences: Floats) -> GrownFamily | None:
+        """Return what tests these differences, where the values decided on their number; None: the test itself."""
+        if self.course is None or self.course.is_fixed or len(differences) != len(self.blocks.instances):
+            return None
+        return grown_family(self.course, differences, self.blocks.instances, self.settings.family_alpha)
+
     def decide(self, differences: Floats) -> Signs:
         """Return what is found of each pair if these are the differences."""
         asked = self.settings
+        family = self.family(differences)
+        if family is not None:
+            return signs_of(family.steps.rejected, differences, asked.test)
         return decisions(differences, test=asked.test, alternative=asked.alternative, alpha=asked.family_alpha)
 
 
@@ -247,6 +279,20 @@ def _usable(
 # comparisons ------------------------------------------------------------------------------------------------------
 
 
+def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
+    settings, course = prepared.settings, prepared.course
+    family = prepared.family(prepared.differences)
+    comparisons = compare(
+        prepared.differences,
+        prepared.pairs,
+        test=settings.test,
+        alternative=settings.alternative,
+        alpha=settings.family_alpha,
+        family=family,
+    )
+    return comparisons if course is None or family is None else as_decided(comparisons, course)
+
+
 def _in_words(
     comparisons: Sequence[Comparison],
     diagnoses: Sequence[Diagnosis],
@@ -264,6 +310,8 @@ def _in_words(
                 prepared.settings,
                 detectable.get(each.instances, math.nan),
                 dropped=not dropped.isdisjoint((each.first, each.second)),
+                early=diagnosis.decided == "pilot",
+                would="" if prepared.course is None else would_be_found(prepared.course),
             ),
         )
         for each, diagnosis in zip(comparisons, diagnoses, strict=True)
@@ -283,7 +331,10 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts).sum(axis=0)
     shift = prepared.shift
     same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
-    if settings.margin is not None:
+    family = prepared.family(prepared.differences)
+    if settings.margin is not None and family is not None:
+        same = grown_equivalence(family, settings.margin, settings.alpha / 2)
+    elif settings.margin is not None:
         same = equivalence(prepared.differences, margin=settings.margin, test=settings.test, alpha=settings.alpha / 2)
     return tuple(
         Diagnosis(
@@ -294,6 +345,7 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             unsolved=int(unsolved[k]),
             all_runs=math.nan if shift is None else float(shift.all_runs[k]),
             first_runs=math.nan if shift is None else float(shift.first_runs[k]),
+            decided=decided_when(prepared.course, k),
         )
         for k, pair in enumerate(prepared.pairs)
     )
@@ -429,7 +481,7 @@ def _warnings(
         cautions.failed_runs(prepared.runs, others),
         None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
         cautions.unmatched_runs(prepared.runs, prepared.cells, settings),
-        cautions.incomplete_blocks(prepared.excluded, prepared.incomplete, comparisons, len(blocks.instances)),
+        cautions.incomplete_blocks(prepared.excluded, prepared.unplanned, comparisons, len(blocks.instances)),
         cautions.plain_rates(prepared.cells, settings),
         cautions.pseudoreplication(blocks),
         None if settings.are_rates else cautions.duplicates(blocks),
@@ -452,7 +504,9 @@ def _warnings(
             rates=settings.are_rates,
         ),
         cautions.unreachable(comparisons),
-        cautions.underpowered(
+        None
+        if prepared.course is not None
+        else cautions.underpowered(
             comparisons,
             detectable=detectable,
             effect=settings.effect,

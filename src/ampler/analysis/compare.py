@@ -72,14 +72,17 @@ def compare(
     test: Test = "t",
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
+    family: FamilyVerdict | None = None,
 ) -> tuple[Comparison, ...]:
     """Test every column and hold the family-wise error at alpha by a step-down procedure, Holm's if the test has none.
+
+    `family` is what tests them, where it is not the test alone that does.
 
     >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])
     >>> [(c.second, c.rank, c.rejected, round(c.p_holm, 4)) for c in compare(differences, [("a", "b"), ("a", "c")])]
     [('b', 1, True, 0.0104), ('c', 2, False, 0.6455)]
     """
-    family = family_verdict(differences, test=test, alternative=alternative, alpha=alpha)
+    family = family or family_verdict(differences, test=test, alternative=alternative, alpha=alpha)
     intervals = zip(family.intervals, family.joint_intervals, effect_intervals(differences), strict=True)
     samples = present_columns(differences)
     return tuple(
@@ -107,6 +110,11 @@ def equivalence(
     True
     """
     p, verdict = _equivalence(differences, margin, paired_test(test), alpha)
+    return established(p, verdict, margin)
+
+
+def established(p: Floats, verdict: StepDown, margin: float) -> tuple[Equivalence, ...]:
+    """Return what is established, from the p-value of each column by itself and what the family says."""
     return tuple(
         Equivalence(
             margin=margin,

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.core.arrays import Codes, Floats, Interval
+from ampler.core.arrays import Bools, Codes, Floats, Interval
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.errors import InvalidData
 from ampler.stats.contrasts import Contrasts, contrasts_among
@@ -111,8 +111,13 @@ def decisions(differences: Floats, *, test: Test, alternative: Alternative, alph
     >>> decisions(np.array([[1.0, 0.1], [1.2, -0.2], [0.9, 0.05]]), test="t", alternative="two-sided", alpha=0.05)
     array([1, 0], dtype=int8)
     """
-    method = paired_test(test)
     rejected = family_verdict(differences, test=test, alternative=alternative, alpha=alpha).steps.rejected
+    return signs_of(rejected, differences, test)
+
+
+def signs_of(rejected: Bools, differences: Floats, test: Test) -> Signs:
+    """Return the direction of each pair that is rejected, 0 for the others."""
+    method = paired_test(test)
     signs = np.zeros(len(rejected), np.int8)
     for k in np.flatnonzero(rejected):
         signs[k] = 1 if method.leaning(present(differences[:, k])) > 0 else -1

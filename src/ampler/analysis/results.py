@@ -16,6 +16,7 @@ from ampler.core.failures import policy_data
 from ampler.core.plain import flat, jsonable
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
+from ampler.design.pilot import PilotReport
 from ampler.stats.omnibus import Omnibus
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Diagnosis:
     unsolved: int = 0  # instances on which neither algorithm gave a value, so that failures alone make the difference
     all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
     first_runs: float = math.nan  # the same by the first runs, which nobody stopped
+    decided: str = ""  # "pilot" or "end", in a study that found its own size
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Analysis:
     differences: Floats
     errors: Floats
     guarded_errors: Floats
+    course: PilotReport | None = None  # how the size of the study was decided, if its own values did
 
     @cached_property
     def bayes(self) -> Bayes:

@@ -5,14 +5,13 @@ Values stay as they are everywhere else: a rate of a half is 0.5, and a differen
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
 from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import digits
+from ampler.core.wording import difference_text, digits
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 POINTS = "percentage points"
@@ -24,11 +23,7 @@ def size_in_words(value: float, asked: AnalysisSettings) -> str:
     >>> size_in_words(0.0316, AnalysisSettings(difference="percent"))
     '3.16 %'
     """
-    if asked.difference == "percent":
-        return f"{digits(100 * value)} %"
-    if asked.difference == "log-ratio":
-        return digits(math.exp(value) if value < 700 else math.inf)
-    return digits(table_factor(asked) * value)
+    return difference_text(table_factor(asked) * value, asked.difference)
 
 
 def amount_in_words(size: float, asked: AnalysisSettings) -> str:

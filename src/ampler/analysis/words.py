@@ -40,22 +40,26 @@ def verdict(
     detectable: float = math.nan,
     *,
     dropped: bool = False,
+    early: bool = False,
+    would: str = "",
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
-    `detectable` is the d that would be found, `dropped` whether failed runs of one of the two were left out.
+    `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
+    of the two were left out, `early` whether a pilot decided.
     """
     among = f" {SUCCEEDED}" if dropped else ""
     if comparison.instances < FEWEST:
         return f"not compared: both have values on {count(comparison.instances, 'instance')}, and {FEWEST} are needed"
     if comparison.rejected:
         words = _difference_found(comparison, asked, among)
+        words += " (decided in the pilot)" if early else ""
         if equivalence is not None and equivalence.established:
             words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
         return words
     if equivalence is not None and equivalence.established:
         return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}"
-    return _nothing_found(comparison, equivalence, asked, detectable, among)
+    return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among)
 
 
 def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: str) -> str:
@@ -128,7 +132,7 @@ def _range(bounds: Interval, asked: AnalysisSettings) -> str:
 
 
 def _nothing_found(
-    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, detectable: float, among: str
+    comparison: Comparison, equivalence: Equivalence | None, asked: AnalysisSettings, would: str, among: str
 ) -> str:
     first = comparison.first
     shown = {
@@ -138,11 +142,14 @@ def _nothing_found(
     }[asked.alternative]
     if equivalence is not None:
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
-    shown += among
+    return f"{shown}{among}; {would}" if would else f"{shown}{among}"
+
+
+def _would(detectable: float, asked: AnalysisSettings) -> str:
+    """What would have been found, in standard deviations."""
     if math.isnan(detectable):
-        return shown
-    would = f"d ≥ {detectable:.2f} would have been found with mean power {digits(asked.power)}"
-    return f"{shown}; {would}"
+        return ""
+    return f"d ≥ {detectable:.2f} would have been found with mean power {digits(asked.power)}"
 
 
 # the answer of the whole ------------------------------------------------------------------------------------------

@@ -159,6 +159,14 @@ class StudyRule(Protocol):
         """
 
 
+@runtime_checkable
+class CheckingStudyRule(Protocol):
+    """A study rule that can say, before anything is run, that a plan asks for what it cannot do."""
+
+    def check(self, plan: Plan, /) -> None:
+        """Raise InvalidPlan if the plan does not fit."""
+
+
 class Statistic(Protocol):
     """What is compared of each algorithm: one number from its values, such as `numpy.median`.
 

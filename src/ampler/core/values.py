@@ -75,8 +75,9 @@ class Continue:
     """A study rule's wish: run these algorithms on these instances, until each instance is done.
 
     `runs` says how many runs each algorithm gets on each of the instances; None leaves that to the rule for one
-    instance. An instance may be named again with more runs: those it has count. `reason` is a sentence for the user,
-    `details` plain data for the record.
+    instance. An instance may be named again with more runs: those it has count. `reason` is what the user is told,
+    `notes` are what to mind besides, `details` plain data for the record. After the `last` one the study ends,
+    so that no further instances are to come.
     """
 
     algorithms: tuple[str, ...]
@@ -84,14 +85,17 @@ class Continue:
     runs: Mapping[str, int] | None = None
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class EndStudy:
-    """A study rule's verdict that the study is done, and why; `details` are plain data for the record."""
+    """A study rule's verdict that the study is done, and why; `notes` and `details` are as those of Continue."""
 
     reason: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 StudyDecision = Continue | EndStudy
@@ -439,6 +443,7 @@ CautionKind = Literal[
     "unused",
     "part",
     "plan",
+    "course",  # values decided on the size of the study, and the tests do not allow for it
     "busy",
     "drift",
     "code",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 # Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
 TIMES = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
+LARGEST_EXPONENT = 700.0  # e to it is still a number
 SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
@@ -26,6 +27,28 @@ def digits(value: float, significant: int = 3, *, zeros: bool = False) -> str:
         text = f"{float(exact):.{max(0, significant - 1 - power)}f}"
         return text.rstrip("0").rstrip(".") if "." in text and not zeros else text
     return exact if zeros else f"{value:.{significant}g}"
+
+
+def difference_text(value: float, difference: str) -> str:
+    """Write a difference in the unit people use for its kind: percent, a factor, or as it is.
+
+    >>> difference_text(0.02, "percent"), difference_text(0.693, "log-ratio"), difference_text(12.5, "simple")
+    ('2 %', '2', '12.5')
+    """
+    if difference == "percent":
+        return f"{digits(100 * value)} %"
+    if difference == "log-ratio":
+        return digits(math.exp(value) if value < LARGEST_EXPONENT else math.inf)
+    return digits(value)
+
+
+def amount(size: float, difference: str) -> str:
+    """Write the size of a difference as a sentence has it.
+
+    >>> amount(0.02, "percent"), amount(0.693, "log-ratio")
+    ('2 %', 'a factor of 2')
+    """
+    return f"{'a factor of ' if difference == 'log-ratio' else ''}{difference_text(size, difference)}"
 
 
 def rounded_up(value: float, significant: int) -> str:

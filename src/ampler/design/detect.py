@@ -65,6 +65,10 @@ class DetectGoal:
         if self.available is not None:
             integer("available", self.available, 2, MOST_INSTANCES, "leave it out if there is no limit")
 
+    def times(self, unit: float) -> DetectGoal:
+        """The same in other units of the differences."""
+        return replace(self, detect=self.detect * unit)
+
     @property
     def is_fixed(self) -> bool:
         """Whether too few instances are there to choose their number: then all are taken and tested as usual."""
@@ -158,12 +162,28 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
         least=fewest,
         most=MOST_INSTANCES,
     )
+    if found is None and goal.available is not None:
+        return MOST_INSTANCES  # more than there are: all are taken, and it is said what they find
     if found is None:
         raise InvalidDesign(
             f"no reachable number of instances finds a difference of {goal.detect:g}: so much do the differences vary;"
             " ask for a larger one"
         )
     return found
+
+
+def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
+    """Return how many instances these runs would need after other pilots: what so large a share of them asks for."""
+    from scipy.special import chdtri
+
+    noise = np.array(plan.variances) - figures.between(goal.caution)
+    tails = (1 + level) / 2, (1 - level) / 2
+    others = (
+        replace(figures, variances=figures.variances * chdtri(figures.freedom, tail) / figures.freedom)
+        for tail in tails
+    )
+    low, high = (needed_instances(goal, other.between(goal.caution) + noise, guess=plan.needed) for other in others)
+    return low, high
 
 
 def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -> float:

@@ -126,6 +126,8 @@ def _runs(analysis: Analysis) -> Drawing:
 
 def _power(analysis: Analysis) -> Iterator[Drawing]:
     settings = analysis.settings
+    if analysis.course is not None:  # its power was for a difference, and its tests are others
+        return
     effect = settings.effect if settings.effect is not None else analysis.detectable_effect
     fewest = smallest_sample(analysis.comparisons)
     try:

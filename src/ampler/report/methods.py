@@ -17,6 +17,8 @@ from ampler.core.choices import Estimate
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits
+from ampler.design.detect_words import method_sentences
+from ampler.design.pilot import PilotReport
 from ampler.report.beliefs import belief_sentences
 from ampler.report.references import Reference, Sentence, reference
 from ampler.report.subject import Subject
@@ -73,7 +75,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
         yield Sentence(f"{left} further {noun} left out because some algorithm had too few values there")
-    if analysis.incomplete:
+    if analysis.incomplete and analysis.course is None:
         yield Sentence(
             f"{count(len(analysis.incomplete), 'instance')} lacked values of some algorithm; each pair was compared on"
             f" the instances with values of both ({instances_in_words(analysis.comparisons)})"
@@ -82,6 +84,8 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
 
 def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     settings = analysis.settings
+    if analysis.course is not None:
+        return
     test = f"{paired_test(settings.test).plural}{_side(analysis)}"
     asked = None if origin is None else origin.plan.question
     if origin is not None and origin.plan.needed is not None and asked is not None and asked.effect is not None:
@@ -112,8 +116,12 @@ def _target_power(target: str) -> str:
 
 
 def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
-    if origin is None:
+    if analysis.course is not None:
+        yield from _course(analysis.course)
+    elif origin is None:
         yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
+    elif origin.plan.study_rule:
+        yield Sentence("[The study decides on instances and runs from its values, and it is not at its end]")
     else:
         yield from _rule(origin.plan.rule, analysis)
     counts = [runs for row in analysis.accuracy for runs in row.runs if runs]
@@ -142,6 +150,13 @@ def _belonging_together(analysis: Analysis) -> Iterator[Sentence]:
             " are not corrected for it, and the tests, whose sample is the instances, do not use them",
             ("nadeau2003",),
         )
+
+
+def _course(course: PilotReport) -> Iterator[Sentence]:
+    """How the size was decided; the works are on tests whose size comes from the variances of a pilot."""
+    first, *others = method_sentences(course)
+    yield Sentence(first, ("stein1945", "wittes1990"))
+    yield from map(Sentence, others)
 
 
 def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:

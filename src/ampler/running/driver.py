@@ -34,6 +34,7 @@ from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
+from ampler.study.decided import check_decided
 from ampler.study.failing import Hopeless
 from ampler.study.plan import begun_first
 from ampler.study.record import as_begun, record
@@ -84,7 +85,10 @@ def run_plan(
         check_limits(plan.limits_of(algorithm))
     before = store.plans()[-1:]
     plan = as_begun(begun_first(plan, store.begun()), *before)
-    kept, code = record(plan), settled_code(plan, store, same=same, again=again)
+    kept = record(plan)
+    if before:
+        check_decided(before[0], store.decisions(), kept, again=retry_failed or again)
+    code = settled_code(plan, store, same=same, again=again)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)
     if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:
@@ -223,7 +227,7 @@ class Driver:
             self._begin(decision)
         else:
             self._ended = True
-            self.meter.end({name for group in self._groups for name in group.asked.instances})
+        self.meter.wanted(self._asked_so_far())
         self._mark(self._workers)
         taken = recorded(number, decision)
         if [each.digest for each in self._taken[number : number + 1]] != [taken.digest]:
@@ -347,9 +351,8 @@ class Driver:
             self._next_report = time.monotonic() + REPORT_EVERY
 
     def reading(self, workers: int) -> Progress:
-        """Return where the study stands."""
-        later = 0 if self._ended else len({each.name for each in self._plan.instances} - self._asked_so_far())
-        return self.meter.reading(self._under_way.values(), len(self.waiting) + later, self._times, workers)
+        """Return where the study stands, among the instances that were asked for so far: further ones are not known."""
+        return self.meter.reading(self._under_way.values(), len(self.waiting), self._times, workers)
 
     def _asked_so_far(self) -> set[str]:
         asked = [group.asked for group in self._groups] + ([] if self._asked is None else [self._asked])

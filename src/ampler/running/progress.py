@@ -58,8 +58,8 @@ class ProgressMeter:
         for name in instances:
             self._spent.subtract(self._counts.pop(name, {}))
 
-    def end(self, instances: Collection[str]) -> None:
-        """Note that the study has ended, with these instances."""
+    def wanted(self, instances: Collection[str]) -> None:
+        """Note which instances were asked for so far."""
         self._instances = len(instances)
 
     def reading(self, under_way: Collection[InstanceRun], waiting: int, times: RunTimes, workers: int) -> Progress:

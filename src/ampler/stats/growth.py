@@ -114,8 +114,10 @@ class _Growth(NamedTuple):
 def _growth(before: Floats, after: Floats) -> _Growth:
     """SS(N) − SS(n₀) is the new instances' own sum of squares, and n₀·m/N times the squared step of the means."""
     old, new = before[~np.isnan(before)], after[~np.isnan(after)]
+    if not len(old):
+        old, new = new[:1], new[1:]  # nothing was there before, so that all of the variance is new
     n, m = len(old), len(new)
-    if m < 1 or n < 1:
+    if m < 1:
         return _Growth(math.nan, math.nan, 0.0, math.nan)
     exponent = int(np.frexp(max(np.abs(old).max(), np.abs(new).max()))[1])
     origin = np.ldexp(old[0], -exponent)

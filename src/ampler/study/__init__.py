@@ -9,7 +9,8 @@ In reading order:
 * `plan`: design, algorithms, instances, rule and seed become a plan
 * `seeds`: the seed of every run, the order of the instances
 * `record`: what is kept of a plan; `changes`: what happens when a study file meets another one
-* `stopping`: decisions over instances, taken again when a study goes on; `detect`: those of a study that finds its size
+* `stopping`: decisions over instances, taken again when a study goes on; `decided`: what then must stay as it is
+* `detect_rule`: the study rule that finds its own size; `detect`: its decision; `cells`: what it sees of the runs
 * `code`: the files behind an algorithm, and what happens when they change
 * `command_line`: the arguments of a command, with places for instance, seed and parameters
 * `toml`: study.toml, read with the line of whatever does not fit; `starters`: studies to start from

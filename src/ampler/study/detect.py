@@ -63,11 +63,14 @@ def next_step(values: Values, contrasts: Contrasts, goal: DetectGoal) -> RunUnti
     return DetectOutcome(decision, conclude(_cells(values, rest)[0], decision, contrasts, goal))
 
 
-def decide_after_pilot(theta: Floats, variances: Floats, contrasts: Contrasts, goal: DetectGoal) -> PilotDecision:
+def decide_after_pilot(
+    theta: Floats, variances: Floats, contrasts: Contrasts, goal: DetectGoal, *, counts: Floats | None = None
+) -> PilotDecision:
     """Return which comparisons are clear after the pilot, and the plan for the others.
 
     `theta` holds the statistic of each algorithm (column) on each instance of the pilot (row) from the first `start`
-    runs, `variances` the variance of one run; NaN is missing.
+    runs, `variances` the variance of one run; NaN is missing. `counts` are the runs that each algorithm had, if these
+    are not `start`.
     """
     phi = contrasts.differences(theta)
     test = growth_test(phi, 1, alternative=goal.alternative)
@@ -85,7 +88,7 @@ def decide_after_pilot(theta: Floats, variances: Floats, contrasts: Contrasts, g
     figures = PilotFigures(
         variances=np.nanvar(phi[:, ~clear], axis=0, ddof=1),
         noise=runs.noise,
-        counts=np.full(contrasts.size, float(goal.start)),
+        counts=np.full(contrasts.size, float(goal.start)) if counts is None else counts,
         freedom=test.freedom[~clear],
         in_play=_in_play(contrasts, ~clear),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
@@ -12,10 +12,12 @@ from ampler.core.errors import InvalidData, InvalidRule, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
 from ampler.core.settings import asked_by
-from ampler.core.values import Caution, Finished, PlanRecord, Question
+from ampler.core.values import Caution, DecisionRecord, EndStudy, Finished, PlanRecord, Question
 from ampler.core.wording import listed
+from ampler.design.pilot import PilotReport
 from ampler.sampling.rules import Accuracy, default_budget
 from ampler.study.code.changes import FILES_SHOWN, declared_same
+from ampler.study.detect_rule import Detect
 from ampler.study.fairness import fairness_notes
 from ampler.study.record import guard_edition
 from ampler.study.status import unused_runs
@@ -35,6 +37,7 @@ class Evidence:
     notes: tuple[Caution, ...]
     deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
     rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
+    course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,33 @@ def _of_store(store: Store) -> Evidence:
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
-    notes += (*fairness_notes(plan, store), *_code(plan, store))
+    notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     rule = _rule(plan)
     settings = _settings(plan) | ({} if rule is None else {"start": rule.start})
-    return Evidence(store.runs(*digests), _features(plan), settings, notes, plan.deterministic, rule)
+    course = course_of(plan, decisions)
+    return Evidence(store.runs(*digests), _features(plan), settings, notes, plan.deterministic, rule, course)
+
+
+def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:
+    """Return how the values of a study decided on its size; None if they did not, or it is not at its end."""
+    if plan.study_rule.get("rule") != Detect.__name__ or not _has_ended(decisions):
+        return None
+    (details,) = (taken.decision.details for taken in decisions if taken.number == 1)
+    return PilotReport.from_data(details)
+
+
+def _has_ended(decisions: Collection[DecisionRecord]) -> bool:
+    return any(isinstance(taken.decision, EndStudy) for taken in decisions)
+
+
+def _undecided(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[Caution, ...]:
+    if not plan.study_rule or _has_ended(decisions):
+        return ()
+    sentence = (
+        "The study is not at its end, and its values decide how it goes on: what stands here is by ordinary tests,"
+        " which hold no level before the end; run the study further and claim nothing yet."
+    )
+    return (Caution("course", sentence),)
 
 
 def _rule(plan: PlanRecord) -> Accuracy | None:

@@ -26,6 +26,7 @@ class Forecast:
     most_runs: int | None
     least_seconds: float | None
     most_seconds: float | None
+    decides: bool = False  # whether what comes after the least is decided from the values then
 
     @property
     def least_wall(self) -> float | None:
@@ -49,10 +50,10 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
     >>> told.least_runs, told.most_runs, told.least_wall, told.most_wall
     (60, 150, 60.0, 195.0)
     """
-    instances = len(plan.instances)
+    instances = first_instances(plan)
     first = first_runs(plan)
     least = sum(first.values())
-    most = _most_runs(plan, least)
+    most = None if plan.study_rule is not None else _most_runs(plan, least)
     least_seconds = most_seconds = None
     if first.keys() <= seconds.keys():
         least_seconds = sum(count * seconds[name] for name, count in first.items())
@@ -64,7 +65,14 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
         most_runs=None if most is None else instances * most,
         least_seconds=None if least_seconds is None else instances * least_seconds,
         most_seconds=None if most_seconds is None else instances * most_seconds,
+        decides=plan.study_rule is not None,
     )
+
+
+def first_instances(plan: Plan) -> int:
+    """Return how many instances are run before anything is decided from their values; all of them if nothing is."""
+    asked = decided(plan, ())
+    return 0 if isinstance(asked, EndStudy) else len(asked.instances)
 
 
 def first_runs(plan: Plan) -> Mapping[str, int]:

@@ -21,7 +21,7 @@ from ampler.design import Design, achieved_power, n_comparisons, required_instan
 from ampler.sampling.rules import Accuracy
 from ampler.study.command_line import check_command, check_dashes, places
 from ampler.study.seeds import in_order
-from ampler.study.stopping import AllInstances, checked_groups
+from ampler.study.stopping import AllInstances, check_study_rule, checked_groups
 
 Count = Literal["needed", "all"] | int
 Named = TypeVar("Named", bound=Command | Function | Instance)
@@ -92,7 +92,7 @@ def make_plan(
         ),
         study_rule=None if isinstance(study_rule, AllInstances) else study_rule,
     )
-    checked_groups(plan)
+    check_study_rule(plan)
     return plan
 
 

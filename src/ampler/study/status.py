@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ampler.core.contracts import Store
 from ampler.core.errors import StoreUnusable
-from ampler.core.values import Finished, PlanRecord, Tally
+from ampler.core.values import DecisionRecord, Finished, PlanRecord, Tally
 from ampler.study.failing import CommonFailure, commonest
 from ampler.study.fairness import fairness_notes
 from ampler.study.stopping import digests_in_force, instances_in_force
@@ -36,6 +36,7 @@ def status_of(store: Store) -> StudyStatus:
         unused=unused_runs(plan, tally, finished),
         failure=commonest(store.failures()),
         notes=tuple(note.sentence for note in fairness_notes(plan, store)),
+        decisions=_decisions(plan, decisions),
         instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in instances),
     )
 
@@ -50,6 +51,16 @@ class InstanceStatus:
     error: float | None  # the largest standard error of interest then
     runs: Mapping[str, int]
     failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakenDecision:
+    """A decision over instances: its date, what was said, what to mind, and what it rests on as plain data."""
+
+    taken: str
+    reason: str
+    notes: tuple[str, ...]
+    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +80,18 @@ class StudyStatus:
     instances: tuple[InstanceStatus, ...]
     failure: CommonFailure | None = None  # why runs failed most often
     notes: tuple[str, ...] = ()  # on the machine that made the runs
+    decisions: tuple[TakenDecision, ...] = ()  # over instances, if values decide on these
 
     @property
     def finished(self) -> int:
         """The number of finished instances."""
         return sum(instance.state == "finished" for instance in self.instances)
+
+
+def _decisions(plan: PlanRecord, decisions: Iterable[DecisionRecord]) -> tuple[TakenDecision, ...]:
+    """Those of a study whose values decide; that all instances are run is no news."""
+    said = [(each.taken, each.decision) for each in decisions if plan.study_rule]
+    return tuple(TakenDecision(taken, each.reason, each.notes, each.details) for taken, each in said)
 
 
 def unused_runs(plan: PlanRecord, tally: Iterable[Tally], finished: Mapping[str, Finished]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
-from ampler.core.contracts import FinishedGroup, Rule, StudyRule, narrowed
+from ampler.core.contracts import CheckingStudyRule, FinishedGroup, Rule, StudyRule, narrowed
 from ampler.core.errors import InvalidRule
 from ampler.core.plain import digest, plain
 from ampler.core.samples import Samples
@@ -64,16 +64,27 @@ def decided(plan: Plan, finished: Sequence[FinishedGroup]) -> StudyDecision:
 
 
 def checked_groups(plan: Plan) -> Sequence[Sequence[str]]:
-    """Return the declared groups; InvalidRule unless they are some of the plan's instances, each in one group."""
+    """Return the declared groups; InvalidRule unless they are some of the plan's instances, each in one group.
+
+    A group after the first may be empty: then a decision asks for more on the instances that are there.
+    """
     groups = study_rule(plan).groups(plan)
     names = [name for group in groups for name in group]
     strangers = set(names) - set(_instances(plan))
-    if strangers or len(set(names)) != len(names) or not all(groups) or bool(groups) != bool(plan.instances):
+    begins = bool(groups) and bool(groups[0])
+    if strangers or len(set(names)) != len(names) or begins != bool(plan.instances):
         raise InvalidRule(
-            "a study rule must declare groups of the plan's instances, none of them empty and each instance in one"
-            f" group only, got {[list(group)[:5] for group in groups]!r}"
+            "a study rule must declare groups of the plan's instances, the first of them not empty and each instance in"
+            f" one group only, got {[list(group)[:5] for group in groups]!r}"
         )
     return groups
+
+
+def check_study_rule(plan: Plan) -> None:
+    """Raise InvalidPlan or InvalidRule if the rule over instances does not fit the plan."""
+    if isinstance(plan.study_rule, CheckingStudyRule):
+        plan.study_rule.check(plan)
+    checked_groups(plan)
 
 
 def instance_rule(plan: Plan, asked: Continue) -> Rule:
@@ -124,8 +135,8 @@ def digests_in_force(plan: PlanRecord, decisions: Iterable[DecisionRecord]) -> t
 
 
 def instances_in_force(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[str, ...]:
-    """Return the instances a study is about: those that were asked for when it has ended, until then all planned."""
-    if not any(isinstance(taken.decision, EndStudy) for taken in decisions):
+    """Return the instances a study is about: all planned ones, until it is decided that no further ones come."""
+    if not any(isinstance(taken.decision, EndStudy) or taken.decision.last for taken in decisions):
         return plan.instances
     asked = {name for taken in decisions if isinstance(taken.decision, Continue) for name in taken.decision.instances}
     return tuple(name for name in plan.instances if name in asked)
@@ -155,16 +166,16 @@ def holding(decisions: Iterable[DecisionRecord]) -> tuple[DecisionRecord, ...]:
 
 
 def to_data(decision: StudyDecision) -> dict[str, Any]:
-    """Return a decision as plain data."""
-    return {"continue" if isinstance(decision, Continue) else "end": plain(asdict(decision))}
+    """Return a decision as plain data; what few decisions have is left out, so that those of earlier days are equal."""
+    data = {name: each for name, each in plain(asdict(decision)).items() if each or name not in ("notes", "last")}
+    return {"continue" if isinstance(decision, Continue) else "end": data}
 
 
 def from_data(data: Mapping[str, Any]) -> StudyDecision:
     """Return a decision from plain data; to_data's other half."""
     ((kind, fields),) = data.items()
-    if kind == "end":
-        return EndStudy(**fields)
-    return Continue(**{**fields, "algorithms": tuple(fields["algorithms"]), "instances": tuple(fields["instances"])})
+    tuples = {name: tuple(fields[name]) for name in ("algorithms", "instances", "notes") if name in fields}
+    return EndStudy(**fields | tuples) if kind == "end" else Continue(**fields | tuples)
 
 
 def _added(before: Finished, now: Finished) -> Finished:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ampler.core.values import Plan
@@ -9,6 +10,7 @@ from ampler.core.wording import count, duration, short_duration
 from ampler.design.words import noise_sentence
 from ampler.sampling.rules import Accuracy
 from ampler.study.plan import design_of
+from ampler.study.stopping import decided
 
 if TYPE_CHECKING:  # the sentences know values alone, not how they are made
     from ampler.study.forecast import Forecast
@@ -23,9 +25,10 @@ def planned(plan: Plan) -> str:
     against = f"all with {plan.question.reference}" if plan.question.reference else "all with all"
     power = "" if plan.power is None else f", power {plan.power:.2f} at effect {plan.question.effect:g}"
     further = f" of {len(plan.instances) + len(plan.untouched)}" if plan.untouched else ""
+    most = "up to " if plan.study_rule is not None else ""
     return (
         f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on"
-        f" {len(plan.instances)}{further} instances{power}"
+        f" {most}{len(plan.instances)}{further} instances{power}"
     )
 
 
@@ -38,6 +41,11 @@ def noise_allowed(plan: Plan) -> str | None:
     return noise_sentence(design, se).replace("part of d,", f"part of effect = {design.effect:g},", 1)
 
 
+def first_decision(plan: Plan) -> str:
+    """Say how a study begins whose values decide how it goes on; nothing is said of others."""
+    return "" if plan.study_rule is None else decided(plan, ()).reason
+
+
 def expected(forecast: Forecast) -> str:
     """Say what a study will take.
 
@@ -47,6 +55,10 @@ def expected(forecast: Forecast) -> str:
 (2 minutes to 6.5 minutes of computing).'
     """
     runs = f"{forecast.least_runs:,}"
+    if forecast.decides:
+        span = _span(forecast.least_wall, forecast.least_wall)
+        time = "" if span is None else f" and {span} with {count(forecast.workers, 'worker')}"
+        return f"Until it is decided how the study goes on, it will take {runs} runs{time}."
     if forecast.most_runs is None:
         return f"The study will take at least {runs} runs."
     if forecast.most_runs > forecast.least_runs:
@@ -73,6 +85,18 @@ def standing(status: StudyStatus) -> str:
         f" are recorded{failed}, {short_duration(status.seconds)} of computing in {status.sessions} sessions."
         f"{why}{untouched}{unused}{''.join(f' {note}' for note in status.notes)}"
     )
+
+
+def decisions_taken(status: StudyStatus) -> Iterator[str]:
+    """Yield what was decided over instances, with its date, and what to mind."""
+    for each in status.decisions:
+        yield f"{each.taken[:16].replace('T', ' ')}: {each.reason}"
+        yield from map(noted, each.notes)
+
+
+def noted(sentence: str) -> str:
+    """Return what is to be minded as a note."""
+    return f"Note: {sentence}."
 
 
 def standing_header(status: StudyStatus) -> list[str]:

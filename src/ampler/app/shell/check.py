@@ -74,7 +74,7 @@ def _say_nothing(name: str) -> None:
 
 def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
     from ampler.running.words import first_run_rows, first_runs_kept, measures
-    from ampler.study.words import expected, noise_allowed, planned
+    from ampler.study.words import expected, first_decision, noise_allowed, planned
 
     say(f"{file.path.name} is in order: {planned(file.plan)}.")
     warnings = _warnings(file, found)
@@ -87,7 +87,9 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
     say(f"Each algorithm on {found.instance}:")
     say_table(["algorithm", "value", "seconds", "remark"], first_run_rows(found), left=["algorithm", "remark"])
     say_points(measures(each) for each in found.findings if each.first.measures)
-    say(expected(told))
+    for sentence in (first_decision(file.plan), expected(told)):
+        if sentence:
+            say(sentence)
     ready = all(each.recorded for each in found.findings)
     say(first_runs_kept(found, kept) + (f" Next: ampler run {file.path.name}" if ready else ""))
 

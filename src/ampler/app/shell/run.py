@@ -13,7 +13,7 @@ from ampler.app.shell.options import StoreOption, WorkersOption, check_workers
 from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
 
 if TYPE_CHECKING:
-    from ampler.core.values import Plan
+    from ampler.core.values import Plan, StudyDecision
     from ampler.study.store import SqliteStore
 
 
@@ -100,6 +100,15 @@ def _cluster(where: str | None, workers: int | None) -> AbstractContextManager[A
     return dask_cluster(where, workers=workers)
 
 
+def _tell(decision: StudyDecision) -> None:
+    """Say what was decided over instances, and what to mind."""
+    from ampler.study.words import noted
+
+    for sentence in (decision.reason, *map(noted, decision.notes)):
+        if sentence:
+            note(sentence)
+
+
 def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, given: Mapping[str, Any]) -> None:
     from ampler.app.shell.progress import Display
     from ampler.running import run_plan, words
@@ -116,6 +125,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
                 executor=executor,
                 report=display,
                 announce=lambda change: note(f"The plan has changed. {change}"),
+                decided=None if plan.study_rule is None else _tell,
                 **given,
             )
     except KeyboardInterrupt:

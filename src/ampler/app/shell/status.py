@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ampler.app.shell.options import JsonOption
-from ampler.app.shell.output import say, say_table, write_json
+from ampler.app.shell.output import say, say_points, say_table, write_json
 
 
 def status(
@@ -31,5 +31,6 @@ def status(
         write_json({"finished": found.finished, **asdict(found), "failure": failure})
         return
     say(words.standing(found))
+    say_points(words.decisions_taken(found))
     header = words.standing_header(found)
     say_table(header, words.standing_rows(found), left=(header[0], header[-1]))

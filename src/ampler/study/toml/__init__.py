@@ -4,6 +4,7 @@ In reading order:
 
 * `reading`: the way through the others, from text to plan
 * `keys`: the keys there are, and what their values must be
+* `sizes`: the keys of a study that finds its own size
 * `lines`: the line on which each key stands
 * `instances`, `imports`: what the file names outside of itself
 * `costs`: costs written into the file, and nothing else in it changed

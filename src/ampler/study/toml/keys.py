@@ -24,9 +24,10 @@ LIMITS = ("timeout", "cpu-timeout", "memory")
 TABLES: dict[str, tuple[str, ...]] = {
     "": (
         *("name", *(field.name for field in fields(Question)), "se", "seed"),
+        *("detect", "instance-cost", "available"),
         *("rule", "run", "defaults", "algorithm", "instances"),
     ),
-    "[rule]": ("start", "budget", "batch", "allocation", "runs", "guard", "guard-edition", "formula"),
+    "[rule]": ("start", "pilot", "budget", "batch", "allocation", "runs", "guard", "guard-edition", "formula"),
     "[run]": ("workers", *LIMITS, "on-failure", "retries"),
     "[defaults]": ("value", "parameters", "success", *LIMITS),
     "[[algorithm]]": (

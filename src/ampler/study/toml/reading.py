@@ -26,6 +26,7 @@ from ampler.study.toml.imports import imported
 from ampler.study.toml.instances import read_instances
 from ampler.study.toml.keys import Table
 from ampler.study.toml.lines import key_lines, line_of
+from ampler.study.toml.sizes import instances_used, read_detect
 
 PROTOCOLS: dict[str, Literal["arguments", "irace", "worker"]] = {
     "command": "arguments",
@@ -58,13 +59,18 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
         question = _question(top)
         algorithms = _algorithms(top, defaults, file.parent)
         policy = run.read("on-failure", keys.on_failure, StopStudy())
+        rule = _subtable(top, "rule")
+        detect = read_detect(top, rule, available)
         plan = make_plan(
             question=question,
             algorithms=algorithms,
             instances=read_instances(available, file.parent),
-            rule=_rule(top, question, algorithms, usual=_usual_allocation(document, policy)),
+            rule=_rule(top, rule, question, algorithms, usual=_usual_allocation(document, policy))
+            if detect is None
+            else Fixed(runs=detect.start),
+            study_rule=detect,
             seed=top.read("seed", integer, 0),
-            count=available.read("use", keys.use, "needed"),
+            count=instances_used(top, available, detect),
             name=top.read("name", keys.text, file.stem),
             limits=_common_limits(run, defaults),
             policy=policy,
@@ -80,7 +86,7 @@ def _left_open(document: dict[str, Any], plan: Plan) -> tuple[str, ...]:
         notes.append(
             'better is not said, so lower values are taken as better; write better = "lower" or better = "higher"'
         )
-    if isinstance(plan.rule, Fixed) and "allocation" not in document.get("rule", {}):
+    if isinstance(plan.rule, Fixed) and plan.study_rule is None and "allocation" not in document.get("rule", {}):
         notes.append(
             f"neither se nor an allocation is said, and failed runs count as a penalty: every algorithm is run"
             f" {plan.rule.runs} times on each instance, so that no value decides when runs end"
@@ -173,8 +179,9 @@ def _reader(key: str) -> keys.Reader[Any]:
     return keys.target if key == "target" else declared()[key].check or keys.text
 
 
-def _rule(top: Table, question: Question, algorithms: list[Algorithm], *, usual: str) -> Callable[[Any], Decision]:
-    table = _subtable(top, "rule")
+def _rule(
+    top: Table, table: Table, question: Question, algorithms: list[Algorithm], *, usual: str
+) -> Callable[[Any], Decision]:
     allocation = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), usual)
     useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
     if useless:
@@ -192,7 +199,7 @@ def _rule(top: Table, question: Question, algorithms: list[Algorithm], *, usual:
         "costs": run_costs(algorithms),
     }
     return Accuracy(
-        se=top.require("se", positive, "the accuracy wanted for each difference (or allocation = 'fixed')"),
+        se=top.require("se", positive, "the accuracy wanted for each difference (or detect, or allocation = 'fixed')"),
         difference=question.difference,
         reference=question.reference,
         statistic=question.statistic,

@@ -1,0 +1,201 @@
+"""A study that finds its own size, in words: before the pilot, after it, and in a paper. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from ampler.core.choices import Difference
+from ampler.core.wording import amount, count, difference_text, digits, listed
+from ampler.design.detect import DetectGoal
+from ampler.design.pilot import PilotReport
+from ampler.stats.shape import error_inflation, skewness_error
+
+SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
+SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
+FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
+SHOWN = 3
+
+
+def before_pilot(goal: DetectGoal, difference: Difference, pilot: int, available: int, runs: Mapping[str, int]) -> str:
+    """Say what the pilot takes and what is decided after it."""
+    where = f"all {available}" if pilot == available else f"{pilot:,} of {available:,}"
+    each = f"{goal.start} runs of each of {len(runs)} algorithms ({count(pilot * sum(runs.values()), 'run')})"
+    asked = f"a difference of {amount(goal.detect, difference)} with mean power {digits(goal.power)}"
+    decided = "how many instances and runs find"
+    if goal.is_fixed:
+        decided = f"how many runs on the {available} instances, too few to choose among, come near to finding"
+    return f"Pilot: {where} instances, {each}. Then it is decided {decided} {asked}."
+
+
+def after_pilot(report: PilotReport) -> str:
+    """Say what the pilot showed and what was decided."""
+    return " ".join([*_clear(report), *_going(report), *_plan(report), *_too_few(report)])
+
+
+def at_end(report: PilotReport) -> str:
+    """Say what was run in the end, and how it is tested."""
+    early = f", and {sum(report.clear)} on the pilot's {report.pilot}" if any(report.clear) else ""
+    how = "by ordinary tests" if report.is_fixed else f"by the mean of all and the variance after the pilot{early}"
+    return (
+        f"All that was decided on is run: {count(report.total, 'run')}; {count(len(report.going), 'comparison')} can be"
+        f" tested on {report.planned:,} instances, {how}."
+    )
+
+
+def method_sentences(report: PilotReport) -> Iterator[str]:
+    """Yield what a paper says of it, without full stops."""
+    asked = f"a difference of {amount(report.detect, report.difference)} with a mean power of {digits(report.power)}"
+    yield (
+        f"Each algorithm was first run {report.start} times on each of {report.pilot} instances in random order, a"
+        f" pilot from which the instances and runs were chosen that find {asked} at the least cost"
+    )
+    if report.is_fixed:
+        yield (
+            f"All {report.available} instances were used, so that the pilot decided on the numbers of runs alone, from"
+            " variances, and the final tests are ordinary ones"
+        )
+        return
+    early, late = digits(100 * report.share), digits(100 * (1 - report.share))
+    if report.going:
+        yield (
+            f"Sample size was re-estimated once, after {report.pilot} instances, from the variances only; the final"
+            f" tests use the mean of all {report.planned} instances and the variance since then ({report.planned} −"
+            f" {report.pilot} degrees of freedom), at {late} % of Holm's levels; {early} % were used at {report.pilot}"
+            " instances"
+        )
+    if any(report.clear):
+        yield (
+            f"{sum(report.clear)} of {count(len(report.clear), 'comparison')} {_were(sum(report.clear))} decided by the"
+            f" pilot, at {early} % of Holm's levels, and got no more runs"
+        )
+
+
+def skewness_note(report: PilotReport) -> str | None:
+    """Warn of differences so skewed that the tests will err, before their runs are paid for; None if there are none."""
+    factors = [_inflation(report, place) for place in range(len(report.pairs))]
+    sure = SURE_SKEW * skewness_error(report.pilot)
+    strong = [k for k, factor in enumerate(factors) if factor > SKEW_FACTOR and abs(report.skewness[k]) > sure]
+    if not strong:
+        return None
+    worst = max(strong, key=lambda place: factors[place])
+    often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
+    return (
+        f"in {_of_comparisons(strong, report)} the differences of the pilot are strongly skewed (most:"
+        f" {_pair(report, worst)}, skewness {report.skewness[worst]:.1f}), and a t-test would claim a difference that"
+        f" is not there {often} as often as it should; {_remedy(report)}"
+    )
+
+
+def _remedy(report: PilotReport) -> str:
+    """What to do about skewness: what is tested by ordinary tests can be tested by others."""
+    if report.is_fixed:
+        return "analyse the study with test bootstrap-t, which keeps its level"
+    other = "" if report.difference == "log-ratio" else "with log-ratio differences, which are less skewed, or "
+    return (
+        f"before the rest is paid for, interrupt and begin another study (--store): {other}with test = 'bootstrap-t',"
+        f" effect instead of detect, and the {report.planned:,} instances and the runs above (use, [rule] runs)"
+    )
+
+
+def _of_comparisons(places: Sequence[int], report: PilotReport) -> str:
+    return f"{len(places)} of {len(report.pairs)} comparisons" if len(report.pairs) > 1 else "the comparison"
+
+
+def _clear(report: PilotReport) -> Iterator[str]:
+    number = sum(report.clear)
+    if report.is_fixed or not number:
+        if not report.is_fixed:
+            yield f"None of {count(len(report.clear), 'comparison')} is clear already."
+        return
+    some = "All" if number == len(report.clear) else f"{number} of"
+    percent = digits(100 * report.share)
+    stay = "" if report.left else ", but their algorithms stay, as the others need them"
+    leave = f"; {listed(report.left, SHOWN)} get{'s' if len(report.left) == 1 else ''} no more runs"
+    yield (
+        f"{some} {count(len(report.clear), 'comparison')} {_are(number)} clear already ({percent} % of the level was"
+        f" set aside for this){(leave if report.left else stay) if report.going else ': the study ends here'}."
+    )
+
+
+def _going(report: PilotReport) -> Iterator[str]:
+    if not report.going:
+        return
+    rest = len(report.going)
+    other, number = "other " if any(report.clear) else "", f"{rest} comparisons" if rest > 1 else "comparison"
+    noise = _range([100 * report.noise_shares[place] for place in report.going], lambda share: f"{share:.0f}")
+    spread = _range([report.deviations[place] for place in report.going], lambda each: _spread(each, report))
+    verb = "vary" if rest > 1 else "varies"
+    yield f"The {other}{number} {verb} by {spread} from instance to instance; run noise is {noise} % of the variance."
+
+
+def _plan(report: PilotReport) -> Iterator[str]:
+    if not report.going:
+        return
+    share = f"{count(report.planned, 'instance')} with {_runs(report)}: {count(report.total, 'run')} in all"
+    if not report.is_enough:
+        yield f"All {share}."
+        return
+    power = f"mean power {report.mean_power:.2f}, the least of a comparison {report.least_power:.2f}"
+    low, high = report.interval
+    others = f" (other pilots would have asked for {low:,} to {high:,} instances, 90 % interval)"
+    yield f"All {share}, {power}." if report.is_fixed else f"{share}, {power}{others}."
+
+
+def _too_few(report: PilotReport) -> Iterator[str]:
+    """What the instances that are there can find, where they are fewer than needed."""
+    if not report.going or report.is_enough:
+        return
+    asked = amount(report.detect, report.difference)
+    needs = f"{asked[:1].upper()}{asked[1:]} needs {report.needed:,} instances and {report.planned:,} are there."
+    finds = ""
+    if math.isfinite(report.detectable):
+        finds = f"; with mean power {digits(report.power)} they find {amount(report.detectable, report.difference)}"
+    yield (
+        f"{needs} With {report.planned:,} the mean power is {report.mean_power:.2f}, the least of a"
+        f" comparison {report.least_power:.2f}{finds}. Going on with all {report.planned:,}."
+    )
+
+
+def _runs(report: PilotReport) -> str:
+    """The runs of each algorithm on an instance: the one that has most by name, the others together."""
+    playing = {name: number for name, number in report.runs.items() if number}
+    numbers = list(playing.values())
+    if len(set(numbers)) == 1:
+        return f"{count(numbers[0], 'run')} of each algorithm"
+    most = max(playing, key=lambda name: playing[name])
+    others = [number for name, number in playing.items() if name != most]
+    if playing[most] == max(others):
+        return f"{_range(numbers, str)} runs of each algorithm"
+    each = "each other" if len(others) > 1 else next(name for name in playing if name != most)
+    return f"{count(playing[most], 'run')} of {most} and {_range(others, str)} of {each}"
+
+
+def _inflation(report: PilotReport, place: int) -> float:
+    """How many times too often a comparison errs at the strictest level it may be held against."""
+    instances, share = (report.pilot, report.share) if report.clear[place] else (report.planned, 1 - report.share)
+    level = share * report.alpha / len(report.pairs)
+    return error_inflation(report.skewness[place], instances, level, report.alternative)
+
+
+def _spread(deviation: float, report: PilotReport) -> str:
+    """A standard deviation: logarithms have no unit."""
+    return digits(deviation) if report.difference == "log-ratio" else difference_text(deviation, report.difference)
+
+
+def _range(values: Sequence[float], shown: object) -> str:
+    assert callable(shown)
+    low, high = shown(min(values)), shown(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def _pair(report: PilotReport, place: int) -> str:
+    return " × ".join(report.pairs[place])
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"

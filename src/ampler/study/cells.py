@@ -1,0 +1,51 @@
+"""The statistic of each algorithm on each instance, and the variance of one run, from the runs of a group. Pure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ampler.core.arrays import Bools, Floats
+from ampler.core.errors import InvalidData
+from ampler.core.failures import values_under
+from ampler.core.runs import Runs, floored
+from ampler.core.values import Plan
+from ampler.stats.summaries import summary_of
+
+
+def cell_statistics(runs: Runs, plan: Plan, *, unit: float = 1.0) -> tuple[Floats, Floats]:
+    """Return statistics and variances, instances in rows as the runs name them, algorithms in the plan's order.
+
+    They are those of the values in `unit`; NaN where an algorithm has too few of them: two, or one if it is
+    deterministic.
+    """
+    certain = np.array([algorithm.deterministic for algorithm in plan.algorithms])
+    summary = summary_of(plan.question.statistic)
+    shape = len(runs.instances), len(plan.algorithms)
+    theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    for place, values in zip(np.ndindex(shape), _cells(runs, plan), strict=True):
+        if len(values) >= (1 if certain[place[1]] else 2):
+            theta[place] = summary(values / unit)
+            variances[place] = 0.0 if certain[place[1]] else summary.spread(values / unit)
+    if plan.question.difference != "simple":
+        _refuse(theta <= 0, theta, runs, plan)
+    return theta, variances
+
+
+def _cells(runs: Runs, plan: Plan) -> list[Floats]:
+    """The values that count, cell by cell, in the order of the runs."""
+    value, counted = values_under(floored(runs, plan.question.floor), plan.policy)
+    names = {algorithm.name: place for place, algorithm in enumerate(plan.algorithms)}
+    places = np.array([names[name] for name in runs.algorithms])
+    cell = (runs.instance * len(names) + places[runs.algorithm])[counted]
+    order = np.argsort(cell, kind="stable")
+    ends = np.searchsorted(cell[order], np.arange(1, len(runs.instances) * len(names)))
+    return np.split(value[counted][order], ends)
+
+
+def _refuse(wrong: Bools, theta: Floats, runs: Runs, plan: Plan) -> None:
+    for i, k in np.argwhere(wrong)[:1]:
+        raise InvalidData(
+            f"{plan.question.difference} differences need positive values: the statistic of algorithm"
+            f" {plan.algorithms[k].name!r} on instance {runs.instances[i]!r} is {theta[i, k]:g}; use difference"
+            " 'simple', or a floor, such as 1e-8, as which smaller values count"
+        )

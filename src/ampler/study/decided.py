@@ -1,0 +1,56 @@
+"""What must stay as it is once a study has taken decisions from its values: all that its tests rest on. Pure.
+
+A study that decides over instances from what it has seen holds its levels only if everything else was fixed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+
+from ampler.core.errors import PlanMismatch
+from ampler.core.failures import policy_data
+from ampler.core.values import DecisionRecord, PlanRecord, Question
+from ampler.core.wording import listed
+
+HARMLESS = {"better"}  # fields of a question that say how an answer is told
+SHOWN = 5
+
+
+def check_decided(
+    before: PlanRecord, decisions: Sequence[DecisionRecord], now: PlanRecord, *, again: bool = False
+) -> None:
+    """Raise PlanMismatch if a plan changes what decisions already rest on, or runs they saw are made again."""
+    if not before.study_rule or all(taken.number == 0 for taken in decisions):
+        return
+    when = f"was decided on {decisions[-1].taken[:10]} from the values so far" if decisions[-1].taken else "was decided"
+    changed = list(_changed(before, now))
+    if changed:
+        raise PlanMismatch(
+            f"{listed(changed, SHOWN)} cannot be changed any more: how the study goes on {when}, and its tests hold"
+            " only for what was asked before; put it back, or begin a new study in another file (--store)"
+        )
+    if again:
+        raise PlanMismatch(
+            f"recorded runs cannot be made again any more, failed ones or others: how the study goes on {when},"
+            " of which they are a part; leave --retry-failed and --again out, or begin a new study in another file"
+            " (--store)"
+        )
+
+
+def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
+    """What is no longer as it was, in the words of study.toml."""
+    if before.study_rule.get("rule") != now.study_rule.get("rule"):
+        yield "how the number of instances is decided"
+        return
+    names = [name for name in before.study_rule if before.study_rule[name] != now.study_rule.get(name)]
+    yield from (name.replace("_", "-") for name in names)
+    for field in fields(Question):
+        if field.name not in HARMLESS and getattr(before.question, field.name) != getattr(now.question, field.name):
+            yield field.name
+    if before.algorithms != now.algorithms or before.deterministic != now.deterministic:
+        yield "the algorithms"
+    if before.instances != now.instances:
+        yield "the instances"
+    if policy_data(before.policy) != policy_data(now.policy):
+        yield "on-failure"

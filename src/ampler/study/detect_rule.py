@@ -1,0 +1,202 @@
+"""The study rule that finds its own size: a pilot, one decision over instances and runs, and the rest. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from math import floor as whole
+from math import log2, nan
+from typing import Any
+
+import numpy as np
+
+from ampler.core.arrays import Floats
+from ampler.core.contracts import FinishedGroup
+from ampler.core.errors import InvalidPlan
+from ampler.core.settings import AnalysisSettings, asked_by
+from ampler.core.values import Continue, EndStudy, Plan, StudyDecision
+from ampler.design.detect import (
+    DetectGoal,
+    MainPlan,
+    detectable_difference,
+    instances_interval,
+    least_power,
+    mean_power,
+)
+from ampler.design.detect_words import after_pilot, at_end, before_pilot, skewness_note
+from ampler.design.pilot import PilotReport
+from ampler.sampling.common_runs import common_runs
+from ampler.stats.contrasts import Contrasts, contrasts_of
+from ampler.stats.shape import skewness
+from ampler.study.cells import cell_statistics
+from ampler.study.detect import FEWEST, PilotDecision, decide_after_pilot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detect:
+    """Find a difference of `detect`, in its own units, with the power of the question.
+
+    The first `pilot` instances get `start` runs of each algorithm. From what they show it is decided, once, how many of
+    the plan's instances are used and how many runs each algorithm gets on them. The other fields say how the pilot is
+    read, as in DetectGoal.
+    """
+
+    detect: float
+    pilot: int = 20
+    start: int = 5
+    instance_cost: float = 0.0
+    least: int = 10
+    share: float = 0.1
+    slack: float = 0.1
+    floor: float = 0.15
+    plausible: float = 0.9
+    caution: float = 0.6
+
+    def check(self, plan: Plan, /) -> None:
+        """Raise InvalidPlan if a plan asks for what this rule cannot do."""
+        asked = plan.question
+        if asked.effect is not None:
+            raise InvalidPlan("effect and detect both say which difference matters; leave effect out")
+        if asked.test != "t":
+            raise InvalidPlan(
+                f"detect needs test = 't': the {asked.test} test has no form for a size that was chosen after a pilot;"
+                " leave test out, or say effect and se instead of detect"
+            )
+        if asked.target != "mean":
+            raise InvalidPlan(
+                f"detect plans for the mean power of the comparisons; leave target out, got {asked.target!r}"
+            )
+        if len(plan.instances) < FEWEST:
+            raise InvalidPlan(
+                f"detect needs {FEWEST} or more instances to see how the differences vary, got {len(plan.instances)}"
+            )
+        self.goal(plan)
+
+    def goal(self, plan: Plan) -> DetectGoal:
+        """Return what is asked for of this plan."""
+        asked = AnalysisSettings(**asked_by(plan.question))
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return DetectGoal(
+            **own,
+            power=asked.power,
+            alpha=asked.family_alpha,
+            alternative=asked.alternative,
+            costs=tuple(algorithm.cost for algorithm in plan.algorithms),
+            available=len(plan.instances),
+        )
+
+    def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
+        """Return the pilot's instances, and all others; there may be no others."""
+        names = [instance.name for instance in plan.instances]
+        return (names[: self.pilot], names[self.pilot :]) if names else ()
+
+    def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
+        """Ask for the pilot, then for what it shows to be needed, then end the study."""
+        if not plan.instances:
+            return EndStudy("There are no instances.")
+        if not finished:
+            return self._pilot(plan)
+        if len(finished) > 1:
+            return EndStudy(at_end(PilotReport.from_data(finished[1].asked.details)))
+        report = self._report(plan, finished[0])
+        said, data = after_pilot(report), report.to_data()
+        note = skewness_note(report)
+        notes = () if note is None else (note,)
+        if not report.going:
+            return EndStudy(said, data, notes)
+        runs = {name: count for name, count in report.runs.items() if count}
+        instances = tuple(instance.name for instance in plan.instances[: report.planned])
+        return Continue(tuple(runs), instances, runs, said, data, notes, last=True)
+
+    def _pilot(self, plan: Plan) -> Continue:
+        pilot, _ = self.groups(plan)
+        runs = self._first_runs(plan)
+        said = before_pilot(self.goal(plan), plan.question.difference, len(pilot), len(plan.instances), runs)
+        return Continue(tuple(runs), tuple(pilot), runs, said)
+
+    def _first_runs(self, plan: Plan) -> dict[str, int]:
+        return {algorithm.name: 1 if algorithm.deterministic else self.start for algorithm in plan.algorithms}
+
+    def _report(self, plan: Plan, pilot: FinishedGroup) -> PilotReport:
+        """What the pilot says; simple differences are counted in a unit of their own, so that squares are doubles."""
+        unit = 2.0 ** whole(log2(self.detect)) if plan.question.difference == "simple" else 1.0
+        goal = self.goal(plan).times(1 / unit)
+        asked = plan.question
+        names = tuple(algorithm.name for algorithm in plan.algorithms)
+        contrasts = contrasts_of(names, difference=asked.difference, reference=asked.reference, formula="delta")
+        theta, variances = cell_statistics(pilot.runs, plan, unit=unit)
+        counts = np.array([*self._first_runs(plan).values()], dtype=float)
+        decision = decide_after_pilot(theta, variances, contrasts, goal, counts=counts)
+        told = _told(decision, theta, variances, contrasts, goal, names, counts)
+        return replace(told, instances=pilot.runs.instances).times(unit)
+
+
+def _told(
+    decision: PilotDecision,
+    theta: Floats,
+    variances: Floats,
+    contrasts: Contrasts,
+    goal: DetectGoal,
+    names: tuple[str, ...],
+    counts: Floats,
+) -> PilotReport:
+    phi = contrasts.differences(theta)
+    spread = np.nanvar(phi, axis=0, ddof=1)
+    noise = common_runs(contrasts, theta, variances).squared_errors(counts)
+    test, first = decision.test, len(theta)
+    assert goal.available is not None
+    return PilotReport(
+        difference=contrasts.difference,
+        detect=goal.detect,
+        power=goal.power,
+        alpha=goal.alpha,
+        alternative=goal.alternative,
+        share=0.0 if goal.is_fixed else goal.share,
+        instances=(),
+        start=goal.start,
+        available=goal.available,
+        pairs=tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)),
+        means=_row(test.means),
+        errors=_row(test.errors),
+        freedom=_row(test.freedom),
+        p_values=_row(test.p_values),
+        clear=tuple(decision.clear.tolist()),
+        skewness=tuple(skewness(column[~np.isnan(column)]) for column in phi.T),
+        deviations=_row(np.sqrt(spread)),
+        noise_shares=_row(np.minimum(1.0, np.divide(noise, spread, out=np.zeros_like(noise), where=spread > 0))),
+        **_planned(decision, goal, names, counts, first),
+    )
+
+
+def _planned(
+    decision: PilotDecision, goal: DetectGoal, names: tuple[str, ...], counts: Floats, pilot: int
+) -> dict[str, Any]:
+    """What was decided, with what it will find."""
+    plan, figures = decision.plan, decision.figures
+    if plan is None or figures is None:
+        nothing = {"mean_power": nan, "least_power": nan, "detectable": nan, "se": nan}
+        size = {"planned": pilot, "needed": pilot, "interval": (pilot, pilot), "total": int(pilot * counts.sum())}
+        return {"runs": dict.fromkeys(names, 0), **size, **nothing}
+    expected = np.array(plan.variances)
+    return {
+        "runs": dict(zip(names, plan.runs, strict=True)),
+        "planned": plan.instances,
+        "needed": plan.needed,
+        "interval": instances_interval(figures, goal, plan),
+        "mean_power": mean_power(goal, expected, plan.instances),
+        "least_power": least_power(goal, expected, plan.instances),
+        "se": plan.se,
+        "detectable": detectable_difference(goal, expected, plan.instances) if expected.max() > 0 else nan,
+        "total": _total(plan, counts, pilot),
+    }
+
+
+def _total(plan: MainPlan, counts: Floats, pilot: int) -> int:
+    """All runs: those of the algorithms that stay on every instance, those of the others on the pilot's."""
+    return sum(
+        plan.instances * runs if runs else int(pilot * first) for runs, first in zip(plan.runs, counts, strict=True)
+    )
+
+
+def _row(values: Floats) -> tuple[float, ...]:
+    return tuple(values.tolist())

@@ -1,0 +1,130 @@
+"""Tests of a study whose size was chosen after a pilot."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ampler.analysis.compare import compare
+from ampler.analysis.grown import as_decided, decided_when, grown_equivalence, grown_family, would_be_found
+from ampler.design.pilot import PilotReport
+from ampler.stats.growth import conclusions, growth_test
+
+PAIRS = (("a", "b"), ("a", "c"), ("a", "d"))
+
+
+def report_of(pilot, *, share=0.1, alternative="two-sided", clear=(False, False, False)):
+    test = growth_test(pilot, 1, alternative=alternative)
+    nothing = (0.0,) * 3
+    return PilotReport(
+        difference="simple", detect=1.0, power=0.8, alpha=0.05, alternative=alternative, share=share,
+        instances=tuple(f"i{n}" for n in range(len(pilot))), start=5, available=100, pairs=PAIRS,
+        means=tuple(test.means), errors=tuple(test.errors), freedom=tuple(test.freedom),
+        p_values=tuple(test.p_values), clear=clear, skewness=nothing, deviations=nothing, noise_shares=nothing,
+        runs=dict.fromkeys("abcd", 5), planned=40, needed=40, interval=(30, 50), mean_power=0.81, least_power=0.7,
+        se=0.1, detectable=0.9, total=800,
+    )  # fmt: skip
+
+
+def drawn(seed, effects=(0.0, 0.0, 0.0), instances=40):
+    return np.random.default_rng(seed).normal(effects, 1.0, (instances, 3))
+
+
+NAMES = [f"i{n}" for n in range(40)]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_the_family_is_that_of_the_growth_tests(alternative):
+    values = drawn(1, (0.6, 0.0, 2.0))
+    values[12:, 2] = np.nan
+    pilot = growth_test(values[:12], 1, alternative=alternative)
+    wanted = conclusions(values, pilot, since=12, alpha=0.05, share=0.1, alternative=alternative)
+    report = report_of(values[:12], alternative=alternative, clear=tuple(wanted.clear.tolist()))
+
+    family = grown_family(report, values, NAMES, 0.05)
+
+    np.testing.assert_allclose(family.steps.adjusted, wanted.adjusted, rtol=1e-12)
+    found, known = np.array([each[:2] for each in family.joint_intervals]), ~np.isnan(wanted.intervals)
+    np.testing.assert_allclose(found[known], wanted.intervals[known], rtol=1e-12)
+
+
+def test_the_order_of_the_instances_does_not_matter():
+    values, order = drawn(2, (0.5, 0.0, 0.0)), np.random.default_rng(3).permutation(40)
+    report = report_of(values[:12])
+    one = grown_family(report, values, NAMES, 0.05)
+    other = grown_family(report, values[order], [NAMES[place] for place in order], 0.05)
+    np.testing.assert_allclose(one.p_values, other.p_values, rtol=1e-9)
+
+
+def test_intervals_at_the_level_of_their_rank_agree_with_the_decisions():
+    for seed in range(30):
+        values = drawn(seed, (0.5, 0.2, 0.0))
+        family = grown_family(report_of(values[:12]), values, NAMES, 0.05)
+        for level, bounds, p in zip(family.steps.levels, family.intervals, family.end.p_values, strict=True):
+            assert (p / 0.9 <= level) == (not bounds.lower <= 0 <= bounds.upper)
+
+
+def test_a_comparison_that_the_pilot_decided_is_told_by_the_pilot():
+    values = drawn(4, (0.0, 0.0, 3.0))
+    report = report_of(values[:12], clear=(False, False, True))
+    family = grown_family(report, values, NAMES, 0.05)
+    comparisons = as_decided(compare(values, PAIRS, family=family), report)
+    assert [decided_when(report, place) for place in range(3)] == ["end", "end", "pilot"]
+    assert comparisons[2].estimate == report.means[2]
+    assert comparisons[2].instances == 12
+    assert comparisons[2].rejected
+    assert comparisons[2].joint_interval[0] < report.means[2] < comparisons[2].joint_interval[1]
+
+
+def test_when_all_was_clear_the_pilot_says_everything():
+    values = drawn(5, (3.0, -3.0, 3.0), instances=12)
+    report = report_of(values, clear=(True, True, True))
+    family = grown_family(report, values, NAMES[:12], 0.05)
+    assert family.steps.rejected.all()
+    np.testing.assert_allclose(family.p_values, np.array(report.p_values) / 0.1)
+    assert all(math.isfinite(each.lower) for each in family.joint_intervals)
+
+
+def test_equivalence_is_claimed_by_the_half_that_decided():
+    values = 0.1 * drawn(6)
+    family = grown_family(report_of(values[:12], clear=(False, False, True)), values, NAMES, 0.025)
+    same = grown_equivalence(family, 0.5, 0.025)
+    assert [each.established for each in same] == [True, True, True]
+    wide = grown_family(report_of(10 * values[:12]), 10 * values, NAMES, 0.025)
+    assert not any(each.established for each in grown_equivalence(wide, 0.01, 0.025))
+
+
+def test_equivalence_is_the_interval_inside_the_margin():
+    values = drawn(7, (0.1, 0.0, -0.2))
+    report = report_of(values[:12])
+    family = grown_family(report, values, NAMES, 0.05)
+    for margin in (0.2, 0.4, 0.6, 0.8):
+        found = grown_equivalence(family, margin, 0.05)
+        bounds = growth_test(values, 12).intervals(2 * 0.9 * 0.05)
+        alone = [0.9 * each.p_value <= 0.9 * 0.05 for each in found]
+        assert alone == [bool(low > -margin and high < margin) for low, high in bounds]
+
+
+def test_what_was_not_found_is_told_in_the_units_of_the_user():
+    report = replace(report_of(drawn(8)[:12]), difference="percent", detect=0.02)
+    assert would_be_found(report) == (
+        "a difference of 2 % would have been found with mean power 0.81, as planned after the pilot"
+    )
+
+
+@pytest.mark.parametrize("runs", ["a few", pytest.param("many", marks=pytest.mark.slow)])
+def test_equal_algorithms_are_found_different_no_more_often_than_the_level(runs):
+    """Sizes chosen from the pilot's variances by a greedy rule: 20 or 60 instances, whichever flatters."""
+    families = {"a few": 400, "many": 10_000}[runs]
+    rng, errors = np.random.default_rng(20261115), 0
+    for _ in range(families):
+        values = rng.normal(0, 1, (60, 3))
+        more = 60 if values[:12].var(axis=0, ddof=1).mean() > 1 else 20
+        used = values[:more]
+        pilot = growth_test(used[:12], 1)
+        report = report_of(used[:12])
+        clear = tuple((pilot.p_values / 0.1 <= 0.05 / 3).tolist())
+        family = grown_family(replace(report, clear=clear), used, [f"i{n}" for n in range(more)], 0.05)
+        errors += family.steps.rejected.any()
+    assert errors / families <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / families)

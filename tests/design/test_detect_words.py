@@ -1,0 +1,78 @@
+"""A study that finds its own size, in words."""
+
+import math
+
+import pytest
+
+from ampler.design.detect import DetectGoal
+from ampler.design.detect_words import after_pilot, at_end, before_pilot, method_sentences, skewness_note
+
+
+def test_before_the_pilot_its_price_is_told():
+    runs = {f"a{n}": 5 for n in range(22)}
+    assert before_pilot(DetectGoal(0.02, available=300), "percent", 20, 300, runs) == (
+        "Pilot: 20 of 300 instances, 5 runs of each of 22 algorithms (2,200 runs). Then it is decided how many"
+        " instances and runs find a difference of 2 % with mean power 0.8."
+    )
+
+
+def test_after_the_pilot_everything_is_told_that_was_decided(report):
+    assert after_pilot(report()) == (
+        "1 of 2 comparisons is clear already (10 % of the level was set aside for this); b gets no more runs. The other"
+        " comparison varies by 8 % from instance to instance; run noise is 40 % of the variance. 91 instances with 14"
+        " runs of full and 6 of a: 1,835 runs in all, mean power 0.81, the least of a comparison 0.75 (other pilots"
+        " would have asked for 70 to 115 instances, 90 % interval)."
+    )
+
+
+def test_too_few_instances_are_told_with_what_they_find(report):
+    said = after_pilot(report(planned=57, needed=91, mean_power=0.77, least_power=0.6, detectable=0.021))
+    assert said.endswith(
+        "All 57 instances with 14 runs of full and 6 of a: 1,835 runs in all. 2 % needs 91 instances and 57 are there."
+        " With 57 the mean power is 0.77, the least of a comparison 0.60; with mean power 0.8 they find 2.1 %. Going on"
+        " with all 57."
+    )
+
+
+@pytest.mark.parametrize(
+    ("difference", "shown"), [("percent", "2 %"), ("simple", "0.02"), ("log-ratio", "A factor of 1.02")]
+)
+def test_differences_have_the_unit_of_the_user(report, difference, shown):
+    assert f"{shown} needs 92 instances" in after_pilot(report(difference=difference, needed=92))
+
+
+def test_where_all_is_clear_the_study_ends(report):
+    said = after_pilot(report(clear=(True, True), runs=dict.fromkeys(("full", "a", "b"), 0)))
+    assert said == (
+        "All 2 comparisons are clear already (10 % of the level was set aside for this): the study ends here."
+    )
+
+
+def test_the_end_says_on_what_each_comparison_rests(report):
+    assert at_end(report()) == (
+        "All that was decided on is run: 1,835 runs; 1 comparison can be tested on 91 instances, by the mean of all and"
+        " the variance after the pilot, and 1 on the pilot's 3."
+    )
+
+
+def test_a_paper_says_how_the_size_was_chosen(report):
+    _, main, early = method_sentences(report())
+    assert "the variance since then (91 − 3 degrees of freedom), at 90 % of Holm's levels" in main
+    assert early == "1 of 2 comparisons was decided by the pilot, at 10 % of Holm's levels, and got no more runs"
+
+
+def test_skewness_that_could_be_chance_or_does_no_harm_is_not_told(report):
+    many = tuple(f"i{n}" for n in range(20))
+    assert skewness_note(report(instances=many)) is None
+    assert skewness_note(report(instances=many, skewness=(0.8, 0.0))) is None
+    assert skewness_note(report(instances=many, skewness=(3.0, 0.0), planned=10**6)) is None
+
+
+def test_skewness_that_does_harm_is_told_with_what_to_do(report):
+    many = tuple(f"i{n}" for n in range(20))
+    said = skewness_note(report(instances=many, skewness=(3.0, math.nan)))
+    assert said.startswith("in 1 of 2 comparisons the differences of the pilot are strongly skewed (most: full × a")
+    assert "log-ratio" in said
+    assert "log-ratio" not in skewness_note(report(instances=many, skewness=(3.0, 0.0), difference="log-ratio"))
+    fixed = skewness_note(report(instances=many, skewness=(3.0, 0.0), share=0.0, planned=25, clear=(False, False)))
+    assert fixed.endswith("analyse the study with test bootstrap-t, which keeps its level")

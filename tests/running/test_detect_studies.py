@@ -1,0 +1,197 @@
+"""Studies that find their own size, carried out: reference values, the same runs and decision however they are made."""
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ampler import Study, analyse
+from ampler.core.values import Continue, Question
+from ampler.running import run_plan
+from ampler.sampling.rules import Fixed
+from ampler.study.detect_rule import Detect
+from ampler.study.plan import make_plan
+from ampler.study.seeds import in_order, run_seed
+from ampler.study.status import status_of
+from ampler.study.store import open_store
+from ampler.study.words import decisions_taken
+from ampler.testing import MemoryStore, SerialExecutor
+
+GOLD = json.loads((Path(__file__).parents[1] / "gold" / "detect.json").read_text())
+
+
+def recorded_values(row, names):
+    """Functions that give the reference values: the seed of a run says which one it is."""
+    instances = [f"i{n:03}" for n in range(len(row["values"]))]
+    ordered = [each.name for each in make_plan_of(row, dict.fromkeys(names, min), instances).instances]
+    values = {
+        run_seed(0, instance, name, index): value
+        for instance, cells in zip(ordered, row["values"], strict=True)
+        for name, runs in zip(names, cells, strict=True)
+        for index, value in enumerate(runs)
+    }
+    return {name: lambda instance, seed: values[seed] for name in names}, instances
+
+
+def make_plan_of(row, algorithms, instances):
+    wish = dict(row["wish"])
+    asked = {name: wish.pop(name) for name in ("power", "alpha") if name in wish}
+    wish.pop("available", None)
+    wish.pop("costs", None)
+    reference = None if row["reference"] is None else [*algorithms][row["reference"]]
+    return make_plan(
+        question=Question(row["difference"], reference=reference, **asked),
+        algorithms=algorithms,
+        instances=instances,
+        rule=Fixed(runs=wish.get("start", 5)),
+        study_rule=Detect(**wish),
+        count="all",
+    )
+
+
+@pytest.mark.parametrize("row", GOLD["replays"], ids=["all go on", "one leaves"])
+def test_a_study_of_the_reference_values_ends_with_the_reference_p_values(row):
+    names = ("x", "y", "z")
+    algorithms, instances = recorded_values(row, names)
+    store = MemoryStore()
+
+    run_plan(make_plan_of(row, algorithms, instances), store, executor=SerialExecutor())
+
+    main = store.decisions()[1].decision
+    assert [len(main.instances), [main.runs.get(name, 0) for name in names]] == row["actions"][1]
+    analysis = analyse(store)
+    by_pair = {(each.first, each.second): each.p_holm for each in analysis.comparisons}
+    np.testing.assert_allclose([by_pair[pair] for pair in analysis.pairs], row["adjusted"], rtol=1e-7)
+
+
+# the same however it is made --------------------------------------------------------------------------------------
+
+
+def solver(shift, spread):
+    def solve(instance, seed):
+        own = random.Random(f"{instance}/{shift}").gauss(0, 1)
+        return 100 + instance % 5 + shift + own + random.Random(seed).gauss(0, spread)
+
+    return solve
+
+
+ALGORITHMS = {"a": solver(0.0, 1.0), "b": solver(0.5, 2.0), "c": solver(30.0, 1.0)}
+
+
+def study(**more):
+    common = {"difference": "simple", "reference": "a", "detect": 1.5, "pilot": 6, "start": 3, "seed": 4}
+    return Study(algorithms=ALGORITHMS, instances={f"i{n}": n for n in range(40)}, **common | more)
+
+
+def kept(store):
+    runs = {(seen.key, seen.seed, seen.value) for seen in store.observations()}
+    return runs, [(taken.number, taken.digest) for taken in store.decisions()]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    store = MemoryStore()
+    run_plan(study().plan, store, executor=SerialExecutor())
+    return kept(store)
+
+
+def test_the_study_of_these_tests_decides_something(whole):
+    store = MemoryStore()
+    run_plan(study().plan, store, executor=SerialExecutor())
+    pilot, main, _ = store.decisions()
+    assert len(pilot.decision.instances) == 6
+    assert main.decision.algorithms == ("a", "b")
+    assert 16 <= len(main.decision.instances) <= 40
+
+
+def test_workers_and_threads_make_the_same_runs_and_take_the_same_decision(whole, tmp_path):
+    for name, how in (("two", {"workers": 2}), ("threads", {"executor": ThreadPoolExecutor(3)})):
+        with open_store(tmp_path / f"{name}.db") as store:
+            run_plan(study().plan, store, **how)
+            assert kept(store) == whole
+
+
+def test_a_dask_cluster_makes_the_same_runs_and_takes_the_same_decision(whole):
+    distributed = pytest.importorskip("distributed")
+    store = MemoryStore()
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        run_plan(study().plan, store, executor=client)
+    assert kept(store) == whole
+
+
+class Cut(SerialExecutor):
+    """An executor that is interrupted after so many chunks."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.after = after
+
+    def submit(self, call, /, *arguments):
+        if self.after == 0:
+            raise KeyboardInterrupt
+        self.after -= 1
+        return super().submit(call, *arguments)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 8), max_size=6))
+def test_interruptions_wherever_they_come_change_nothing(whole, cuts):
+    store = MemoryStore()
+    for after in cuts:
+        with suppress(KeyboardInterrupt):
+            run_plan(study().plan, store, executor=Cut(after))
+    run_plan(study().plan, store, executor=SerialExecutor())
+    assert kept(store) == whole
+
+
+def test_new_decisions_are_told_once(tmp_path):
+    told = []
+    for _ in range(2):
+        study().run(tmp_path / "study.db", executor=SerialExecutor(), decided=told.append)
+    assert [type(each) for each in told[:2]] == [Continue, Continue]
+    assert len(told) == 3
+    assert told[0].reason.startswith("Pilot: 6 of 40 instances, 3 runs of each of 3 algorithms (54 runs).")
+
+
+def test_status_shows_what_was_decided():
+    store = MemoryStore()
+    run_plan(study().plan, store, executor=SerialExecutor())
+    status = status_of(store)
+    said = list(decisions_taken(status))
+    assert len(status.instances) == len(store.decisions()[1].decision.instances)
+    assert any("c gets no more runs" in sentence for sentence in said)
+    assert status.decisions[1].details["detect"] == 1.5
+
+
+def test_an_unfinished_study_says_that_nothing_can_be_claimed_yet():
+    store = MemoryStore()
+    while len(store.decisions()) < 2:
+        with suppress(KeyboardInterrupt):
+            run_plan(study().plan, store, executor=Cut(1))
+    assert len(store.decisions()) == 2
+    analysis = analyse(store)
+    assert analysis.course is None
+    assert [each.kind for each in analysis.warnings].count("course") == 1
+
+
+def test_an_analysis_of_another_question_says_that_its_level_is_not_assured(tmp_path):
+    path = tmp_path / "study.db"
+    assert study().run(path, executor=SerialExecutor()).course is not None
+    other = analyse(path, test="wilcoxon")
+    (said,) = (each.sentence for each in other.warnings if each.kind == "course")
+    assert "(test changed here)" in said
+    assert other.course is None
+
+
+def test_instances_are_in_the_order_of_the_seed_and_not_of_the_user():
+    names = [instance.name for instance in study().plan.instances]
+    assert names == [each.name for each in in_order(4, study().plan.instances)] != sorted(names)

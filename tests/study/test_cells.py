@@ -1,0 +1,63 @@
+"""Statistics and variances from the runs of a group."""
+
+import numpy as np
+import pytest
+
+from ampler.core.errors import InvalidData
+from ampler.core.failures import Drop, Penalty
+from ampler.core.runs import Runs
+from ampler.core.values import Function, Question
+from ampler.sampling.rules import Fixed
+from ampler.study.cells import cell_statistics
+from ampler.study.plan import make_plan
+
+
+def plan_of(policy=Drop(), certain=(), **asked):  # noqa: B008 - frozen
+    return make_plan(
+        question=Question(**{"difference": "simple"} | asked),
+        algorithms=[Function(name, min, "builtins:min", deterministic=name in certain) for name in "ab"],
+        instances=["i", "j"],
+        rule=Fixed(runs=2),
+        count="all",
+        policy=policy,
+    )
+
+
+RUNS = Runs.from_columns(
+    ["i", "i", "i", "i", "j", "j", "j", "j"],
+    ["b", "b", "a", "a", "a", "a", "b", "b"],
+    [5.0, 7.0, 1.0, 2.0, 3.0, 3.0, 4.0, np.nan],
+    ["ok"] * 7 + ["failed"],
+)
+
+
+def test_cells_are_in_the_order_of_the_plan_and_short_ones_are_missing():
+    theta, variances = cell_statistics(RUNS, plan_of())
+    np.testing.assert_array_equal(theta, [[1.5, 6.0], [3.0, np.nan]])
+    np.testing.assert_array_equal(variances, [[0.5, 2.0], [0.0, np.nan]])
+
+
+def test_a_penalty_is_a_value():
+    theta, _ = cell_statistics(RUNS, plan_of(Penalty(10.0)))
+    assert theta[1, 1] == 7.0
+
+
+def test_one_value_is_enough_of_what_never_changes():
+    theta, variances = cell_statistics(RUNS, plan_of(certain=("b",)))
+    assert (theta[1, 1], variances[1, 1]) == (4.0, 0.0)
+
+
+def test_values_below_the_floor_count_as_it_and_the_statistic_is_the_one_that_was_asked_for():
+    theta, _ = cell_statistics(RUNS, plan_of(floor=2.0, statistic="median"))
+    np.testing.assert_array_equal(theta[:, 0], [2.0, 3.0])
+
+
+def test_another_unit_gives_other_numbers():
+    theta, variances = cell_statistics(RUNS, plan_of(), unit=2.0)
+    assert (theta[0, 1], variances[0, 1]) == (3.0, 0.5)
+
+
+def test_ratios_need_positive_values():
+    runs = Runs.from_columns(["i"] * 4, ["a", "a", "b", "b"], [1.0, -1.0, 2.0, 3.0])
+    with pytest.raises(InvalidData, match="the statistic of algorithm 'a' on instance 'i' is 0"):
+        cell_statistics(runs, plan_of(difference="percent"))

@@ -1,0 +1,221 @@
+"""The study rule that finds its own size: what it asks for, what it decides, what it refuses."""
+
+import random
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from ampler.core.contracts import FinishedGroup
+from ampler.core.errors import InvalidData, InvalidDesign, InvalidPlan
+from ampler.core.failures import Drop
+from ampler.core.runs import Runs
+from ampler.core.values import Continue, EndStudy, Function, Question
+from ampler.design.detect import DetectGoal
+from ampler.design.pilot import PilotReport
+from ampler.sampling.rules import Fixed
+from ampler.study.detect_rule import Detect
+from ampler.study.plan import make_plan, part_of
+from ampler.study.stopping import decided, from_data, to_data
+
+NAMES = ("a", "b", "c")
+
+
+def plan_of(rule, *, instances=200, question=None, deterministic=(), **more):
+    return make_plan(
+        question=question or Question("simple", reference="a"),
+        algorithms=[Function(name, min, "builtins:min", deterministic=name in deterministic) for name in NAMES],
+        instances=[f"i{n}" for n in range(instances)],
+        rule=Fixed(runs=rule.start),
+        study_rule=rule,
+        count="all",
+        **more,
+    )
+
+
+def group(asked, seed=1, effects=(0.0, 0.0, 0.0), scale=1.0, noise=2.0):
+    """Values for everything that was asked for: those of a run hang on its instance, algorithm and index alone."""
+    rows = []
+    for instance in asked.instances:
+        level = random.Random(f"{seed}/{instance}").gauss(100, 5)
+        for place, name in enumerate(NAMES):
+            if name in asked.runs:
+                rng = random.Random(f"{seed}/{instance}/{name}")
+                own = level + rng.gauss(0, 1.5) + effects[place]
+                rows += [(instance, name, scale * (own + rng.gauss(0, noise))) for _ in range(asked.runs[name])]
+    return FinishedGroup(asked, (), lambda: Runs.from_columns(*zip(*rows, strict=True)))
+
+
+def course(plan, **values):
+    """The decisions of a whole study."""
+    taken, groups = [], []
+    while not taken or isinstance(taken[-1], Continue):
+        taken.append(decided(plan, groups))
+        if isinstance(taken[-1], Continue):
+            groups.append(group(taken[-1], **values))
+    return taken
+
+
+def test_the_defaults_are_those_of_the_goal():
+    rule, goal = Detect(detect=1.2), DetectGoal(1.2)
+    assert {field.name: getattr(rule, field.name) for field in fields(rule)}.items() <= {
+        field.name: getattr(goal, field.name) for field in fields(goal)
+    }.items()
+
+
+def test_the_pilot_comes_first_and_says_what_it_takes():
+    plan = plan_of(Detect(detect=1.2))
+    pilot = decided(plan, ())
+    assert pilot.instances == tuple(each.name for each in plan.instances[:20])
+    assert pilot.runs == {"a": 5, "b": 5, "c": 5}
+    assert pilot.reason == (
+        "Pilot: 20 of 200 instances, 5 runs of each of 3 algorithms (300 runs). Then it is decided how many instances"
+        " and runs find a difference of 1.2 with mean power 0.8."
+    )
+
+
+def test_one_decision_fixes_instances_and_runs_and_then_the_study_ends():
+    plan = plan_of(Detect(detect=1.2))
+    pilot, main, end = course(plan)
+    report = PilotReport.from_data(main.details)
+    assert main.last
+    assert len(main.instances) == report.planned > 30
+    assert main.instances[:20] == pilot.instances
+    assert min(main.runs.values()) >= 5
+    assert report.total == report.planned * sum(main.runs.values())
+    assert report.interval[0] < report.planned < report.interval[1]
+    assert isinstance(end, EndStudy)
+
+
+def test_a_comparison_that_is_clear_takes_its_algorithm_away():
+    _, main, _ = course(plan_of(Detect(detect=1.2)), effects=(0.0, 0.0, 40.0))
+    assert main.algorithms == ("a", "b")
+    assert "1 of 2 comparisons is clear already" in main.reason
+    assert "c gets no more runs" in main.reason
+
+
+def test_of_percentages_of_a_grand_mean_nobody_leaves():
+    plan = plan_of(Detect(detect=0.02), question=Question("percent"))
+    _, main, _ = course(plan, effects=(0.0, 0.0, 40.0))
+    assert main.algorithms == NAMES
+    assert sum(PilotReport.from_data(main.details).clear) == 2
+
+
+def test_a_study_that_is_clear_after_the_pilot_ends():
+    _, end = course(plan_of(Detect(detect=1.2)), effects=(0.0, 40.0, -40.0))
+    assert isinstance(end, EndStudy)
+    assert "All 2 comparisons are clear already" in end.reason
+    assert PilotReport.from_data(end.details).total == 300
+
+
+@pytest.mark.parametrize("instances", [3, 16, 20, 29])
+def test_too_few_to_choose_among_are_all_taken(instances):
+    plan = plan_of(Detect(detect=1.2), instances=instances)
+    pilot, main, end = course(plan, noise=6.0)
+    report = PilotReport.from_data(main.details)
+    assert len(pilot.instances) == min(20, instances)
+    assert len(main.instances) == instances
+    assert report.is_fixed
+    assert not any(report.clear)
+    assert "All" in main.reason
+    assert isinstance(end, EndStudy)
+
+
+def test_too_few_for_the_power_go_on_and_it_is_said_what_they_find():
+    _, main, _ = course(plan_of(Detect(detect=0.5), instances=57))
+    report = PilotReport.from_data(main.details)
+    assert report.planned == 57 < report.needed
+    assert report.mean_power < 0.8
+    assert report.detectable > 0.5
+    assert f"0.5 needs {report.needed:,} instances and 57 are there." in main.reason
+    assert f"with mean power 0.8 they find {report.detectable:.3g}" in main.reason
+    assert main.reason.endswith("Going on with all 57.")
+
+
+def test_differences_that_vary_without_end_still_go_on():
+    _, main, _ = course(plan_of(Detect(detect=1e-6), instances=40))
+    assert len(main.instances) == 40
+
+
+def test_a_deterministic_algorithm_is_run_once():
+    plan = plan_of(Detect(detect=1.2), deterministic=("b",))
+    pilot, main, _ = course(plan)
+    assert pilot.runs["b"] == main.runs["b"] == 1
+
+
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**400])
+def test_the_unit_of_simple_differences_does_not_matter(scale):
+    plain, scaled = (
+        course(plan_of(Detect(detect=1.2 * unit)), scale=unit, effects=(0.0, 0.0, 30.0))[1] for unit in (1.0, scale)
+    )
+    assert (plain.runs, plain.instances) == (scaled.runs, scaled.instances)
+    one, other = (PilotReport.from_data(each.details) for each in (plain, scaled))
+    np.testing.assert_allclose(np.array(other.means) / scale, one.means, rtol=1e-12)
+
+
+def test_decisions_are_kept_whole():
+    for decision in course(plan_of(Detect(detect=1.2))):
+        kept = from_data(to_data(decision))
+        assert to_data(kept) == to_data(decision)
+        if decision.details:
+            assert PilotReport.from_data(kept.details) == PilotReport.from_data(decision.details)
+
+
+def test_runs_that_were_dropped_leave_the_pilot_smaller():
+    plan = plan_of(Detect(detect=1.2), policy=Drop())
+    asked = decided(plan, ())
+    runs = group(asked).runs
+    lost = (runs.instance < 2) & (runs.algorithm == 1)
+    thinned = replace(runs, status=np.where(lost, 1, 0).astype(np.uint8), value=np.where(lost, np.nan, runs.value))
+    main = decided(plan, (FinishedGroup(asked, (), lambda: thinned),))
+    assert PilotReport.from_data(main.details).freedom == (17.0, 19.0)
+
+
+def test_strong_skewness_is_warned_of_before_the_runs_are_paid_for():
+    plan = plan_of(Detect(detect=12.0))
+    asked = decided(plan, ())
+    rng = np.random.default_rng(5)
+    gap = {name: 100 + 3 * each for name, each in zip(asked.instances, rng.exponential(size=20) ** 2, strict=True)}
+    rows = [
+        (instance, name, (gap[instance] if name == "b" else 100.0) + rng.normal(0, 0.1))
+        for instance in asked.instances
+        for name in NAMES
+        for _ in range(5)
+    ]
+    main = decided(plan, (FinishedGroup(asked, (), lambda: Runs.from_columns(*zip(*rows, strict=True))),))
+    (note,) = main.notes
+    assert "strongly skewed (most: a × b" in note
+    assert "log-ratio" in note
+
+
+def test_percent_differences_of_values_that_are_not_positive_are_refused():
+    plan = plan_of(Detect(detect=0.02), question=Question("percent", reference="a"))
+    asked = decided(plan, ())
+    with pytest.raises(InvalidData, match="need positive values: the statistic of algorithm"):
+        decided(plan, (group(asked, scale=-1.0),))
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ({"effect": 0.5}, "effect and detect both say which difference matters"),
+        ({"test": "wilcoxon"}, "detect needs test = 't'"),
+        ({"test": "sign"}, "detect needs test = 't'"),
+        ({"target": "worst"}, "detect plans for the mean power of the comparisons; leave target out"),
+        ({"power": 0.04}, "power must be larger than alpha"),
+    ],
+)
+def test_what_has_no_form_after_a_pilot_is_refused(question, sentence):
+    with pytest.raises((InvalidPlan, InvalidDesign), match=sentence):
+        plan_of(Detect(detect=1.2), question=Question("simple", reference="a", **question))
+
+
+def test_two_instances_are_too_few():
+    with pytest.raises(InvalidPlan, match="detect needs 3 or more instances"):
+        plan_of(Detect(detect=1.2), instances=2)
+
+
+def test_parts_are_refused_in_a_sentence():
+    for instances in (200, 12):
+        with pytest.raises(InvalidPlan, match="cannot be cut into parts"):
+            part_of(plan_of(Detect(detect=1.2), instances=instances), 1, 4)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same table, as type checkers read it
     from ampler.front import Study as Study, advise as advise, analyse as analyse
     from ampler.core.values import (
+        Around as Around,
         Command as Command,
         Function as Function,
         Instance as Instance,
@@ -65,7 +66,7 @@ __version__ = "0.1.0"
 # Where the public names live; a test holds them together with the imports above.
 _ROOMS = {
     "front": "Study advise analyse",
-    "core.values": "Command Function Instance Observation Plan Question Reading RunKey Sample Stop",
+    "core.values": "Around Command Function Instance Observation Plan Question Reading RunKey Sample Stop",
     "core.failures": "Drop Par Penalty StopStudy",
     "core.samples": "Samples",
     "core.errors": "AmplerError",

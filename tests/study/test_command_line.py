@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidPlan
-from ampler.core.values import Command, Instance, Question, Reading
+from ampler.core.values import Around, Command, Function, Instance, Question, Reading
 from ampler.sampling.rules import Fixed
-from ampler.study.command_line import arguments, as_text, places
+from ampler.study.command_line import arguments, as_text, check_around, commands_around, places
 from ampler.study.plan import make_plan
 
 
@@ -135,3 +135,24 @@ def test_an_instance_that_looks_like_an_option_is_refused_where_it_would_be_take
     for fine in (guarded, Command("x", ("solve", "{seed}", "--file={instance}"))):
         a_plan(algorithms={"x": fine, "y": second}, instances=instances)
     a_plan(algorithms={"x": bare, "y": second}, instances=[Instance("-rf", path="/data/-rf"), Instance("b")])
+
+
+@pytest.mark.parametrize(
+    ("around", "words"),
+    [
+        (Around(prepare=("touch", "{other}")), r"prepare of algorithm 'mine' must be words .* got a place \{other\}"),
+        (Around(warmup=-1), "warmup of algorithm 'mine' must be a command, or a number of runs of 0 or more, got -1"),
+        (Around(cleanup=("rm", 3)), "cleanup of algorithm 'mine' must be words"),
+        (Around(prepare="make clean"), "prepare of algorithm 'mine' must be words .* got 'make clean'"),
+    ],
+)
+def test_commands_around_a_run_must_be_such_that_they_can_be_filled_in(around, words):
+    with pytest.raises(InvalidPlan, match=words):
+        check_around(Command("mine", ("solve", "{instance}"), around=around))
+
+
+def test_a_function_has_commands_around_it_too():
+    function = Function("mine", len, "builtins:len", {"k": 2}, around=Around(warmup=("cat", "{instance}"), folder="/x"))
+
+    assert commands_around(function)["warmup"].argv == ("cat", "{instance}")
+    assert commands_around(function)["warmup"].folder == "/x"

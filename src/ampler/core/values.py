@@ -165,6 +165,21 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """Commands around each run of an algorithm, outside of the time that is measured.
+
+    `prepare` comes before the run, `cleanup` after it, and `warmup` directly before it; a number says how many runs are
+    made to warm up instead. The commands may have places for the instance, the seed and the parameters, and run in
+    `folder` (empty: where the algorithm does).
+    """
+
+    prepare: tuple[str, ...] = ()
+    warmup: tuple[str, ...] | int = 0
+    cleanup: tuple[str, ...] = ()
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """An external program as an algorithm; it is started directly, never through a shell.
 
@@ -184,6 +199,7 @@ class Command:
     deterministic: bool = False
     success: tuple[int, ...] = (0,)
     limits: Limits = Limits()
+    around: Around = Around()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +218,7 @@ class Function:
     cost: float = 1.0
     deterministic: bool = False
     limits: Limits = Limits()
+    around: Around = Around()
 
 
 Algorithm = Command | Function

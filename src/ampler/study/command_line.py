@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ampler.core.errors import InvalidPlan
-from ampler.core.values import Command, Instance
+from ampler.core.values import Algorithm, Command, Instance, Reading
 
 # {name} is a place, {{name}} stands for the text {name}; any other brace (JSON, awk) is left alone.
 PLACE = re.compile(r"\{(\{)?([A-Za-z_][\w.-]*)\}(?(1)\})")
@@ -62,6 +62,42 @@ def _switch(name: str, value: str) -> tuple[str, ...]:
 def as_text(value: Any) -> str:
     """Write a parameter's value as a command gets it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def commands_around(algorithm: Algorithm) -> dict[str, Command]:
+    """Return the commands around each run of an algorithm, by what they are for; nothing is read from them.
+
+    >>> from ampler.core.values import Around
+    >>> solve = Command("full", ("solve", "{instance}"), around=Around(prepare=("sync",), warmup=2))
+    >>> {name: command.argv for name, command in commands_around(solve).items()}
+    {'prepare': ('sync',)}
+    """
+    around = algorithm.around
+    given = {"prepare": around.prepare, "warmup": around.warmup, "cleanup": around.cleanup}
+    folder = around.folder or getattr(algorithm, "folder", "")
+    return {
+        name: Command(name, argv, algorithm.parameters, Reading("seconds"), folder=folder)
+        for name, argv in given.items()
+        if not isinstance(argv, int) and argv
+    }
+
+
+def check_around(algorithm: Algorithm) -> None:
+    """Raise InvalidPlan unless the commands around an algorithm's runs can be filled in."""
+    for name, command in commands_around(algorithm).items():
+        wordy = isinstance(command.argv, tuple) and all(isinstance(word, str) for word in command.argv)
+        unknown = places(command.argv) - {"instance", "seed"} - set(algorithm.parameters) if wordy else set()
+        if unknown or not wordy:
+            came = f"a place {{{min(unknown)}}}" if unknown else repr(command.argv)
+            raise InvalidPlan(
+                f"{name} of algorithm {algorithm.name!r} must be words with places for {{instance}}, {{seed}} and its"
+                f" parameters, got {came}"
+            )
+    runs = algorithm.around.warmup
+    if isinstance(runs, int) and (isinstance(runs, bool) or runs < 0):
+        raise InvalidPlan(
+            f"warmup of algorithm {algorithm.name!r} must be a command, or a number of runs of 0 or more, got {runs!r}"
+        )
 
 
 def check_command(command: Command) -> None:

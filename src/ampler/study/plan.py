@@ -19,7 +19,7 @@ from ampler.core.values import Algorithm, Command, Decision, Function, Instance,
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.sampling.rules import Accuracy
-from ampler.study.command_line import check_command, check_dashes, places
+from ampler.study.command_line import check_around, check_command, check_dashes, places
 from ampler.study.seeds import in_order
 from ampler.study.stopping import AllInstances, check_study_rule, checked_groups
 
@@ -231,6 +231,7 @@ def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Insta
     for algorithm in algorithms:
         positive(f"the cost of algorithm {algorithm.name!r}", algorithm.cost, error=InvalidPlan)
         _check_success(algorithm)
+        check_around(algorithm)
         if isinstance(algorithm, Function) and algorithm.reading.kind == "pattern":
             raise InvalidPlan(
                 f"algorithm {algorithm.name!r} is a function, whose value is no text; choose one of its measures with"

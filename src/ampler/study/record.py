@@ -19,6 +19,7 @@ from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.sampling.rules import Accuracy
 from ampler.stats.guard import NEWEST
+from ampler.study.command_line import commands_around
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -36,12 +37,20 @@ def identity(algorithm: Algorithm) -> dict[str, Any]:
     The folder is left out (a study may be moved), and so are cost and limits.
     """
     parameters = plain(dict(algorithm.parameters))
+    around = _around(algorithm)
     if isinstance(algorithm, Function):
-        return {"python": algorithm.origin, "parameters": parameters, "value": algorithm.reading.text}
+        return {"python": algorithm.origin, "parameters": parameters, "value": algorithm.reading.text, **around}
     what = {"arguments": "command", "irace": "runner", "worker": "worker"}[algorithm.protocol]
     given = {what: list(algorithm.argv), "parameters": parameters, "value": algorithm.reading.text}
     unusual = {} if algorithm.success == (0,) else {"success": sorted(set(algorithm.success))}
-    return given | unusual  # what is usual is not said, so that files of earlier days are equal
+    return given | unusual | around  # what is usual is not said, so that files of earlier days are equal
+
+
+def _around(algorithm: Algorithm) -> dict[str, Any]:
+    """The commands around its runs, as far as there are any."""
+    given: dict[str, Any] = {name: list(command.argv) for name, command in commands_around(algorithm).items()}
+    runs = algorithm.around.warmup
+    return given | ({"warmup": runs} if isinstance(runs, int) and runs else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidPlan
 from ampler.core.failures import Drop, Par, Penalty, StopStudy
-from ampler.core.values import Command, Limits, Question, Reading
+from ampler.core.values import Around, Command, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.record import record
 from ampler.study.toml import read_study_file
 
 SMALL = """
@@ -548,3 +549,36 @@ def test_a_median_hardly_feels_a_penalty_and_dropped_runs_have_none(read):
 def test_without_a_penalty_the_accuracy_must_be_said(read):
     with pytest.raises(InvalidPlan, match="se must be given"):
         read(PENALISED.format(top="", policy='"drop"', rule=""))
+
+
+def test_commands_around_runs_are_those_of_the_algorithm_or_else_the_defaults(read, folder):
+    study = read(
+        SMALL.replace('command = "solve {seed}', 'warmup = 2\ncleanup = ["rm", "a file"]\ncommand = "solve {seed}')
+        + """
+        [defaults]
+        prepare = "touch 'a file' {seed}"
+        warmup = "cat {instance}"
+        """
+    )
+
+    one, two = (algorithm.around for algorithm in study.plan.algorithms)
+    assert one == Around(("touch", "a file", "{seed}"), 2, ("rm", "a file"), str(folder))
+    assert two == Around(("touch", "a file", "{seed}"), ("cat", "{instance}"), (), str(folder))
+    kept = record(study.plan).fingerprint.algorithms
+    assert (kept["a"]["warmup"], kept["b"]["warmup"]) == (2, ["cat", "{instance}"])
+    assert "warmup" not in record(read(SMALL).plan).fingerprint.algorithms["a"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("warmup = -1", "line 6: warmup must be a command, or a number of runs of 0 or more, got -1"),
+        ("warmup = true", "line 6: warmup must be a command"),
+        ('prepare = "a && b"', "line 6: prepare is not run by a shell"),
+        ('cleanup = "rm {other}"', "cleanup of algorithm 'a' must be words with places"),
+        ("prepare = 3", "line 6: prepare must be a text in quotes"),
+    ],
+)
+def test_what_cannot_be_done_around_a_run_is_pointed_at(read, line, words):
+    with pytest.raises(InvalidPlan, match=words):
+        read(SMALL.replace('name = "a"', f'name = "a"\n{line}'))

@@ -3,6 +3,7 @@
 In reading order:
 
 * `execution`: `run_once`, whatever happens becomes an outcome
+* `around`: what is done before and after it, and not measured
 * `functions`: calls of Python functions
 * `returned`, `surroundings`: the value in what they return, and what is put back of what they change
 * `threaded`: runs beside other threads, by a child with one

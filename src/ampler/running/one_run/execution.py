@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidPlan
-from ampler.core.values import Algorithm, Command, Function, Instance, Limits, Reading
+from ampler.core.values import Algorithm, Around, Command, Function, Instance, Limits, Reading
 from ampler.core.wording import in_bytes
 from ampler.running.one_run.answers import OutOfStep, result_in
+from ampler.running.one_run.around import surrounded
 from ampler.running.one_run.functions import Call, call, call_forked
 from ampler.running.one_run.processes import UNSEEN, Ending, can_see_memory, run_group, signal_name
 from ampler.running.one_run.readings import NoValue, Tail, decoder, excerpt, reader_of
@@ -42,8 +44,22 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     >>> run_once(half, Instance("i1"), 7, Limits()).value
     3.5
     """
-    if beside_threads() and (isinstance(algorithm, Command) or limits != Limits()):
+    if beside_threads() and (isinstance(algorithm, Command) or limits != Limits() or algorithm.around != Around()):
         return _served(algorithm, instance, seed, limits)
+    if algorithm.around == Around():
+        return _timed(algorithm, instance, seed, limits)
+    patience = Limits(limits.timeout, limits.memory)
+    return cast(
+        Outcome,
+        surrounded(
+            algorithm,
+            make=lambda: _timed(algorithm, instance, seed, limits),
+            start=lambda command: _run_command(command, instance, seed, patience),
+        ),
+    )
+
+
+def _timed(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
     started = time.time()
     outcome = _within_time(_made(algorithm, instance, seed, limits), limits)
     return replace(outcome, started=started)

@@ -24,7 +24,7 @@ from typing import Any
 from ampler.core.values import Algorithm, Command, Function
 from ampler.study.code.modules import file_of, reached
 from ampler.study.code.scripts import definitions
-from ampler.study.command_line import as_text, filled, places
+from ampler.study.command_line import as_text, commands_around, filled, places
 
 Files = dict[str, str]  # SHA-256 by name; the first is the one all others are reached from
 
@@ -37,8 +37,9 @@ def codes_of(algorithms: Iterable[Algorithm]) -> dict[str, Files]:
 
 
 def code_of(algorithm: Algorithm) -> Files:
-    """Return the files of an algorithm with their hashes."""
-    return _of_command(algorithm) if isinstance(algorithm, Command) else _of_function(algorithm)
+    """Return the files of an algorithm, and of the commands around its runs, with their hashes."""
+    own = _of_command(algorithm) if isinstance(algorithm, Command) else _of_function(algorithm)
+    return own | {name: sha for each in commands_around(algorithm).values() for name, sha in _of_command(each).items()}
 
 
 def digest_of(path: Path) -> str | None:

@@ -21,6 +21,7 @@ U = TypeVar("U")
 Reader = Callable[[str, Any], T]  # of a key and the value written there: the value that is meant, or InvalidInput
 
 LIMITS = ("timeout", "cpu-timeout", "memory")
+AROUND = ("prepare", "warmup", "cleanup")
 TABLES: dict[str, tuple[str, ...]] = {
     "": (
         *("name", *(field.name for field in fields(Question)), "se", "seed"),
@@ -29,10 +30,11 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "[rule]": ("start", "pilot", "budget", "batch", "allocation", "runs", "guard", "guard-edition", "formula"),
     "[run]": ("workers", *LIMITS, "on-failure", "retries"),
-    "[defaults]": ("value", "parameters", "success", *LIMITS),
+    "[defaults]": ("value", "parameters", "success", *LIMITS, *AROUND),
     "[[algorithm]]": (
         *("name", "command", "python", "runner", "worker", "parameters", "value", "success", "cost", "deterministic"),
         *LIMITS,
+        *AROUND,
     ),
     "[instances]": ("files", "names", "python", "features", "use"),
 }

@@ -16,7 +16,7 @@ from ampler.core.checks import integer, positive
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, Par, Penalty, StopStudy
 from ampler.core.settings import declared
-from ampler.core.values import Algorithm, Command, Decision, Function, Limits, Plan, Question, Reading
+from ampler.core.values import Algorithm, Around, Command, Decision, Function, Limits, Plan, Question, Reading
 from ampler.sampling.allocation import Allocation
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.command_line import places
@@ -249,11 +249,12 @@ def _algorithm(table: Table, defaults: Table, folder: Path) -> Algorithm:
     success = table.read("success", keys.exit_codes, defaults.read("success", keys.exit_codes, (0,)))
     if "success" in table and kinds[0] not in ("command", "runner"):
         raise table.error("success", f"success is about exit codes, and a {kinds[0]} algorithm has none; leave it out")
+    around = _around(table, defaults, folder)
     if kinds == ["python"]:
         where, call = imported(table, "python", folder)
         if not callable(call):
             raise table.error("python", f"python must name a function, {where} is {call!r}")
-        return Function(name, call, where, common | parameters, reading, cost, deterministic, _limits(table))
+        return Function(name, call, where, common | parameters, reading, cost, deterministic, _limits(table), around)
     argv = table.require(kinds[0], words, "")
     if kinds == ["command"]:
         common = {key: value for key, value in common.items() if key in places(argv)}
@@ -268,7 +269,28 @@ def _algorithm(table: Table, defaults: Table, folder: Path) -> Algorithm:
         deterministic=deterministic,
         success=success if kinds[0] in ("command", "runner") else (0,),
         limits=_limits(table),
+        around=around,
     )
+
+
+def _around(table: Table, defaults: Table, folder: Path) -> Around:
+    """What is done around each run: as the algorithm says, else as the defaults do."""
+    said: dict[str, Any] = {
+        key: table.read(key, read, defaults.read(key, read, None))
+        for key, read in zip(keys.AROUND, (words, _warmup, words), strict=True)
+    }
+    given = {key: value for key, value in said.items() if value is not None}
+    return Around(**given, folder=str(folder)) if given else Around()
+
+
+def _warmup(key: str, value: Any) -> tuple[str, ...] | int:
+    """A command, or how many runs are made to warm up."""
+    if isinstance(value, str | list):
+        return words(key, value)
+    try:
+        return integer(key, value, 0)
+    except InvalidInput:
+        raise keys.unfit(key, "must be a command, or a number of runs of 0 or more", value) from None
 
 
 def words(key: str, value: Any) -> tuple[str, ...]:

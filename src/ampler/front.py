@@ -230,11 +230,20 @@ def evidence_of(
 
 
 def is_study_file(source: Any) -> bool:
-    """Whether this is the path of a study file."""
+    """Whether this is the path of a study file: it begins as one, or is called one and cannot be a table."""
     if not isinstance(source, str | PathLike) or not Path(source).is_file():
-        return False
+        return isinstance(source, str | PathLike) and is_called_study_file(source)
     with Path(source).open("rb") as file:
-        return file.read(len(SQLITE)) == SQLITE
+        return file.read(len(SQLITE)) == SQLITE or is_called_study_file(source)
+
+
+def is_called_study_file(path: str | PathLike[str]) -> bool:
+    """Whether a file's name is one of study files, whatever it holds.
+
+    >>> is_called_study_file("study.db"), is_called_study_file("runs.csv")
+    (True, False)
+    """
+    return os.path.splitext(os.fspath(path))[1].lower() == ".db"
 
 
 def _names(parameter: str, names: Names) -> tuple[str, ...]:
@@ -422,6 +431,7 @@ class Study:
                 announce=announce,
                 decided=decided,
             )
+            store.make_sure()
             return analyse(store)
 
     def _question(self) -> Question:

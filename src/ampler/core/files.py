@@ -5,9 +5,10 @@ The one module of this room that touches files; the rooms that write share it.
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,8 +30,32 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield draft
         draft.replace(target)
+    except OSError as problem:
+        raise _named(problem, draft, target) from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def written_new(texts: Mapping[Path, str]) -> None:
+    """Write texts into files that are not there yet, all or none; no link is followed."""
+    made: list[Path] = []
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _create(path, path)
+            made.append(path)
+            path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise _named(problem, made[-1] if made else None, made[-1] if made else None) from None
+
+
+def _named(problem: OSError, draft: Path | None, target: Path | None) -> OSError:
+    """The error with the file that was asked for: a full disk does not say which, and a draft is nobody's."""
+    if target is None or problem.filename not in (None, str(draft)):
+        return problem
+    return OSError(problem.errno or errno.EIO, problem.strerror or str(problem), str(target))
 
 
 def check_not_input(output: str | os.PathLike[str], *inputs: object) -> None:

@@ -131,7 +131,7 @@ def test_a_full_disk_is_one_sentence():
         child = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
     assert child.returncode == 1
-    assert child.stderr == "ampler: cannot use the output: No space left on device\n"
+    assert child.stderr == "ampler: the output cannot be written: the disk is full; free space and try again\n"
 
 
 def test_the_help_page_loads_nothing_heavy():

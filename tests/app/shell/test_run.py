@@ -504,3 +504,20 @@ def test_a_floor_is_an_option_of_the_analysis(study, shell):
     assert refused.code == 1
     assert "or a floor, such as 1e-8" in refused.err
     assert floored.json["settings"]["floor"] == 1e-8
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [("rm study.db", "removed"), ("mv study.db moved.db", "renamed"), ("truncate -s 0 study.db", "cut off")],
+)
+def test_a_study_whose_file_is_lost_says_so_and_saves_its_runs_beside(study, process, command, told):
+    folder = study(two(f"sh -c '{command} 2>/dev/null; echo 5' - {{instance}} {{seed}}"))
+
+    answer = process("run", "study.toml", cwd=folder)
+
+    assert answer.returncode == 1
+    assert "are recorded in study.db" not in answer.stdout + answer.stderr
+    assert told in answer.stderr
+    assert "are saved in study-saved.db" in answer.stderr
+    assert len(observed(folder / "study-saved.db")) >= 1
+    assert "Traceback" not in answer.stderr

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ampler.core.errors import StoreBusy
+from ampler.core.errors import StoreBusy, StoreUnusable
 from ampler.study.store import open_store
 from ampler.testing import contract_plan
 
@@ -70,3 +70,83 @@ def opened_or_busy(path):
         return open_store(path)
     except StoreBusy:
         return None
+
+
+@pytest.mark.parametrize("kind", ["a hard link", "a link", "a folder that is a link", "a path with dots"])
+def test_a_study_is_run_once_whatever_its_file_is_called(study, tmp_path, elsewhere, kind):
+    open_store(study).close()
+    other = {
+        "a hard link": tmp_path / "hard.db",
+        "a link": tmp_path / "link.db",
+        "a folder that is a link": tmp_path / "folder" / "study.db",
+        "a path with dots": tmp_path / "." / "sub" / ".." / "study.db",
+    }[kind]
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "folder").symlink_to(tmp_path)
+    (tmp_path / "link.db").symlink_to("study.db")
+    (tmp_path / "hard.db").hardlink_to(study)
+
+    with open_store(study):
+        with pytest.raises(StoreBusy):
+            open_store(other)
+        assert "StoreBusy" in elsewhere(f"open_store({str(other)!r})").stderr
+    with open_store(other):
+        assert "StoreBusy" in elsewhere(f"open_store({str(study)!r})").stderr
+    open_store(study).close()
+    assert not [path.name for path in tmp_path.iterdir() if path.name.endswith(".lock")]
+
+
+def test_a_study_is_run_once_through_two_mounts(study, tmp_path, elsewhere, own_mounts):
+    (tmp_path / "mounted").mkdir()
+    open_store(study).close()
+    with open_store(study):
+        code = f"open_store({str(tmp_path / 'mounted' / 'study.db')!r})"
+        bound = elsewhere(code, mount=f"mount --bind '{tmp_path}' '{tmp_path / 'mounted'}'")
+    assert "StoreBusy" in bound.stderr
+
+
+def test_a_new_study_is_locked_under_every_name_as_soon_as_it_exists(study, tmp_path):
+    with open_store(study):
+        (tmp_path / "hard.db").hardlink_to(study)
+        with pytest.raises(StoreBusy, match="another name of the same file"):
+            open_store(tmp_path / "hard.db")
+
+
+def test_of_many_who_come_and_go_one_holds_the_lock_at_a_time(study, tmp_path, start_elsewhere):
+    """The file is removed by whoever leaves: the next one must not lock what is no longer there."""
+    code = f"""
+        held = 0
+        while held < 40:
+            try:
+                store = open_store({str(study)!r})
+            except StoreBusy:
+                continue
+            with open({str(tmp_path / "inside")!r}, "x"):  # fails when somebody else is inside
+                held += 1
+            os.unlink({str(tmp_path / "inside")!r})
+            store.close()
+        print(held)
+    """
+    started = [start_elsewhere(code) for _ in range(3)]
+    answers = [process.communicate(timeout=120) for process in started]
+    assert [out for out, _ in answers] == ["40\n"] * 3, answers
+
+
+@pytest.mark.parametrize("kind", ["a link", "a link to nothing", "a hard link", "a pipe", "a folder"])
+def test_what_was_planted_in_the_place_of_the_lock_is_not_written_to(study, tmp_path, kind):
+    target, lock = tmp_path / "precious.txt", tmp_path / "study.db.lock"
+    target.write_text("precious")
+    {
+        "a link": lambda: lock.symlink_to(target),
+        "a link to nothing": lambda: lock.symlink_to(tmp_path / "made.txt"),
+        "a hard link": lambda: lock.hardlink_to(target),
+        "a pipe": lambda: os.mkfifo(lock),
+        "a folder": lock.mkdir,
+    }[kind]()
+
+    with pytest.raises(StoreUnusable) as problem:
+        open_store(study)
+
+    assert "\n" not in str(problem.value)
+    assert target.read_text() == "precious"
+    assert not (tmp_path / "made.txt").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -90,6 +91,9 @@ def _told(problem: BaseException) -> int:
             return INTERRUPTED
         case BrokenPipeError():
             pass  # the reader, such as `head`, has seen enough
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            what = problem.filename or "the output"
+            note(f"ampler: {what} cannot be written: the disk is full; free space and try again")
         case OSError():
             note(f"ampler: cannot use {problem.filename or 'the output'}: {problem.strerror or problem}")
         case MemoryError():

@@ -43,6 +43,7 @@ def check(
     file = read_study_file(study)
     with open_store(store or file.path.with_suffix(".db")) as opened:
         found = _inspected(file.plan, opened)
+        opened.make_sure()
         kept = opened.path.name
     told = forecast(file.plan, found.seconds, workers=workers or file.workers or _cores())
     if json:

@@ -55,6 +55,7 @@ def _carry_out(plan: Plan, store: SqliteStore, workers: int | None) -> None:
     except KeyboardInterrupt:
         note("Interrupted. What was made is recorded; the same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
+    store.make_sure()
     took = f" in {progress.seconds:.0f} s" if progress.new else ""
     say(f"{progress.runs} runs are recorded in {store.path.name}, {progress.new} of them made now{took}.")
 

@@ -129,9 +129,9 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
                 **given,
             )
     except KeyboardInterrupt:
-        recorded = sum(tally.runs for tally in store.tally())
-        note(f"Interrupted. {recorded} runs are recorded in {store.path.name}; the same command goes on from there.")
+        note(f"Interrupted. {_kept(store)}")
         raise typer.Exit(INTERRUPTED) from None
+    store.make_sure()
     kept = store.plans()[-1]
     digests = digests_in_force(kept, store.decisions())
     reasons = [done.reason for done in store.finished(*digests).values()]
@@ -139,3 +139,15 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     for caution in fairness_notes(kept, store):
         note(f"Note: {caution.sentence}")
     say(f"{done} Next: ampler analyse {store.path.name}")
+
+
+def _kept(store: SqliteStore) -> str:
+    """What an interrupted study has on record; where its file is lost, what has become of it."""
+    from ampler.core.errors import StoreError
+
+    try:
+        store.make_sure()
+    except StoreError as problem:
+        return str(problem)
+    recorded = sum(tally.runs for tally in store.tally())
+    return f"{recorded} runs are recorded in {store.path.name}; the same command goes on from there."

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidInput
+from ampler.core.files import replaced
 from ampler.report.figures.labels import labels
 
 if TYPE_CHECKING:
@@ -150,11 +152,15 @@ def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:
     if kind == "pgf":
         from ampler.report.figures.pgf import save_pgf
 
-        save_pgf(figure, file)
+        with replaced(file) as draft:
+            save_pgf(figure, draft)
         return
     without_date: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    drawn = io.BytesIO()  # matplotlib itself does not bear a disk that is full
     with matplotlib.rc_context(_FILES):
-        figure.savefig(file, format=kind, dpi=dpi, metadata=without_date)
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=without_date)
+    with replaced(file) as draft:
+        draft.write_bytes(drawn.getbuffer())
 
 
 def figure_format(file: str | os.PathLike[str]) -> str:

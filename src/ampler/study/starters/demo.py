@@ -11,6 +11,7 @@ from math import dist
 from pathlib import Path
 
 from ampler.core.errors import InvalidInput
+from ampler.core.files import written_new
 
 City = tuple[float, float]
 Move = tuple[float, Callable[[], None]]  # how much longer the tour becomes, and what makes it so
@@ -68,8 +69,7 @@ def write_study(folder: Path) -> Path:
     if not study.exists():
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"the demonstration needs a folder, {folder} is a file; choose another with --output")
-        folder.mkdir(parents=True, exist_ok=True)
-        study.write_text((files("ampler.study.starters") / "demo.toml").read_text(encoding="utf-8"), encoding="utf-8")
+        written_new({study: (files("ampler.study.starters") / "demo.toml").read_text(encoding="utf-8")})
     return study
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from ampler.core.errors import InvalidInput
+from ampler.core.files import written_new
 
 Flavour = Literal["python", "command", "irace", "worker"]
 PROGRAMS: Mapping[Flavour, str] = {
@@ -37,18 +39,16 @@ def starter(flavour: Flavour) -> dict[str, str]:
 def write_starter(folder: Path, flavour: Flavour) -> list[str]:
     """Write a study to start from into a folder and return the names of its files; nothing is overwritten."""
     texts = starter(flavour)
-    there = [name for name in texts if (folder / name).exists()]
+    there = [name for name in texts if os.path.lexists(folder / name)]
     if there:
         more = f" and {len(there) - 1} more" if len(there) > 1 else ""
         raise InvalidInput(
             f"a new study overwrites nothing, and {folder / there[0]} is there{more}; choose another folder"
         )
+    written_new({folder / name: text for name, text in texts.items()})
     for name, text in texts.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
         if text.startswith("#!"):
-            file.chmod(EXECUTABLE)
+            (folder / name).chmod(EXECUTABLE)
     return list(texts)
 
 

@@ -19,6 +19,7 @@ from ampler.study.store.structure import check_to_read, check_to_write
 DISTRUST = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0")
 READ_ONLY = "PRAGMA query_only = ON"
 SHORTEST = 1_000_000  # bytes that a text may have in any file
+NO_PLACE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
 
 
@@ -53,9 +54,10 @@ def connection_to_read(path: Path) -> sqlite3.Connection:
     try:
         return _checked_reader(path, "mode=ro")
     except sqlite3.OperationalError as problem:
-        # A folder that cannot be written has no place for WAL's shared memory; a file nobody can change needs none.
+        # A folder that cannot be written, or is full, has no place for WAL's shared memory; a file nobody can change
+        # needs none.
         wal = path.with_name(path.name + "-wal")
-        barred = _kind(problem) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        barred = _kind(problem) in NO_PLACE
         if not barred or (wal.exists() and wal.stat().st_size > 0):
             raise
         return _checked_reader(path, "mode=ro&immutable=1")

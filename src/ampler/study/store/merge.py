@@ -72,7 +72,7 @@ def merge_stores(
         sources, plans = [*before, *parts], _history(before, parts)
         codes = joined_codes({source.name: source.store.codes() for source in sources}, same=same)
         with replaced(goal) as path:
-            with draft_store(path) as draft:
+            with draft_store(path, goal) as draft:
                 number = _written(draft, sources, plans, codes)
             for source in before:
                 source.store.retire()

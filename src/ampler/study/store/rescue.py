@@ -61,7 +61,7 @@ def rescue_store(path: str | os.PathLike[str], target: str | os.PathLike[str]) -
     saved = _saved(found)
     if not saved.runs and not saved.plans:
         raise StoreUnusable(f"nothing of a study can be read in {source.name}; take it from a backup")
-    with replaced(goal) as path_, draft_store(path_) as draft:
+    with replaced(goal) as path_, draft_store(path_, goal) as draft:
         _write(draft, saved)
     return Rescued(len(saved.runs), saved.missing, saved.lost(found), len(saved.plans))
 

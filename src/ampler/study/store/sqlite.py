@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -35,6 +36,7 @@ from ampler.core.values import (
 )
 from ampler.study.record import changed, from_json, to_json
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
+from ampler.study.store.beside import abandon, copied_whole, new_file_beside
 from ampler.study.store.checks import believed, check_columns, numbered_names, refuse_mismatch, storable
 from ampler.study.store.columns import (
     ADD,
@@ -48,12 +50,19 @@ from ampler.study.store.columns import (
     row_of,
 )
 from ampler.study.store.connections import connection_to_read, connection_to_write, translated_errors
-from ampler.study.store.damage import told_as_damage
+from ampler.study.store.damage import damaged, told_as_damage
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.patience import Patience
 from ampler.study.store.places import check_folder, study_place
 from ampler.study.store.schema import SUPERSEDED, check_sqlite
+from ampler.study.store.watch import FileWatch, holds
 
+ORPHANS = """
+    SELECT 1 FROM run WHERE instance NOT IN (SELECT id FROM instance) OR algorithm NOT IN (SELECT id FROM algorithm)
+    OR session NOT IN (SELECT id FROM session) LIMIT 1
+"""
+KEPT = 100_000  # runs of a session that are kept in memory, should the file be lost
+LAST = 'SELECT 1 FROM run WHERE instance = ? AND algorithm = ? AND "index" = ?'
 BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
 FINISH = " INTO finished (instance, decisions, reason, rounds, error, counts) VALUES (?, ?, ?, ?, ?, ?)"
 KEEP_CODE = "INSERT OR REPLACE INTO code (algorithm, digest, files, counts) VALUES (?, ?, ?, ?)"
@@ -76,20 +85,30 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     file = study_place(path)
     check_folder(file)
     lock = StudyLock(file)
+    is_new = not file.exists()
     try:
         with translated_errors(file):
-            return _store(connection_to_write(file), file, lock)
+            store = _store(connection_to_write(file), file, lock)
+        lock.hold_the_file()
+        return store
     except BaseException:
+        for ending in ("", *BESIDE) if is_new else ():  # a study that could not be begun leaves no file
+            file.with_name(file.name + ending).unlink(missing_ok=True)
         lock.release()
         raise
 
 
 @contextmanager
-def draft_store(path: Path) -> Iterator[SqliteStore]:
-    """Open a new study file that is to take another's place: nothing lies beside it when it is closed."""
+def draft_store(path: Path, goal: Path) -> Iterator[SqliteStore]:
+    """Open a new study file that is to take another's place: nothing lies beside it when it is closed.
+
+    What goes wrong is said of the file that was asked for.
+    """
     try:
         with open_store(path) as store:
             yield store
+    except StoreError as problem:
+        raise type(problem)(str(problem).replace(str(path), str(goal)).replace(path.name, goal.name)) from None
     finally:
         for ending in (*BESIDE, ".lock"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
@@ -138,6 +157,12 @@ class SqliteStore:
         self._session: int | None = None
         self._plan: int | None = None
         self._marked: Progress | None = None
+        self._code: tuple[Sequence[Code], Mapping[str, Code]] | None = None
+        self._begun: tuple[PlanRecord, Mapping[str, str]] | None = None
+        self._made: deque[Observation] = deque(maxlen=KEPT)
+        self._watch = None if lock is None else FileWatch(path)
+        self._loss: StoreUnusable | None = None
+        self._other_lock: StudyLock | None = None
         self._instances: dict[str, int] = {}
         self._algorithms: dict[str, int] = {}
         self._patience = None if lock is not None else Patience(connection, path)
@@ -159,17 +184,29 @@ class SqliteStore:
             row = (self._plan, plan.created or _now(), canonical(dict(environment)))
             cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", row)
             self._session = cursor.lastrowid
+        self._begun = (plan, environment)
         self._read_names()
 
     def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
-        """Record runs and finished instances, all or none; they are durable when this returns."""
-        session = self._begun_session()
-        kept = [storable(each) for each in observations]
-        runs = [self._run_row(each, session) for each in kept]
-        done = [self._finished_row(each) for each in finished]
+        """Record runs and finished instances, all or none; they are durable when this returns.
+
+        StoreUnusable when the file is found lost; what it held and what was given is then in another one, beside it.
+        """
+        self._begun_session()
+        kept, done = [storable(each) for each in observations], list(finished)
+        try:
+            self._record(kept, done)
+        except StoreUnusable:
+            if self._loss is not None:
+                self._record(kept, done)
+            raise
+
+    def _record(self, kept: Sequence[Observation], finished: Iterable[Finished]) -> None:
+        add = ADD if self._loss is None else ADD.replace("INSERT", "INSERT OR IGNORE")  # it may be given once more
         with self._transaction() as connection:
+            session = self._begun_session()
             try:
-                connection.executemany(ADD, runs)
+                connection.executemany(add, [self._run_row(each, session) for each in kept])
             except sqlite3.IntegrityError as problem:
                 raise StoreError(
                     f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
@@ -177,8 +214,9 @@ class SqliteStore:
                 ) from None
             reopened = {(self._instances[each.key.instance],) for each in kept if each.attempt}
             connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
-            connection.executemany(f"INSERT OR REPLACE{FINISH}", done)
+            connection.executemany(f"INSERT OR REPLACE{FINISH}", [self._finished_row(each) for each in finished])
             self._write_mark(connection, session)
+        self._made.extend(kept)
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
         """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
@@ -242,8 +280,9 @@ class SqliteStore:
                 table = table[table["index"] < self._asked(*decisions)[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
         plan = self.plans()[-1:]
-        instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
-        algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
+        with self._damage("the names of its plan"):
+            instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
+            algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
         return Runs(instances, algorithms, instance, algorithm, value, table["status"].copy())
 
     def decide(self, number: int, decision: StudyDecision) -> None:
@@ -292,6 +331,7 @@ class SqliteStore:
             connection.executemany(KEEP_CODE, map(self._code_row, kept))
             made = [(session, self._algorithms[name], code.digest) for name, code in present.items()]
             connection.executemany("INSERT OR REPLACE INTO made_with VALUES (?, ?, ?)", made)
+        self._code = (kept, present)
 
     def codes(self) -> tuple[Code, ...]:
         """Return all code that runs were made with, algorithm by algorithm."""
@@ -317,7 +357,12 @@ class SqliteStore:
 
     def attempts(self) -> Iterator[Row]:
         """Yield every attempt at every run, in the order of the names; columns as in NAMED."""
-        return self._rows(named_attempts(self._columns))
+        if list(self._rows(ORPHANS)):
+            raise damaged(self.path, "it has runs of an instance, an algorithm or a session that is not there")
+        with self._damage("a run"):
+            for row in self._rows(named_attempts(self._columns)):
+                believed(observation_of(RunKey(*row[: len(KEY)]), row[:-1]))
+                yield row
 
     def all_finished(self) -> Iterator[Finished]:
         """Yield what is finished, under whatever decisions."""
@@ -329,6 +374,7 @@ class SqliteStore:
         places, query = self._plan_places(), "SELECT id, plan, started, environment FROM session ORDER BY id"
         with self._damage("a session"):
             for number, plan, started, environment in self._rows(query):
+                checked(Session(started, json.loads(environment)))
                 yield checked(NumberedSession(number, places[plan], started, environment))
 
     def made_with(self) -> dict[tuple[int, str], str]:
@@ -406,8 +452,63 @@ class SqliteStore:
             return
         self._connection.close()
         self._connection = None
-        if self._lock is not None:
-            self._lock.release()
+        for lock in (self._lock, self._other_lock):
+            if lock is not None:
+                lock.release()
+
+    # When the file is lost while it is open
+
+    def make_sure(self) -> None:
+        """Raise StoreUnusable when the file was removed, replaced, cut off or overwritten while it was open."""
+        self._notice_loss()
+        if self._loss is not None:
+            raise self._loss
+
+    def _notice_loss(self) -> None:
+        """Find out, before each write, whether the file is still ours; if not, go on in another one and say so."""
+        if self._watch is None or self._loss is not None:
+            return
+        what = self._watch.loss(self._is_sound)
+        if what is not None:
+            lost = self.path.name
+            self._loss = StoreUnusable(f"{lost} {what} while the study ran; nothing could be saved beside it")
+            self._loss = StoreUnusable(f"{lost} {what} while the study ran; {self._saved_beside(lost)}")
+            raise self._loss
+
+    def _is_sound(self) -> bool:
+        """Whether the file, looked at afresh, is whole and has the run that was recorded last."""
+        return holds(self.path, self._last_row(), LAST)
+
+    def _last_row(self) -> Row | None:
+        return self._run_row(self._made[-1], 0)[: len(KEY)] if self._made else None
+
+    def _saved_beside(self, lost: str) -> str:
+        """Move to a new file with all that can still be read, else with the runs of this session; say which."""
+        place = new_file_beside(self.path)
+        if place is None:
+            return "nothing can be written beside it, so its runs are lost"
+        whole = copied_whole(self._open_connection(), place) and holds(place, self._last_row(), LAST)
+        if not whole:
+            place.unlink()
+        self._move_to(open_store(place), whole)
+        number = sum(tally.runs for tally in self.tally())
+        runs = f"its {number} runs" if whole else f"the {number} runs of this session that were in memory"
+        name = place.name if place.parent == self.path.parent else place
+        found = "" if whole else f", and what is left of {lost} may be read with ampler rescue"
+        return f"{runs} are saved in {name}{found}; add them to a copy of {lost} with ampler merge, or rename {name}"
+
+    def _move_to(self, other: SqliteStore, whole: bool) -> None:
+        """Go on in another file; one that is not whole gets the plan and the runs that are in memory."""
+        old = self._connection
+        self._connection, self._other_lock, self.path = other._connection, other._lock, other.path
+        if old is not None:
+            abandon(old)
+        if not whole and self._begun is not None:
+            made = list(self._made)
+            self.begin(*self._begun)
+            if self._code is not None:
+                self.keep_code(*self._code)
+            self._record(made, [])
 
     def _begun_session(self) -> int:
         if self._session is None:
@@ -448,10 +549,12 @@ class SqliteStore:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing, on the disk when it ends."""
-        connection = self._open_connection()
+        self._open_connection()
         if self._lock is None:
             raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
+        self._notice_loss()
         with translated_errors(self.path):
+            connection = self._open_connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -460,6 +563,8 @@ class SqliteStore:
                 if connection.in_transaction:  # a full disk has ended it already
                     connection.execute("ROLLBACK")
                 raise
+        if self._watch is not None:
+            self._watch.mark()
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         connection = self._open_connection()

@@ -303,3 +303,14 @@ def hole(x):
 def test_bad_input_is_refused_with_a_reason(data, how, error, message):
     with pytest.raises(error, match=message):
         estimate(data, **{"difference": "simple"} | how)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9, 1e12, 1e15])
+def test_an_offset_costs_standard_errors_no_digits_and_differences_those_of_a_mean(offset):
+    rng = np.random.default_rng(1)
+    plain = {name: np.round(rng.normal(mean, 10.0, 20) * 8) / 8 for name, mean in (("a", 0.0), ("b", 3.0))}
+    without = estimate(plain, difference="simple")[0]
+    beside = estimate({name: offset + values for name, values in plain.items()}, difference="simple")[0]
+
+    assert beside.error == pytest.approx(without.error, rel=1e-12)
+    assert abs(beside.difference - without.difference) <= np.spacing(offset)

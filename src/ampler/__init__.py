@@ -44,6 +44,11 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
         power_curve as power_curve,
         required_instances as required_instances,
     )
+    from ampler.design.assurance import (
+        AssuredDesign as AssuredDesign,
+        assurance as assurance,
+        instances_for_assurance as instances_for_assurance,
+    )
     from ampler.design.simulate import DesignCheck as DesignCheck, simulate_design as simulate_design
     from ampler.sampling.rules import Accuracy as Accuracy, Fixed as Fixed, sample as sample
     from ampler.stats.estimate import Estimate as Estimate, estimate as estimate
@@ -71,6 +76,7 @@ _ROOMS = {
     "core.samples": "Samples",
     "core.errors": "AmplerError",
     "design": "Design achieved_power detectable_effect effect_from n_comparisons power_curve required_instances",
+    "design.assurance": "AssuredDesign assurance instances_for_assurance",
     "design.simulate": "DesignCheck simulate_design",
     "sampling.rules": "Accuracy Fixed sample",
     "stats.estimate": "Estimate estimate",

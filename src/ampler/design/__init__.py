@@ -10,6 +10,7 @@ In reading order:
 * `detect`: after a pilot, the instances and runs that find a difference that matters
 * `pilot`, `detect_words`: what it showed and what was decided, as a value and in sentences
 * `assurance`: the instances for a probability of success averaged over what is believed of the effect
+* `beliefs`: the same in words: a question, its answer and its ceiling
 * `words`: a question, its answer in a sentence, the table by rank, and hints; the same for shell and browser
 * `cost`: what so many instances and runs cost
 

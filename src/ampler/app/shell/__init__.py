@@ -7,6 +7,7 @@ In reading order:
 * `output`: paragraphs, points, tables and JSON as they are printed; layout alone, no sentence about results;
 * `design`, `init`, `check`, `run`, `merge`, `rescue`, `status`, `analyse`, `report`, `advise`, `export`, `demo`: the
   commands;
+* `assured`: the part of `design` that averages over what is believed of the effect;
 * `progress`: the line that changes while a study runs.
 
 Modules import little when they are loaded: `ampler --help` must be quick, so the rooms below come when a command runs.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import hypot
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ampler.app.shell.assured import belief_of, check_beside_assurance, tell_assured
 from ampler.app.shell.options import JsonOption, NumberOption, WholeOption, word_or_number
 from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
 from ampler.core.choices import Alternative, Test
@@ -45,18 +47,52 @@ def design(
     runs: Annotated[int | None, WholeOption(help="Runs per algorithm and instance, for the cost.")] = None,
     seconds: Annotated[float | None, NumberOption(help="Seconds per run, for the cost.")] = None,
     workers: Annotated[int | None, WholeOption(help="Runs at the same time, for the cost.")] = None,
+    assurance: Annotated[
+        float | None, NumberOption(help="Wanted probability of success, over what is believed of the effect.")
+    ] = None,
+    effect_sd: Annotated[
+        float | None, NumberOption(help="How uncertain the effect is; in its unit. For --assurance.")
+    ] = None,
+    margin: Annotated[float | None, NumberOption(help="Too small to matter; in its unit. For --assurance.")] = None,
+    goal: Annotated[
+        Literal["above", "inside"] | None, Option(help="The interval shall lie above the margin, or inside it.")
+    ] = None,
     plot: Annotated[Path | None, Option(metavar="FILE", help="Draw the power curve: .svg, .pdf or .png.")] = None,
     seed: Annotated[int, WholeOption(help="For the simulated powers.")] = 0,
     json: JsonOption = False,
 ) -> None:
     """How many instances do I need, or which power or effect do I have?
 
-    Give two of --instances, --effect and --power; the third is the answer.
+    Give two of --instances, --effect and --power; the third is the answer. With --effect-sd, what is believed of the
+    effect, give --assurance or --instances.
 
     Example: ampler design --algorithms 22 --vs-one --effect 0.5 --power 0.8
     """
+    from ampler.design.beliefs import BeliefAsk
     from ampler.design.words import Ask, answer_to
 
+    if any(said is not None for said in (assurance, effect_sd, margin, goal)):
+        check_beside_assurance(
+            {
+                "--power": power is not None,
+                "--target": target != "mean",
+                "--alternative": alternative != "two-sided",
+                "--test": test != "t",
+                "--correction": correction != "holm",
+                "--available": available is not None,
+                "--plot": plot is not None,
+            }
+        )
+        unit = 1.0 if sd is None else hypot(sd, se or 0.0)
+        believed = BeliefAsk(
+            **belief_of(_effect(effect, difference, sd, se), effect_sd, margin, goal, unit=unit),
+            level=1 - alpha,
+            instances=instances,
+            assurance=assurance,
+            comparisons=1 if algorithms is comparisons is None else _comparisons(algorithms, vs_one, comparisons),
+        )
+        tell_assured(believed, cost_of=lambda number: _cost(number, algorithms, runs, seconds, workers), json=json)
+        return
     ask = Ask(
         comparisons=_comparisons(algorithms, vs_one, comparisons),
         instances=instances,
@@ -73,7 +109,7 @@ def design(
     )
     _check_usage(ask, available, runs, seconds, workers)
     answer = answer_to(ask)
-    cost = _cost(answer, algorithms, runs, seconds, workers)
+    cost = _cost(answer.instances, algorithms, runs, seconds, workers)
     if plot is not None:
         _draw(answer, plot)
     if json:
@@ -132,13 +168,13 @@ def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: flo
 
 
 def _cost(
-    answer: Design, algorithms: int | None, runs: int | None, seconds: float | None, workers: int | None
+    instances: int, algorithms: int | None, runs: int | None, seconds: float | None, workers: int | None
 ) -> Cost | None:
     from ampler.design.cost import Cost
 
     if runs is None or algorithms is None:
         return None
-    return Cost(answer.instances, algorithms, runs, seconds, workers)
+    return Cost(instances, algorithms, runs, seconds, workers)
 
 
 def _draw(answer: Design, file: Path) -> None:

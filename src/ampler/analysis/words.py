@@ -21,6 +21,7 @@ from ampler.core.arrays import Interval
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits, listed
+from ampler.design.detect_words import after_pilot, at_end, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 
 LONGEST_LIST = 12  # names in one sentence
@@ -229,6 +230,18 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
         alike.setdefault(comparison.verdict, []).append(_label(comparison, analysis))
     for words, labels in alike.items():
         yield f"{listed(labels, LONGEST_LIST)}: {words}."
+
+
+def course_sentences(analysis: Analysis) -> Iterator[str]:
+    """Yield what was decided after a pilot, what to mind of it, and how it ended; nothing where there was none."""
+    if analysis.course is None:
+        return
+    yield after_pilot(analysis.course)
+    note = skewness_note(analysis.course)
+    if note is not None:
+        yield f"{note[:1].upper()}{note[1:]}."
+    if analysis.course.going:
+        yield at_end(analysis.course)
 
 
 def together(analysis: Analysis) -> str:

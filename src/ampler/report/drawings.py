@@ -13,6 +13,7 @@ from ampler.analysis import Analysis
 from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
 from ampler.core.errors import AmplerError
+from ampler.core.wording import amount
 from ampler.design import achieved_power
 from ampler.report import figures as plots
 from ampler.report.figures.style import COLUMN, STYLE
@@ -38,6 +39,7 @@ class Drawing:
 
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report, one after the other, so that one at a time is in memory."""
+    yield from _course(analysis)
     yield _intervals(analysis)
     yield from _power(analysis)
     yield from _probable(analysis)
@@ -71,6 +73,26 @@ def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
     for first, second, why in wanted:
         reasons.setdefault((first, second), []).append(why)
     return [(first, second, " and ".join(why)) for (first, second), why in list(reasons.items())[:DETAILED]]
+
+
+def _course(analysis: Analysis) -> Iterator[Drawing]:
+    """What a pilot showed and where the runs went, of a study that found its own size."""
+    course = analysis.course
+    if course is None:
+        return
+    what = amount(course.detect, course.difference)
+    caption = (
+        f"What the pilot showed: means and intervals at its share of the joint level; within the band differences are"
+        f" smaller than {what}. Diamonds: clear already."
+    )
+    words = f"{sum(course.clear)} of {len(course.clear)} comparisons were clear after {course.pilot} instances."
+    yield Drawing("pilot", "course", caption, words, plots.draw_pilot(plots.pilot_data(analysis)))
+    data = plots.spending_data(analysis)
+    caption = (
+        "Where the runs went: in the pilot, added on its instances after the decision, and on the other instances."
+    )
+    words = f"{data.total:,} runs, {sum(data.pilot):,} of them in the pilot."
+    yield Drawing("spending", "course", caption, words, plots.draw_spending(data))
 
 
 def _intervals(analysis: Analysis) -> Drawing:

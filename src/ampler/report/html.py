@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.analysis.words import headline, together, verdict_sentences
+from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.drawings import Drawing, drawings
@@ -89,6 +89,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "headline": headline(analysis),
         "sentences": list(verdict_sentences(analysis)),
         "together": together(analysis),
+        "course": list(course_sentences(analysis)),
         "probable": probable_words(analysis),
         "pictures": _pictures(analysis),
         "tables": _tables(analysis),

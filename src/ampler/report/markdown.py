@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ampler.analysis import Analysis
-from ampler.analysis.words import headline, together, verdict_sentences
+from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.methods import cited, methods, plain_paragraph
@@ -36,6 +36,9 @@ def _lines(subject: Subject) -> Iterator[str]:
     if analysis.warnings:
         yield from ("", "## What to mind", "")
         yield from (f"- {as_markdown(caution.sentence)}" for caution in analysis.warnings)
+    if analysis.course is not None:
+        yield from ("", "## How its size was found", "")
+        yield from (f"{as_markdown(sentence)}\n" for sentence in course_sentences(analysis))
     yield from ("", "## Comparisons", *_table(tables.comparisons_table(analysis)))
     yield from _probable(analysis)
     yield from ("## Algorithms and accuracy", *_table(tables.algorithms_table(analysis)))

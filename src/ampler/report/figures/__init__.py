@@ -5,6 +5,7 @@ In reading order:
 * `style`, `labels`: how all figures look, and how names stand in them;
 * `design`: sample sizes, power profiles and power curves, before there are runs;
 * `intervals`, `accuracy`, `runs`: all comparisons, how well each instance is known, where the runs went;
+* `pilot`: what a pilot showed, and where the runs of a study went that found its own size;
 * `pairs`: the differences on one instance, and of one pair on all;
 * `diagnostics`: what the t-test rests on;
 * `ranks`, `subgroups`: Demšar's diagram, and groups of instances; exploratory;
@@ -44,6 +45,14 @@ from ampler.report.figures.pairs import (
     instance_differences_data,
     pair_differences_data,
 )
+from ampler.report.figures.pilot import (
+    PilotData,
+    SpendingData,
+    draw_pilot,
+    draw_spending,
+    pilot_data,
+    spending_data,
+)
 from ampler.report.figures.probable import ProbableData, ProbableRow, draw_probable, probable_data
 from ampler.report.figures.ranks import Ranks, draw_ranks, ranks_data
 from ampler.report.figures.runs import RunsData, draw_runs, runs_data
@@ -60,6 +69,7 @@ __all__ = [
     "IntervalRow",
     "Intervals",
     "PairDifferences",
+    "PilotData",
     "PowerCurve",
     "PowerProfiles",
     "ProbableData",
@@ -69,6 +79,7 @@ __all__ = [
     "RunsData",
     "SampleSizes",
     "SimplexData",
+    "SpendingData",
     "Subgroups",
     "accuracy_data",
     "best_data",
@@ -79,6 +90,7 @@ __all__ = [
     "draw_instance_differences",
     "draw_intervals",
     "draw_pair_differences",
+    "draw_pilot",
     "draw_power_curve",
     "draw_power_profiles",
     "draw_probable",
@@ -87,10 +99,12 @@ __all__ = [
     "draw_runs",
     "draw_sample_sizes",
     "draw_simplex",
+    "draw_spending",
     "draw_subgroups",
     "instance_differences_data",
     "intervals_data",
     "pair_differences_data",
+    "pilot_data",
     "power_curve_data",
     "power_profiles_data",
     "probable_data",
@@ -100,5 +114,6 @@ __all__ = [
     "sample_sizes_data",
     "save",
     "simplex_data",
+    "spending_data",
     "subgroups_data",
 ]

@@ -1,0 +1,139 @@
+"""The figures of a study that found its own size: what the pilot showed of each comparison, and where the runs went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ampler.analysis import Analysis
+from ampler.analysis.grown import pilot_test
+from ampler.core.arrays import Interval
+from ampler.core.errors import InvalidData
+from ampler.design.pilot import PilotReport
+from ampler.report.figures.labels import WIDEST, labels, pair_labels
+from ampler.report.figures.style import BLUE, GREY, ORANGE, SKY, canvas, difference_name, row_height, write_in_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 60  # rows that can still be told apart on one page
+USUAL = 0.05  # level of the intervals where the pilot's tests decide nothing
+
+
+@dataclass(frozen=True, slots=True)
+class PilotData:
+    """The comparisons after the pilot, in the order of pairs: means, intervals at the pilot's levels, who was clear."""
+
+    labels: tuple[str, ...]
+    means: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+    clear: tuple[bool, ...]
+    detect: float
+    difference: str
+    name: str  # of the axis
+    instances: int
+    left_out: int  # comparisons that are not shown
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingData:
+    """The runs of each algorithm: in the pilot, on its instances later, and on the others."""
+
+    algorithms: tuple[str, ...]
+    pilot: tuple[int, ...]
+    topped_up: tuple[int, ...]
+    new: tuple[int, ...]
+    planned: int  # instances
+    total: int
+
+
+def pilot_data(analysis: Analysis, *, most: int = MOST, widest: int = WIDEST) -> PilotData:
+    """Return what the pilot showed of the comparisons, the first `most` of them."""
+    course = _course(analysis)
+    level = (course.share or USUAL / course.alpha) * course.alpha / len(course.pairs)
+    intervals = pilot_test(course).intervals(level)[:most]
+    shown = len(intervals)
+    return PilotData(
+        labels=pair_labels(analysis, course.pairs[:most], widest),
+        means=course.means[:most],
+        intervals=tuple((low, high) for low, high in intervals.tolist()),
+        clear=course.clear[:most],
+        detect=course.detect,
+        difference=course.difference,
+        name=difference_name(analysis),
+        instances=course.pilot,
+        left_out=len(course.pairs) - shown,
+    )
+
+
+def spending_data(analysis: Analysis, *, widest: int = WIDEST) -> SpendingData:
+    """Return where the runs of a study went that found its own size."""
+    course = _course(analysis)
+    names = [row.algorithm for row in analysis.algorithms]
+    counts = np.array([row.runs for row in analysis.accuracy], np.int64)
+    first = np.array([row.instance in set(course.instances) for row in analysis.accuracy])
+    of_pilot = np.minimum(counts[first], course.start)
+    return SpendingData(
+        algorithms=labels(names, widest),
+        pilot=tuple(of_pilot.sum(axis=0).tolist()),
+        topped_up=tuple((counts[first] - of_pilot).sum(axis=0).tolist()),
+        new=tuple(counts[~first].sum(axis=0).tolist()),
+        planned=course.planned,
+        total=int(counts.sum()),
+    )
+
+
+def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
+    """Draw the means of the pilot with their intervals; diamonds were clear, the band is what need not be found."""
+    with canvas(ax, height=row_height(len(data.labels), top=0.3, labels=data.labels)) as ax:
+        ax.axvspan(-data.detect, data.detect, color=GREY, alpha=0.15, linewidth=0)
+        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        for clear, color, marker in ((True, ORANGE, "D"), (False, BLUE, "o")):
+            _draw_rows(ax, data, [place for place, each in enumerate(data.clear) if each is clear], color, marker)
+        ax.set_yticks(range(len(data.labels)), data.labels)
+        ax.set_ylim(len(data.labels) - 0.4, -0.6)
+        ax.grid(axis="y", visible=False)
+        write_in_unit(ax.xaxis, data.difference)
+        more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
+        ax.set_xlabel(f"{data.name}\nafter {data.instances} instances{more}", loc="right")
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderpad=0, borderaxespad=0.2)
+    return ax
+
+
+def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:
+    """Draw the runs of each algorithm as a bar: those of the pilot, those added on its instances, those on others."""
+    with canvas(ax, height=row_height(len(data.algorithms), top=0.3, labels=data.algorithms)) as ax:
+        left = np.zeros(len(data.algorithms))
+        for part, name, color in (
+            (data.pilot, "Pilot", ORANGE),
+            (data.topped_up, "Added there", SKY),
+            (data.new, "Other instances", BLUE),
+        ):
+            ax.barh(range(len(left)), part, left=left, height=0.62, color=color, linewidth=0, label=name)
+            left = left + np.array(part)
+        ax.set_yticks(range(len(left)), data.algorithms)
+        ax.set_ylim(len(left) - 0.4, -0.6)
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel(f"Runs on {data.planned} instances", loc="right")
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, borderpad=0, borderaxespad=0.2)
+    return ax
+
+
+def _draw_rows(ax: Axes, data: PilotData, places: list[int], color: str, marker: str) -> None:
+    if not places:
+        return
+    lows, highs = zip(*(data.intervals[place] for place in places), strict=True)
+    reach = [abs(end) for bounds in data.intervals for end in bounds if np.isfinite(end)]
+    far = 1.1 * max([*reach, data.detect, *map(abs, data.means)])
+    ax.hlines(places, np.maximum(lows, -far), np.minimum(highs, far), color=color, linewidth=1.4)
+    name = "Clear after the pilot" if marker == "D" else "Went on"
+    means = [data.means[place] for place in places]
+    ax.plot(means, places, linestyle="none", marker=marker, color=color, markersize=3.4, label=name)
+
+
+def _course(analysis: Analysis) -> PilotReport:
+    if analysis.course is None:
+        raise InvalidData("this figure is of a study that found its own size (detect), and the analysis is of another")
+    return analysis.course

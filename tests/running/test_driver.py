@@ -15,38 +15,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from small_plans import SERIAL, kept, make, noisy
 
 from ampler.core.errors import EngineFailed, InvalidPlan, PlanMismatch, RunFailed, StoreError
 from ampler.core.failures import Drop, Penalty
 from ampler.core.values import Limits, Question
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan
 from ampler.study.seeds import run_seed
 from ampler.study.store import open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor
-
-SERIAL = SerialExecutor()
-
-
-def noisy(mean, sd):
-    return lambda instance, seed: mean + sd * random.Random(seed).gauss(0, 1)
-
-
-def make(algorithms=None, instances=4, **fields):
-    given = {
-        "question": Question("simple"),
-        "rule": Accuracy(se=0.5, difference="simple", start=3, budget=60, batch=5),
-        "seed": 7,
-        "count": "all",
-        **fields,
-    }
-    algorithms = algorithms or {"a": noisy(10, 1), "b": noisy(11, 2), "c": noisy(12, 0.5)}
-    return make_plan(algorithms=algorithms, instances=[f"i{number}" for number in range(instances)], **given)
-
-
-def kept(store):
-    return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
 
 
 def ran(plan, store=None, **options):

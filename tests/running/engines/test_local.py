@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from living import alive, gone_within
 
 from ampler.core.values import Command, Function, Instance, Limits, RunKey
 from ampler.running.driver import sigterm_as_interrupt
@@ -53,20 +54,6 @@ def pool_of():
     yield make
     for pool in pools:
         pool.close(at_once=True)
-
-
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def gone_within(pid, seconds=60.0):
-    until = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < until:
-        time.sleep(0.01)
-    return not alive(pid)
 
 
 def test_chunks_are_run_with_the_seeds_of_their_keys_and_lambdas_need_no_pickling(pool_of):

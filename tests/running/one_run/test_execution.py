@@ -7,9 +7,9 @@ import sys
 import textwrap
 import threading
 import time
-from pathlib import Path
 
 import pytest
+from living import gone_within
 
 from ampler.core.errors import InvalidPlan
 from ampler.core.values import Command, Function, Instance, Limits, Reading
@@ -30,21 +30,6 @@ def shell(script, **options):
 
 def call(function, limits=NO_LIMITS, instance=Instance("i1"), **fields):  # noqa: B008
     return run_once(Function("f", function, "tests:f", **fields), instance, 7, limits)
-
-
-def alive(pid):
-    """Whether a process runs; a zombie no longer does."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def gone_within(pid, seconds=60.0):
-    until = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < until:
-        time.sleep(0.01)
-    return not alive(pid)
 
 
 @pytest.fixture(params=["one thread", "several threads"])

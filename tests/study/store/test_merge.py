@@ -9,8 +9,10 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+import small_plans
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from small_plans import SERIAL, noisy
 
 from ampler.core.errors import InvalidData, PlanMismatch, StoreBusy, StoreUnusable
 from ampler.core.failures import Drop
@@ -18,30 +20,17 @@ from ampler.core.values import Instance, Limits, Observation, Question, RunKey
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.plan import make_plan, part_of
+from ampler.study.plan import part_of
 from ampler.study.record import as_begun, record, uncut
 from ampler.study.seeds import run_seed
 from ampler.study.status import status_of
 from ampler.study.store import environment, merge_stores, open_store, read_store
-from ampler.testing import MemoryStore, SerialExecutor
-
-SERIAL = SerialExecutor()
-
-
-def noisy(mean, sd):
-    return lambda instance, seed: mean + sd * random.Random(seed).gauss(0, 1)
+from ampler.testing import MemoryStore
 
 
 def make(algorithms=None, instances=6, **fields):
-    given = {
-        "question": Question("simple"),
-        "rule": Accuracy(se=0.5, difference="simple", start=3, budget=60, batch=5),
-        "seed": 7,
-        "count": "all",
-        **fields,
-    }
     names = [Instance(f"i{number}", features={"size": str(number % 2)}) for number in range(instances)]
-    return make_plan(algorithms=algorithms or {"a": noisy(10, 1), "b": noisy(11, 2)}, instances=names, **given)
+    return small_plans.make(algorithms or {"a": noisy(10, 1), "b": noisy(11, 2)}, names, **fields)
 
 
 def carried_out(plan, path):

@@ -6,28 +6,13 @@ import sys
 import textwrap
 import threading
 import time
-from pathlib import Path
 
 import pytest
+from living import alive, gone_within
 
 from ampler.core.values import Command, Instance, Limits
 from ampler.running.one_run import run_once
 from ampler.running.one_run.guardian import client, script, with_mark
-
-
-def alive(pid):
-    """Whether a process runs; a zombie no longer does."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def gone(pid, seconds=60.0):
-    until = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < until:
-        time.sleep(0.01)
-    return not alive(pid)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -54,7 +39,7 @@ def test_all_that_a_killed_process_was_running_ends_with_it(tmp_path, threads):
     owner.kill()
     owner.wait()
 
-    assert [gone(pid) for pid in pids] == [True, True]
+    assert [gone_within(pid) for pid in pids] == [True, True]
 
 
 def test_a_mark_names_the_owner_and_leaves_the_environment_as_it_is():
@@ -79,7 +64,7 @@ def test_a_process_killed_the_moment_it_has_started_a_command_leaves_none():
     killed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert killed.returncode == -9
-    assert gone(int(killed.stdout))
+    assert gone_within(int(killed.stdout))
 
 
 def test_every_group_that_was_watched_is_released_when_its_run_has_ended(monkeypatch):
@@ -151,4 +136,4 @@ def test_a_guardian_that_was_killed_is_replaced_and_told_of_the_group(tmp_path):
     owner.kill()
     owner.communicate()
 
-    assert gone(int((tmp_path / "pid").read_text()))
+    assert gone_within(int((tmp_path / "pid").read_text()))

@@ -15,7 +15,7 @@ else. They are loaded when first used, so that the shell starts quickly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # nothing is imported here: `python -m ampler` would find a typing.py in the working folder first
 
 if TYPE_CHECKING:  # the same table, as type checkers read it
     from ampler.front import Study as Study, advise as advise, analyse as analyse
@@ -92,6 +92,9 @@ _ROOMS = {
 _HOMES = {name: home for home, names in _ROOMS.items() for name in names.split()}
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list of texts, made from the table
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,10 @@ In reading order:
 Modules import little when they are loaded: `ampler --help` must be quick, so the rooms below come when a command runs.
 """
 
-from ampler.app.shell.app import main
+from ampler.app.surroundings import forget_empty_entries
+
+forget_empty_entries()  # before anything else is looked for
+
+from ampler.app.shell.app import main  # noqa: E402
 
 __all__ = ["main"]

@@ -51,11 +51,11 @@ def analyse(
     if json:
         write_json(analysis.as_dict() | ({"bayes": analysis.bayes.as_dict()} if bayes else {}))
     elif latex:
-        print(_latex(analysis, bayes=bayes))
+        say_lines([_latex(analysis, bayes=bayes)])
     elif csv:
         from ampler.report.csv import comparisons_csv
 
-        print(comparisons_csv(analysis, bayes=bayes), end="")
+        say_lines(comparisons_csv(analysis, bayes=bayes).splitlines())
     else:
         tell(analysis)
         if bayes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -32,6 +33,8 @@ app = typer.Typer(
     rich_markup_mode=None,  # a plain help page: rich alone takes a quarter of the time `ampler --help` may take
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+Refusal: type[typer.BadParameter] = typer.BadParameter.__mro__[1]  # all usage that typer refuses; it does not name it
 
 
 @app.callback(invoke_without_command=True)
@@ -67,8 +70,8 @@ def main() -> NoReturn:
     """Run the command line and leave with its exit code; no traceback reaches the shell."""
     _never_fail_on_a_character()
     try:
-        app(prog_name="ampler")  # leaves by SystemExit: 0, 2 for usage that typer refuses, 130 for Ctrl-C
-        code = DONE
+        left = app(prog_name="ampler", standalone_mode=False)
+        code = left if isinstance(left, int) else DONE
     except SystemExit as leaving:
         code = leaving.code if isinstance(leaving.code, int) else PROBLEM
     except BaseException as problem:
@@ -84,9 +87,14 @@ def _told(problem: BaseException) -> int:
         case WrongUsage():
             note(f"ampler: {problem}")
             return WRONG_USAGE
+        case Refusal():
+            said = io.StringIO()
+            problem.show(file=said)
+            note(said.getvalue().rstrip("\n"))
+            return WRONG_USAGE
         case AmplerError():
             note(f"ampler: {problem}")
-        case KeyboardInterrupt():
+        case KeyboardInterrupt() | typer.Abort():
             note("ampler: interrupted")
             return INTERRUPTED
         case BrokenPipeError():

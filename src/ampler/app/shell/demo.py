@@ -9,6 +9,7 @@ import typer
 
 from ampler.app.shell.options import WorkersOption, check_workers
 from ampler.app.shell.output import INTERRUPTED, note, say
+from ampler.app.surroundings import load_matplotlib
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
@@ -65,6 +66,7 @@ def _conclude(store: SqliteStore, folder: Path) -> None:
     from ampler.front import analyse
     from ampler.report import write_report
 
+    load_matplotlib()
     analysis = analyse(store)
     print()
     tell(analysis)

@@ -178,10 +178,12 @@ def _cost(
 
 
 def _draw(answer: Design, file: Path) -> None:
+    from ampler.app.surroundings import load_matplotlib
     from ampler.report.figures import draw_power_curve, power_curve_data, save
     from ampler.report.figures.style import figure_format
 
     figure_format(file)  # a wrong name is told before anything is drawn
+    load_matplotlib()
     save(draw_power_curve(power_curve_data(answer)), file)
     note(f"The power curve is in {file}")
 

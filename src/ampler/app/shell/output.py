@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -76,7 +77,13 @@ def write_json(document: object) -> None:
     """Print a value as one JSON document; what is infinite or unknown is null."""
     from ampler.core.plain import jsonable
 
-    print(json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False)
+    print(text if text.isprintable() else re.sub(r"[^\n]", lambda mark: _in_json(mark[0]), text))
+
+
+def _in_json(mark: str) -> str:
+    """A character of a JSON document; one that a terminal would obey is written as its number."""
+    return mark if mark.isprintable() else json.dumps(mark)[1:-1]
 
 
 def _print(what: RenderableType, *, widest: int | None = None, wrap: bool = True) -> None:

@@ -16,7 +16,8 @@ from ampler.app.shell.options import (
     table_options,
     takes,
 )
-from ampler.app.shell.output import WrongUsage
+from ampler.app.shell.output import WrongUsage, say_lines
+from ampler.app.surroundings import load_matplotlib
 from ampler.core.errors import InvalidInput
 
 Option = typer.Option
@@ -48,6 +49,7 @@ def report(
     except InvalidInput as problem:
         raise WrongUsage(str(problem)) from None
     subject = subject_of(file, title=title, **as_arguments(file, asked))
-    print(f"Written: {write_report(subject, output)}")  # never wrapped, so that it can be copied
+    load_matplotlib()
+    say_lines([f"Written: {write_report(subject, output)}"])  # never wrapped, so that it can be copied
     if figures is not None:
-        print(f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}")
+        say_lines([f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}"])

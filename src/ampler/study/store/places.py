@@ -20,10 +20,12 @@ def study_place(path: str | os.PathLike[str]) -> Path:
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:
+        check_beside(place)
         return place
     except OSError as problem:  # links that lead in circles, names that are too long, folders that cannot be entered
         raise StoreUnusable(f"{place} cannot be used as a study file: {problem.strerror}; name another") from None
     check_kind(place, mode)
+    check_beside(place)
     return place
 
 
@@ -31,6 +33,18 @@ def check_folder(place: Path) -> None:
     """Raise StoreUnusable when there is no folder to put a file in."""
     if not place.parent.is_dir():
         raise StoreUnusable(f"folder {place.parent} does not exist; make it, or choose another with --store")
+
+
+def check_beside(place: Path) -> None:
+    """Raise StoreUnusable when somebody has put a link where SQLite writes: it would follow it."""
+    for ending in ("-wal", "-shm", "-journal"):
+        beside = place.with_name(place.name + ending)
+        try:
+            found = beside.lstat()
+        except OSError:
+            continue
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise StoreUnusable(f"{beside} must be a file of SQLite's, got a link or something else; remove it")
 
 
 def check_kind(place: Path, mode: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import decimal
+import faulthandler
 import fractions
 import gc
 import math
@@ -385,11 +386,13 @@ VALUES = {
 
 
 def segfault(instance, seed):
+    faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     ctypes.string_at(0)
 
 
 def abort(instance, seed):
+    faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.abort()
 
@@ -419,6 +422,7 @@ def killed_by(number):
 
 
 def deep_in_c(instance, seed):
+    faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.kill(os.getpid(), signal.SIGBUS)  # how an overflown stack may end
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ampler.core.contracts import Store
@@ -41,6 +41,7 @@ class FirstRun:
 
     `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the study file; with
     `earlier` it was there already, and was not made now. `changed` says that its code is not that of recorded runs.
+    `line` is what a command printed that its value was read from; empty where nothing was printed for it.
     """
 
     algorithm: Algorithm
@@ -51,6 +52,7 @@ class FirstRun:
     earlier: bool = False
     changed: CodeChange | None = None
     two_values: bool = False  # its outcomes are yes or no: two of them are often the same
+    line: str = ""
 
     @property
     def seconds(self) -> float:
@@ -126,7 +128,7 @@ def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = 
     code.without_changes().keep(store)
     trials = TrialRuns(plan, store, code.changes)
     with sigterm_as_interrupt():
-        pool = LocalPool(Work.of(plan), 1)
+        pool = LocalPool(Work.of(plan, showing=True), 1)
         try:
             findings = []
             for algorithm in plan.algorithms:
@@ -204,6 +206,7 @@ class TrialRuns:
         self._changed = {change.algorithm: change for change in changes}
         recorded = [each for each in store.observations(self.instance) if each.key.algorithm not in self._changed]
         self._known = {each.key: each for each in recorded}
+        self._lines: dict[RunKey, str] = {}
         self._earlier = frozenset(self._known)
         self._attempts = Counter(each.key for each in store.observations(self.instance, superseded=True))
 
@@ -218,7 +221,8 @@ class TrialRuns:
         recorded = self._known.get(first.key) is first
         earlier = recorded and first.key in self._earlier
         changed, rates = self._changed.get(algorithm.name), self._plan.question.statistic == RATE
-        return FirstRun(algorithm, first, again, second, recorded, earlier, changed, two_values=rates)
+        line = self._lines.get(first.key, "")
+        return FirstRun(algorithm, first, again, second, recorded, earlier, changed, two_values=rates, line=line)
 
     def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
         """A run from the record, or made now and recorded if it has a value and the rule will ask for it.
@@ -244,9 +248,16 @@ class TrialRuns:
             for fate in pool.collect(None):
                 match fate:
                     case Done(observations):
-                        return observations[0]
+                        return self._without_line(observations[0])
                     case Lost(_, how):
                         return self._lost(task.key, how)
+
+    def _without_line(self, made: Observation) -> Observation:
+        """The run as it is recorded; the line that its value was read from is noted."""
+        if made.status != "ok":
+            return made
+        self._lines[made.key] = made.message
+        return replace(made, message="")
 
     def _lost(self, key: RunKey, how: str) -> Observation:
         seed = run_seed(self._plan.seed, key.instance, key.algorithm, key.index)

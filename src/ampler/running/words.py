@@ -58,6 +58,11 @@ def measures(finding: FirstRun) -> str:
     return f"{finding.algorithm.name} reports {names}: all are kept, the value decides."
 
 
+def read_from(finding: FirstRun) -> str:
+    """Say which line a value was read from, for people to see whether it is the right one."""
+    return f"{finding.algorithm.name}: {_value(finding.first.value)} was read from the line {finding.line!r}."
+
+
 def first_runs_kept(inspection: Inspection, where: str) -> str:
     """Say how many of the first runs are the study's own."""
     recorded = sum(finding.recorded for finding in inspection.findings)

@@ -37,7 +37,8 @@ Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pick
 
 REMEMBERED = 4  # parcels that a process keeps unpacked
 
-GIVEN = tuple(field.name for field in fields(Outcome))  # what a run gives is called as in an Observation
+LINE = "line"  # of an Outcome: shown by a check, and not recorded
+GIVEN = tuple(field.name for field in fields(Outcome) if field.name != LINE)  # called as in an Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,26 @@ class Batch:
 
 @dataclass(frozen=True)
 class Work:
-    """All a worker has to know of a plan to make its runs."""
+    """All a worker has to know of a plan to make its runs.
+
+    `showing` has runs with a value say in their message which line it was read from.
+    """
 
     algorithms: Mapping[str, Algorithm]
     instances: Mapping[str, Instance]
     seed: int
     limits: Limits  # of algorithms that have none of their own
+    showing: bool = False
 
     @classmethod
-    def of(cls, plan: Plan) -> Work:
+    def of(cls, plan: Plan, *, showing: bool = False) -> Work:
         """Return the work of a plan."""
         return cls(
             {algorithm.name: algorithm for algorithm in plan.algorithms},
             {instance.name: instance for instance in plan.instances},
             plan.seed,
             plan.limits,
+            showing,
         )
 
     def run(self, names: Sequence[Name], at: c_long | None = None) -> Batch:
@@ -78,6 +84,8 @@ class Work:
             at.value = place
             outcomes.append(run_once(self.algorithms[algorithm], self.instances[instance], seed, limits[algorithm]))
         columns = {name: [getattr(outcome, name) for outcome in outcomes] for name in GIVEN}
+        if self.showing:
+            columns["message"] = [outcome.message or outcome.line for outcome in outcomes]
         return Batch({"seed": seeds, **columns}, time.perf_counter() - began)
 
 

@@ -112,6 +112,37 @@ def test_people_are_told_in_words(shell, study):
     assert "2 of 2 first runs are recorded in study.db, as the study's own. Next: ampler run study.toml" in answer.words
 
 
+READINGS = {
+    "plain": ("echo seed {seed}; echo cost 17.5 at last", "", "cost 17.5 at last"),
+    "pattern": ("echo cost: 17.5 of 20; echo 3", "value = 'cost: (\\S+)'", "cost: 17.5 of 20"),
+    "json": ("""echo '{{"cost": 17.5}}'; echo 3""", "value = 'json:cost'", '{"cost": 17.5}'),
+}
+
+
+def test_it_shows_the_line_that_each_value_was_read_from(shell, study, tmp_path):
+    for name, (script, _, _) in READINGS.items():
+        (tmp_path / f"{name}.sh").write_text(script.replace("{seed}", "$2").replace("{{", "{").replace("}}", "}"))
+    study(
+        **{
+            name: f"command = 'sh {name}.sh {{instance}} {{seed}}'\n{value}" for name, (_, value, _) in READINGS.items()
+        },
+        timed="command = 'sh plain.sh {instance} {seed}'\nvalue = 'seconds'",
+        function="solvers:constant",
+    )
+    answer = shell("check", "study.toml", "--json")
+
+    assert {name: entry["line"] for name, entry in entries(answer).items()} == {
+        **{name: line for name, (_, _, line) in READINGS.items()},
+        "timed": "",
+        "function": "",
+    }
+    told = shell("check", "study.toml")
+    assert "plain: 17.5 was read from the line 'cost 17.5 at last'." in told.words
+    assert all(value is not None for value, *_ in recorded(tmp_path).values())
+    with read_store(tmp_path / "study.db") as store:
+        assert {each.message for each in store.observations()} == {""}, "lines are shown, not recorded"
+
+
 def test_nothing_is_wasted_and_nothing_changes_for_the_study(shell, study, tmp_path):
     study(plain="solvers:stochastic", shifted="python = 'solvers:stochastic'\nparameters = { shift = 1.0 }")
     assert shell("check", "study.toml").code == 0

@@ -74,7 +74,7 @@ def _say_nothing(name: str) -> None:
 
 
 def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
-    from ampler.running.words import first_run_rows, first_runs_kept, measures
+    from ampler.running.words import first_run_rows, first_runs_kept, measures, read_from
     from ampler.study.words import expected, first_decision, noise_allowed, planned
 
     say(f"{file.path.name} is in order: {planned(file.plan)}.")
@@ -87,6 +87,7 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
     print()
     say(f"Each algorithm on {found.instance}:")
     say_table(["algorithm", "value", "seconds", "remark"], first_run_rows(found), left=["algorithm", "remark"])
+    say_points(read_from(each) for each in found.findings if each.line)
     say_points(measures(each) for each in found.findings if each.first.measures)
     for sentence in (first_decision(file.plan), expected(told)):
         if sentence:
@@ -138,6 +139,7 @@ def _entry(finding: FirstRun) -> dict[str, Any]:
     return {
         "name": finding.algorithm.name,
         "value": first.value,
+        "line": finding.line,
         "seconds": finding.seconds,
         "status": first.status,
         "message": first.message,

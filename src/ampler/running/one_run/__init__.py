@@ -10,7 +10,7 @@ In reading order:
 * `warmth`: what functions import is imported once, though every run has a child of its own
 * `processes`, `guardian`: process groups that end with their owner, whatever becomes of it
 * `strays`: daemons that left their group, found and ended with the run
-* `readings`, `numerals`: the value in what a command printed
+* `readings`, `numerals`, `deadline`: the value in what a command printed, and the time a pattern may take for it
 * `staying`, `answers`: programs that are started once and make run after run
 """
 

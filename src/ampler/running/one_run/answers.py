@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ampler.core.values import Command, Instance, Reading
-from ampler.running.one_run.readings import NoValue, Result, excerpt, measures_of, number_in
+from ampler.running.one_run.readings import NoValue, Result, beginning, excerpt, measures_of, number_in
 
 VERSION = 1  # of the protocol; a resident program greets with it
 LONGEST_REQUEST = 60_000  # bytes: what surely fits into a pipe, so that sending never waits for a resident program
@@ -78,8 +79,8 @@ def check_seed(document: Mapping[str, Any], seed: int) -> None:
 def result_in(document: Mapping[str, Any], reading: Reading) -> Result:
     """Return the value of an answer; NoValue when it has none, or says that the run failed.
 
-    >>> result_in({"seed": 42, "value": 17.5, "steps": 300}, Reading())
-    Result(value=17.5, measures={'value': 17.5, 'steps': 300.0})
+    >>> result_in({"seed": 42, "value": 17.5, "steps": 300}, Reading()).measures
+    {'value': 17.5, 'steps': 300.0}
     """
     if "error" in document:
         raise NoValue(f"it answered with the error {excerpt(str(document['error']))!r}")
@@ -87,13 +88,15 @@ def result_in(document: Mapping[str, Any], reading: Reading) -> Result:
     if reading.is_time:
         return Result(0.0, measures_of(said))  # the time will take its place
     field = reading.what if reading.kind == "json" else "value"
-    return number_in(said, field) or _missing(field, document)
-
-
-def _missing(field: str, document: Mapping[str, Any]) -> Result:
-    raise NoValue(f"an answer must have the field {field!r}, got {_shown(document)}")
+    found = number_in(said, field)
+    if found is None:
+        raise NoValue(f"an answer must have the field {field!r}, got {_shown(document)}")
+    return replace(found, line=beginning(_text_of(document)))
 
 
 def _shown(what: bytes | Mapping[str, Any]) -> str:
-    text = what.decode(errors="replace") if isinstance(what, bytes) else json.dumps(what, ensure_ascii=False)
-    return repr(excerpt(text))
+    return repr(excerpt(what.decode(errors="replace") if isinstance(what, bytes) else _text_of(what)))
+
+
+def _text_of(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False)

@@ -25,7 +25,10 @@ TRIES = 3  # so often a run may end the process that makes it before it counts a
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave: a value exactly when `status` is "ok", else a message that says why there is none."""
+    """What a run gave: a value exactly when `status` is "ok", else a message that says why there is none.
+
+    `line` is what was printed that the value was read from, for people to check; it is not recorded.
+    """
 
     value: float | None
     seconds: float
@@ -34,6 +37,7 @@ class Outcome:
     measures: Mapping[str, float] | None = None
     cpu: float | None = None
     started: float | None = None
+    line: str = ""
 
 
 def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -105,7 +109,7 @@ def _out_of_processor_time(limits: Limits) -> str:
 
 
 def _run_command(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
-    reader, errors = reader_of(command.reading, command.protocol), Tail()
+    reader, errors = reader_of(command.reading, command.protocol, timeout=limits.timeout), Tail()
     out, err = _text_into(reader.feed), _text_into(errors.feed)
     argv = arguments(command, instance, seed)
     try:
@@ -120,7 +124,7 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
         return Outcome(value, ending.seconds, cpu=cpu)
     try:
         found = reader.result()
-        return Outcome(found.value, ending.seconds, measures=found.measures, cpu=cpu)
+        return Outcome(found.value, ending.seconds, measures=found.measures, cpu=cpu, line=found.line)
     except NoValue as problem:
         return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}", cpu=cpu)
 
@@ -139,7 +143,7 @@ def _run_resident(command: Command, instance: Instance, seed: int, limits: Limit
     try:
         found = result_in(answer.document, command.reading)
         counted = found.value if value is None else value
-        return Outcome(counted, answer.seconds, measures=found.measures, cpu=answer.cpu_seconds)
+        return Outcome(counted, answer.seconds, measures=found.measures, cpu=answer.cpu_seconds, line=found.line)
     except NoValue as problem:
         words = f"{problem}{_last_words(errors.text)}"
         return Outcome(None, answer.seconds, "failed", words, cpu=answer.cpu_seconds)

@@ -18,18 +18,20 @@ NUMBER = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
+MOVES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[A-Hdfsu`]")  # of the cursor: what follows stands elsewhere
 ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and the cursor
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and the rest of the line
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
     r"|\x1b[()*+][0-9A-Za-z]|\x1b[ -/]*[0-~]"  # character sets and the rest
 )
-_BLANK = r"[ \t\r\n\f\v]"  # not the blanks that stand within numbers: "1\u00a0234" is one word
-_GAP = re.compile(rf"{_BLANK}+|(?<!\d)[,;]+|[,;]+(?!\d)")
-_WRAPPING = re.compile(r"^[(\[{<|\"'`]+|[)\]}>|\"'`.!?:,;]+$")
+_BLANKS = " \t\r\n\f\v"
+_BETWEEN_BLANKS = re.compile(rf"[^{_BLANKS}]+")  # not those that stand within numbers: "1\u00a0234" is one word
+_SEPARATOR = re.compile(r"(?<!\d)[,;]+|[,;]+(?!\d)")
+_OPENING, _CLOSING = "([{<|\"'`", ")]}>|\"'`.!?:,;"
 _NAMED = re.compile(r"^[^\W\d][\w.\-/\[\]]*[\"'`]?(?:=|:)+[\"'`(\[{]*(?=[^=:]+$)")
 _GIVEN = re.compile(r"[=:>≈~][\"']?[-+−]?\.?\d")  # a number at the end of a word that is not read as name=number
 _DIGIT = re.compile(r"\d")
-ABOUT = ("±", "+/-", "+-", "∓")
+ABOUT = ("±", "+/-", "+-", "∓", "-", "−", "–", "—")  # a word before a number that makes it doubtful
 LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
 PIECE = 4096  # characters that are looked at at a time
 
@@ -48,9 +50,9 @@ def kind_of(word: str) -> Kind:
     >>> [kind_of(word) for word in ("17.5", "cost=1e-3", "3,14", "12.5s", "v1.2.3")]
     ['number', 'number', 'doubtful', 'doubtful', 'other']
     """
-    bare = bare_of(word)
+    bare = bare_of(word if len(word) <= 2 * LONGEST else word[:LONGEST] + word[-LONGEST:])  # long ones are no numbers
     if (len(bare) <= LONGEST and NUMBER.fullmatch(bare)) or bare.strip("+-") == "∞":
-        return "number"
+        return "doubtful" if word.startswith("<") and ">" not in word else "number"  # "<5" is less than five
     first = next((mark for mark in bare if mark.isalnum()), "")
     looks = first.isnumeric() or _GIVEN.search(bare) or re.match(r"[-+]?(nan|inf)(?![^\W_])", bare, re.IGNORECASE)
     return "doubtful" if looks else "other"
@@ -81,17 +83,22 @@ def last_candidate(text: str) -> Candidate | None:
     """
     end = len(text) if _may_hold_numbers(text) else 0
     while end > 0:
-        start = text.rfind("\n", 0, end - PIECE) + 1 if end > PIECE else 0
-        found = _last_in(text[start:end])
+        start = _last_blank(text, end - PIECE) + 1
+        found = _last_in(text[start:end], before=text[max(0, start - 8) : start])
         if found is not None:
             return Candidate(found.word, found.kind, start + found.start)
         end = start
     return None
 
 
+def _last_blank(text: str, end: int) -> int:
+    """The place of the last blank before another one; −1 without any."""
+    return max(text.rfind(blank, 0, end) for blank in _BLANKS) if end > 0 else -1
+
+
 def without_escapes(text: str) -> str:
     """Return a text without the sequences that colour it, move the cursor or set titles."""
-    return ESCAPES.sub("", text) if "\x1b" in text or "\x9b" in text else text
+    return ESCAPES.sub("", MOVES.sub(" ", text)) if "\x1b" in text or "\x9b" in text else text
 
 
 def _may_hold_numbers(text: str) -> bool:
@@ -100,13 +107,15 @@ def _may_hold_numbers(text: str) -> bool:
     return "nan" in small or "inf" in small or "∞" in small or _DIGIT.search(text) is not None
 
 
-def _last_in(text: str) -> Candidate | None:
+def _last_in(text: str, *, before: str) -> Candidate | None:
+    """The last candidate of a piece; `before` is the end of what stands before it."""
     words = list(_words(text))
     for place in range(len(words) - 1, -1, -1):
         start, word = words[place]
         kind = kind_of(word)
-        if kind == "number" and place and words[place - 1][1] in ABOUT:
-            kind = "doubtful"  # 12.5 ± 0.3: which of the two is meant?
+        previous = words[place - 1][1] if place else "".join(before.split()[-1:])
+        if kind == "number" and previous in ABOUT:
+            kind = "doubtful"  # 12.5 ± 0.3: which of the two is meant? And is "- 5" five below zero?
         if kind != "other":
             return Candidate(word, kind, start)
     return None
@@ -114,17 +123,22 @@ def _last_in(text: str) -> Candidate | None:
 
 def _words(text: str) -> Iterator[tuple[int, str]]:
     """The words of a text and where they begin."""
-    start = 0
-    for gap in _GAP.finditer(text):
-        if gap.start() > start:
-            yield start, text[start : gap.start()]
-        start = gap.end()
-    if start < len(text):
-        yield start, text[start:]
+    for between in _BETWEEN_BLANKS.finditer(text):
+        if "," in between[0] or ";" in between[0]:
+            yield from _separated(text, between.start(), between.end())
+        else:
+            yield between.start(), between[0]
+
+
+def _separated(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The words of a part without blanks: commas and semicolons separate them, but not those between digits."""
+    for separator in _SEPARATOR.finditer(text, start, end):
+        if separator.start() > start:
+            yield start, text[start : separator.start()]
+        start = separator.end()
+    if start < end:
+        yield start, text[start:end]
 
 
 def _unwrapped(word: str) -> str:
-    before = ""
-    while before != word:
-        before, word = word, _WRAPPING.sub("", word)
-    return word
+    return word.lstrip(_OPENING).rstrip(_CLOSING)

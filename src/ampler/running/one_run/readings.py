@@ -6,14 +6,26 @@ import codecs
 import json
 import math
 import re
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ampler.core.values import Reading
-from ampler.running.one_run.numerals import NUMBER, Kind, bare_of, last_candidate, number_of, without_escapes
+from ampler.running.one_run.deadline import within
+from ampler.running.one_run.numerals import (
+    LONGEST,
+    NUMBER,
+    Kind,
+    bare_of,
+    last_candidate,
+    number_of,
+    without_escapes,
+)
 
+MATCHING = 10.0  # seconds that a pattern may take in a run
 KEPT = 64 * 1024  # characters of output that are remembered; what matters comes last
+MOST_TOO_DEEP = 50  # objects of an output that may be too deep to be read
 EXCERPT = 160  # characters of output that fit into a message
 
 
@@ -23,10 +35,11 @@ class NoValue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The value a run gave, and its measures when it reported several."""
+    """The value a run gave, its measures when it reported several, and the line it was read from."""
 
     value: float
     measures: Mapping[str, float] | None = None
+    line: str = ""
 
 
 class Reader(Protocol):
@@ -39,8 +52,10 @@ class Reader(Protocol):
         """Return the value; NoValue when there is none."""
 
 
-def reader_of(reading: Reading, protocol: str = "arguments") -> Reader:
+def reader_of(reading: Reading, protocol: str = "arguments", *, timeout: float | None = None) -> Reader:
     """Return a reader for what a command prints; readings that are times take no notice of it.
+
+    A pattern has no more time than the run itself, and `MATCHING` seconds at most.
 
     >>> reader = reader_of(Reading())
     >>> reader.feed("seed 1: best 17.5, then 1")
@@ -49,7 +64,8 @@ def reader_of(reading: Reading, protocol: str = "arguments") -> Reader:
     16.25
     """
     if reading.kind == "pattern":
-        return LastMatch(re.compile(reading.what, re.MULTILINE), f"no match of {reading.what!r}")
+        seconds = MATCHING if timeout is None else min(timeout, MATCHING)
+        return LastMatch(re.compile(reading.what, re.MULTILINE), f"no match of {reading.what!r}", seconds=seconds)
     if reading.kind == "json":
         return JsonField(reading.what)
     if protocol == "irace":
@@ -58,18 +74,26 @@ def reader_of(reading: Reading, protocol: str = "arguments") -> Reader:
 
 
 class LastMatch:
-    """The last match of a pattern in text of any length, of which only the end is kept."""
+    """The last match of a pattern in text of any length, of which only the end is kept.
 
-    def __init__(self, pattern: re.Pattern[str], missing: str) -> None:
+    Patterns that go back again and again can take for ever. All matching of a run together has `seconds`; then there
+    is no value, and the reason says so.
+    """
+
+    def __init__(self, pattern: re.Pattern[str], missing: str, *, seconds: float = MATCHING) -> None:
         self._pattern = pattern
         self._missing = missing
         self._text = ""
         self._offset = 0  # of the kept text in all that was printed
         self._start = self._end = -1  # of the last match, in all that was printed
         self._found: str | None = None
+        self._line = ""
+        self._given, self._left = seconds, seconds
 
     def feed(self, text: str) -> None:
         """Take the next piece of output."""
+        if self._left <= 0:
+            return
         self._text += text
         if len(self._text) > 2 * KEPT:
             self._search()
@@ -80,12 +104,27 @@ class LastMatch:
     def result(self) -> Result:
         """Return the value; NoValue when nothing matched or the match is no finite number."""
         self._search()
+        if self._left <= 0:
+            raise NoValue(
+                f"the pattern {self._pattern.pattern!r} must be matched within {self._given:g} s, and was not;"
+                " it goes back again and again: write a plainer one, such as 'cost: (\\S+)'"
+            )
         if self._found is None:
             raise NoValue(f"{self._missing} in its output{_quoted(self._text)}")
-        return Result(_finite(self._found))
+        return Result(_finite(self._found), line=self._line)
 
     def _search(self) -> None:
-        """Find the last match in the kept text.
+        """Find the last match in the kept text, while there is time."""
+        if self._left <= 0:
+            return
+        began = time.perf_counter()
+        if within(self._left, self._look):
+            self._left -= time.perf_counter() - began
+        else:
+            self._left = 0.0
+
+    def _look(self) -> None:
+        """Look for matches in the kept text.
 
         Windows overlap, so that a match across a border is whole in the next one. What begins inside the match
         already found is a remnant of it, cut by the border.
@@ -96,6 +135,7 @@ class LastMatch:
             if start == self._start or start >= self._end:
                 self._start, self._end = start, end
                 self._found = match[1] if self._pattern.groups else match[0]
+                self._line = excerpt(_line_at(self._text, match.start()))
 
 
 class LastNumber:
@@ -110,8 +150,10 @@ class LastNumber:
         """Take the next piece of output."""
         self._text += text
         if len(self._text) > 2 * KEPT:
-            self._search()
-            self._text, self._cut = self._text[-KEPT:], True
+            kept = self._text[-KEPT:]
+            if not _has_number_inside(kept):  # else what is given up now cannot be the last
+                self._search()
+            self._text, self._cut = kept, True
 
     def result(self) -> Result:
         """Return the value; NoValue when there is no number, or when the last one may be read in several ways."""
@@ -121,13 +163,7 @@ class LastNumber:
         word, kind, line = self._found
         if kind == "doubtful":
             raise NoValue(_in_doubt(word, line))
-        return Result(_finite(bare_of(word)))
-
-    @property
-    def line(self) -> str:
-        """The line the value came from, for people to check."""
-        self._search()
-        return "" if self._found is None else self._found[2]
+        return Result(_finite(bare_of(word)), line=line)
 
     def _search(self) -> None:
         text = without_escapes(self._text)
@@ -138,6 +174,13 @@ class LastNumber:
         if begins_cut and self._found is not None:
             return  # the rest of a word that was seen whole, or was too long for a number
         self._found = found.word, "doubtful" if begins_cut else found.kind, excerpt(_line_at(text, found.start))
+
+
+def _has_number_inside(text: str) -> bool:
+    """Whether a text has a number, or what looks like one, that does not begin it."""
+    plain = without_escapes(text)
+    found = last_candidate(plain)
+    return found is not None and bool(plain[: found.start].strip())
 
 
 class JsonField:
@@ -154,13 +197,12 @@ class JsonField:
     def result(self) -> Result:
         """Return the value; NoValue when there is no such object or the field holds no finite number."""
         documents = _json_objects(self._tail.text)
-        last: dict[str, Any] = next(
-            (each for each in reversed(documents) if _descend(each, self._field) is not _MISSING), {}
-        )
-        found = number_in(last, self._field)
+        with_field = (each for each in reversed(documents) if _descend(each[0], self._field) is not _MISSING)
+        document, text = next(with_field, ({}, ""))
+        found = number_in(document, self._field)
         if found is None:
             raise NoValue(f"no JSON object with the field {self._field!r} in its output{_quoted(self._tail.text)}")
-        return found
+        return replace(found, line=beginning(text))
 
 
 class CostAndTime:
@@ -180,15 +222,14 @@ class CostAndTime:
         """Return the cost; NoValue when the output is more or less than irace allows."""
         text = self._tail.text
         candidates = (part.split() for part in (text, *reversed(text.splitlines())))
-        words = next(
-            (words for words in candidates if 1 <= len(words) <= 2 and all(map(NUMBER.fullmatch, words))), None
-        )
+        words = next((words for words in candidates if 1 <= len(words) <= 2 and all(map(_is_number, words))), None)
         if words is None:
             raise NoValue(
                 f"no line that begins with a cost in its output{_quoted(text)};"
                 " a target runner prints the cost, or the cost and the time, and nothing else"
             )
-        return Result(_finite(words[0]), measures_of(dict(zip(("cost", "time"), map(float, words), strict=False))))
+        numbers = dict(zip(("cost", "time"), map(number_of, words), strict=False))
+        return Result(_finite(words[0]), measures_of(numbers), " ".join(words))
 
 
 class Tail:
@@ -219,23 +260,39 @@ def number_in(document: Mapping[str, Any], field: str) -> Result | None:
         return None
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise NoValue(f"the JSON field {field!r} must hold a number, got {excerpt(json.dumps(number))}")
-    return Result(_finite(str(number)), measures_of(document))
+    value = _as_float(number)
+    if not math.isfinite(value):
+        raise NoValue(f"the value must be a finite number, got {value}")
+    return Result(value, measures_of(document))
 
 
 def measures_of(numbers: Mapping[str, Any]) -> Mapping[str, float] | None:
     """Return the finite numbers of a mapping by name, or None when there are fewer than two."""
-    measures = {
-        str(name): float(number)
-        for name, number in numbers.items()
-        if isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
-    }
+    plain = {str(name): _as_float(number) for name, number in numbers.items()}
+    measures = {name: number for name, number in plain.items() if math.isfinite(number)}
     return measures if len(measures) > 1 else None
+
+
+def _as_float(value: Any) -> float:
+    """A number of JSON as a float; NaN if it is none, and infinity beyond all floats."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def excerpt(text: str, *, width: int = EXCERPT) -> str:
     """Return the end of a text as one short printable line."""
     line = " ".join("".join(mark if mark.isprintable() else " " for mark in text[-4 * width :]).split())
     return line if len(line) <= width else "…" + line[1 - width :]
+
+
+def beginning(text: str) -> str:
+    """Return the beginning of a text as one short printable line."""
+    line = excerpt(text[: 2 * EXCERPT], width=2 * EXCERPT)
+    return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
 
 
 def _line_at(text: str, place: int) -> str:
@@ -257,7 +314,7 @@ def _quoted(text: str) -> str:
 
 
 def _finite(text: str) -> float:
-    if not NUMBER.fullmatch(text.strip()):
+    if not _is_number(text.strip()) and text.strip("+- ") != "∞":
         raise NoValue(f"the value must be a number, got {excerpt(text)!r}")
     number = number_of(text)
     if not math.isfinite(number):
@@ -265,18 +322,25 @@ def _finite(text: str) -> float:
     return number
 
 
-def _json_objects(text: str) -> list[dict[str, Any]]:
-    """The JSON objects that begin a line, in their order."""
+def _is_number(word: str) -> bool:
+    return len(word) <= LONGEST and NUMBER.fullmatch(word) is not None
+
+
+def _json_objects(text: str) -> list[tuple[dict[str, Any], str]]:
+    """The JSON objects that begin a line, in their order, each with its text."""
     decode = json.JSONDecoder().raw_decode
-    objects = []
-    place = _object_from(text.lstrip(), 0)
-    text = text.lstrip()
+    objects, too_deep, text = [], 0, text.lstrip()
+    place = _object_from(text, 0)
     while place >= 0:
         try:
             found, end = decode(text, place)
-            objects.append(found)
-        except (json.JSONDecodeError, RecursionError):
+            objects.append((found, text[place:end]))
+        except ValueError:  # no JSON, or a number of too many digits
             end = place + 1
+        except RecursionError:
+            end, too_deep = place + 1, too_deep + 1
+            if too_deep > MOST_TOO_DEEP:  # each takes milliseconds, and what comes later must not be passed over
+                raise NoValue("its output must hold JSON that ends; it begins again and again, and too deep") from None
         place = _object_from(text, end)
     return objects
 
@@ -293,10 +357,12 @@ _MISSING = object()
 
 
 def _descend(document: Any, field: str) -> Any:
-    """The field of a document, or what a path of fields with dots leads to."""
-    if isinstance(document, dict) and field in document:
+    """The field of a document, or what a path of fields with dots leads to; numbers are places in a list."""
+    if isinstance(document, list):
+        document = {str(place): each for place, each in enumerate(document)}
+    if not isinstance(document, dict):
+        return _MISSING
+    if field in document:
         return document[field]
     head, dot, rest = field.partition(".")
-    if dot and isinstance(document, dict) and head in document:
-        return _descend(document[head], rest)
-    return _MISSING
+    return _descend(document[head], rest) if dot and head in document else _MISSING

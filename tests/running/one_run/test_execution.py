@@ -54,7 +54,7 @@ def anywhere(request):
 def test_a_command_gets_instance_seed_and_parameters_and_its_last_number_is_the_value():
     outcome = run("echo", "{instance}", "{k}", "{seed}", instance=Instance("i1", path="/a b/c"), parameters={"k": 3})
 
-    assert outcome == Outcome(7.0, outcome.seconds, cpu=outcome.cpu, started=outcome.started)
+    assert outcome == Outcome(7.0, outcome.seconds, cpu=outcome.cpu, started=outcome.started, line="/a b/c 3 7")
     assert outcome.seconds > 0
 
 

@@ -10,7 +10,7 @@ In reading order:
 * `code`: changed code is asked about before anything runs
 * `instance`: one instance on its way; resuming is replaying
 * `queue`: which runs come next, and how many make a chunk
-* `work`: what travels to a worker and back
+* `work`: what travels to a worker and back; `instance_files`: whether the file of an instance is still the planned one
 * `engines`: who makes the runs
 * `one_run`: one run of one algorithm, under its limits
 * `progress`, `words`: how far a study is, as values and in sentences

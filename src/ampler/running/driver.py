@@ -29,6 +29,7 @@ from ampler.running.code import settled_code
 from ampler.running.engines import Done, Engine, Fate, Lost, Returned
 from ampler.running.engines.choose import capacity_of, engine_for
 from ampler.running.instance import Attempt, InstanceRun
+from ampler.running.instance_files import is_spoiled
 from ampler.running.one_run import check_limits
 from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
@@ -306,7 +307,8 @@ class Driver:
             case Returned(tasks):
                 self._queue.add(tasks)
 
-    def _take(self, observations: Sequence[Observation]) -> None:
+    def _take(self, given: Sequence[Observation]) -> None:
+        observations = [seen for seen in given if not is_spoiled(seen)]
         self.meter.add(self._journal.add(*observations))
         self._failed_now.update(observation.key for observation in observations if observation.status != "ok")
         if self._hopeless is not None:
@@ -315,6 +317,15 @@ class Driver:
         for observation in observations:
             instance = self._under_way[observation.key.instance]
             self._go_on(instance, instance.take(observation))
+        self._refuse_changed_files(given)
+
+    def _refuse_changed_files(self, given: Sequence[Observation]) -> None:
+        change = next((seen.message for seen in given if is_spoiled(seen)), None)
+        if change is not None:
+            raise RunFailed(
+                f"the study stops: a run was asked for, but {change}; runs on it are not recorded: put the old content"
+                " back, or give the changed file another name, and run again"
+            )
 
     def check_hope(self) -> None:
         """Raise RunFailed when an algorithm has done nothing but fail, so that its next runs would too."""
@@ -363,7 +374,7 @@ class Driver:
         with suppress(StoreError):
             for fate in (*self._arrived, *engine.collect(0)):
                 if isinstance(fate, Done):
-                    self._journal.add(*fate.observations)
+                    self._journal.add(*(seen for seen in fate.observations if not is_spoiled(seen)))
             self._flush()
             self._mark(engine.workers)
             self._store.add([])  # whoever watches sees what was recorded at the end

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey
+from ampler.running.instance_files import change_of, spoiled, unless_changed
 from ampler.running.one_run import Outcome, run_once
 from ampler.study.seeds import run_seed
 
@@ -82,11 +83,19 @@ class Work:
         outcomes = []
         for place, ((instance, algorithm, _), seed) in enumerate(zip(names, seeds, strict=True)):
             at.value = place
-            outcomes.append(run_once(self.algorithms[algorithm], self.instances[instance], seed, limits[algorithm]))
+            outcomes.append(_run(self.algorithms[algorithm], self.instances[instance], seed, limits[algorithm]))
         columns = {name: [getattr(outcome, name) for outcome in outcomes] for name in GIVEN}
         if self.showing:
             columns["message"] = [outcome.message or outcome.line for outcome in outcomes]
         return Batch({"seed": seeds, **columns}, time.perf_counter() - began)
+
+
+def _run(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
+    """A run on a file that is, before and after it, the one that was planned."""
+    change = change_of(instance)
+    if change is not None:
+        return spoiled(change)
+    return unless_changed(instance, run_once(algorithm, instance, seed, limits))
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:

@@ -1,0 +1,97 @@
+"""An instance file that is changed or removed while a study runs: no run is recorded under the old one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from ampler.core.errors import RunFailed
+from ampler.core.values import Instance, Observation, RunKey
+from ampler.running import run_plan
+from ampler.running.instance_files import change_of, is_spoiled, spoiled, unless_changed
+from ampler.running.one_run import Outcome
+from ampler.study.store import open_store, read_store
+from ampler.study.toml import read_study_file
+from ampler.study.toml.instances import file_instance
+
+STUDY = """
+difference = "simple"
+[rule]
+allocation = "fixed"
+runs = 3
+[run]
+{policy}
+[[algorithm]]
+name = "a"
+command = ["{python}", "solver.py", "{{instance}}", "{{seed}}"]
+[[algorithm]]
+name = "b"
+command = ["{python}", "solver.py", "{{instance}}", "{{seed}}", "b"]
+[instances]
+files = "*.txt"
+use = "all"
+"""
+SOLVER = """
+import os, sys
+size = float(open(sys.argv[1]).read())
+if sys.argv[1].endswith("2.txt") and sys.argv[3:] == ["b"]:
+    {deed}
+print(size)
+"""
+DEEDS = {
+    "changed": "open(sys.argv[1], 'w').write('7')",
+    "removed": "os.path.exists(sys.argv[1]) and os.unlink(sys.argv[1])",
+    "replaced": "open('new', 'w').write('7'); os.replace('new', sys.argv[1])",
+}
+
+
+@pytest.fixture
+def instance(tmp_path):
+    (tmp_path / "1.txt").write_text("1")
+    return file_instance(tmp_path / "1.txt", "1.txt")
+
+
+def test_a_file_that_is_as_planned_has_no_change_however_often_it_is_touched(instance):
+    assert change_of(instance) is None
+    os.utime(instance.path)
+    assert change_of(instance) is None
+    assert unless_changed(instance, Outcome(3.0, 1.0)) == Outcome(3.0, 1.0)
+    assert change_of(Instance("a name")) is None
+
+
+def test_a_file_that_was_changed_or_removed_spoils_the_run(instance, tmp_path):
+    (tmp_path / "1.txt").write_text("2")
+    outcome = unless_changed(instance, Outcome(3.0, 1.0, measures={"gap": 1.0}))
+
+    assert (outcome.value, outcome.measures, outcome.seconds) == (None, None, 1.0)
+    assert "was changed while the study ran" in outcome.message
+    (tmp_path / "1.txt").unlink()
+    assert "cannot be read any more (No such file or directory)" in change_of(instance)
+    assert is_spoiled(
+        Observation(RunKey("i", "a", 0), None, status="failed", message=spoiled(change_of(instance)).message)
+    )
+    assert not is_spoiled(Observation(RunKey("i", "a", 0), None, status="failed", message="it broke"))
+
+
+@pytest.mark.parametrize("policy", ["", 'on-failure = "drop"'])
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_study_stops_and_records_nothing_that_was_made_on_another_file(tmp_path, deed, policy):
+    for number in (1, 2, 3):
+        (tmp_path / f"{number}.txt").write_text(f"{number}")
+    (tmp_path / "solver.py").write_text(SOLVER.format(deed=DEEDS[deed]))
+    (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable, policy=policy))
+    plan = read_study_file(tmp_path / "study.toml").plan
+
+    with (
+        open_store(tmp_path / "study.db") as store,
+        pytest.raises(RunFailed, match=r"'2\.txt' .* put the old content back"),
+    ):
+        run_plan(plan, store, workers=1)
+
+    with read_store(tmp_path / "study.db") as store:
+        recorded = [(seen.key.instance, seen.value) for seen in store.observations()]
+        by_changer = [seen for seen in store.observations("2.txt") if seen.key.algorithm == "b"]
+    assert all(value == float(name[0]) for name, value in recorded)
+    assert by_changer == []

@@ -20,6 +20,7 @@ from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question, StudyDecision
 from ampler.core.wording import listed
+from ampler.data.imports.optuna import is_optuna
 from ampler.data.tables import Columns, ResultsTable, read_table
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
@@ -234,7 +235,8 @@ def is_study_file(source: Any) -> bool:
     if not isinstance(source, str | PathLike) or not Path(source).is_file():
         return isinstance(source, str | PathLike) and is_called_study_file(source)
     with Path(source).open("rb") as file:
-        return file.read(len(SQLITE)) == SQLITE or is_called_study_file(source)
+        begins = file.read(len(SQLITE)) == SQLITE
+    return (begins or is_called_study_file(source)) and not is_optuna(Path(source))
 
 
 def is_called_study_file(path: str | PathLike[str]) -> bool:

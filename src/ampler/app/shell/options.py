@@ -21,7 +21,7 @@ SEVERAL = ("algorithm", "algorithms", "instance", "ignore", "paired")  # options
 DIFFERENCES = "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio (log a/b)"
 
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
-ResultsFile = Annotated[Path, typer.Argument(metavar="FILE", help="study.db, CSV, Parquet, ARFF or hyperfine's JSON.")]
+ResultsFile = Annotated[Path, typer.Argument(metavar="FILE", help="study.db, a table, or what another tool left.")]
 
 
 def as_number(text: str | float) -> float:

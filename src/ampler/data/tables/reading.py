@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _FIND_ALL = Columns()
 FRAME_ROW = "row"  # of a data frame
-HYPERFINE_ROW = "run"  # a row of hyperfine's results
 
 
 def read_table(
@@ -44,32 +43,63 @@ def read_table(
     >>> table.runs.algorithms, table.runs.instances, table.runs.value.tolist()
     (('a', 'b'), ('1', '2'), [4.0, 5.0, 6.0, 8.0])
     """
-    frame, place, columns = _frame(source, columns, encoding, limit)
-    frame = _without(_chosen(frame, where or {}, place), columns.ignore)
+    found = _found(source, columns, encoding, limit)
+    columns, place = found.columns, found.place
+    frame = _without(_chosen(found.frame, where or {}, place), columns.ignore)
     shape = shape_of(_kinds(frame), columns)
     check_side_by_side(frame, shape, columns)
     frame, shape = _with_names(frame, shape, place)
     table = to_table(frame, shape, columns=columns, place=place)
-    if place.row != HYPERFINE_ROW:
-        return table
-    direction = table.direction or Direction("lower", "what hyperfine measures")
-    return replace(table, direction=direction, taken="commands are taken as algorithms, parameters as the instance")
+    return replace(table, direction=found.direction or table.direction, taken=found.taken or table.taken)
 
 
-def _frame(source: Any, columns: Columns, encoding: str | None, limit: int) -> tuple[pd.DataFrame, Place, Columns]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A table that was found, and what its source says of it."""
+
+    frame: pd.DataFrame
+    place: Place
+    columns: Columns
+    taken: str = ""
+    direction: Direction | None = None
+
+
+def _found(source: Any, columns: Columns, encoding: str | None, limit: int) -> _Found:
     if not isinstance(source, str | PathLike):
-        return _from_memory(source), Place("the data frame", FRAME_ROW), columns
+        return _Found(_from_memory(source), Place("the data frame", FRAME_ROW), columns)
     path = Path(source)
-    if not path.is_file():
-        kind = "is a folder" if path.is_dir() else "does not exist"
-        raise InvalidData(f"the results must be in a file, but {path} {kind}")
+    if not path.is_file() and not path.is_dir():
+        raise InvalidData(f"the results must be in a file or a folder, but {path} does not exist")
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-1:] in ([".parquet"], [".pq"]):
-        return _indexed(read_parquet(path, limit=limit)), Place(path.name, FRAME_ROW), columns
-    if ".json" in suffixes[-2:]:
+    if suffixes[-1:] in ([".parquet"], [".pq"]) and path.is_file():
+        return _Found(_indexed(read_parquet(path, limit=limit)), Place(path.name, FRAME_ROW), columns)
+    if ".json" in suffixes[-2:] and path.is_file():
         frame = read_hyperfine(read_bytes(path, limit=limit), path.name)
-        return frame, Place(path.name, HYPERFINE_ROW), _for_hyperfine(frame, columns, path.name)
-    return read_text(path, encoding=encoding, limit=limit), Place(path.name), columns
+        taken = "commands are taken as algorithms, parameters as the instance"
+        measured = Direction("lower", "what hyperfine measures")
+        return _Found(frame, Place(path.name, "run"), _for_hyperfine(frame, columns, path.name), taken, measured)
+    return _of_tool(path, columns) or _Found(read_text(path, encoding=encoding, limit=limit), Place(path.name), columns)
+
+
+def _of_tool(path: Path, columns: Columns) -> _Found | None:
+    """What another tool left there; None if no tool is known that did."""
+    from ampler.data.imports import read_import
+
+    imported = read_import(path)
+    if imported is None:
+        return None
+    said = columns.algorithm or columns.instance or columns.value or columns.algorithms
+    known = replace(
+        columns,
+        algorithm=columns.algorithm or imported.algorithm,
+        instance=columns.instance or imported.instance,
+        value=columns.value or imported.value or None,
+    )
+    if imported.question and not (known.algorithm and known.instance):
+        raise InvalidData(imported.question)
+    better = imported.better if columns.value in (None, imported.value) else None
+    direction = None if better is None else Direction(better, f"what {imported.tool} records")
+    return _Found(imported.frame, Place(path.name, "run"), known, "" if said else imported.taken, direction)
 
 
 def _from_memory(source: Any) -> pd.DataFrame:

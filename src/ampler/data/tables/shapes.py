@@ -84,7 +84,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
         _features(rows, long),
         _direction(rows.frame, long),
         (*_composite_note(parts, rows), *_case_notes(algorithm, instance), *notes),
-        _taken(shape, parts),
+        _taken(shape, parts, long.index),
         " and ".join(pairing) or None,
         _about_folds(rows, (*long.index, *long.others), pairing),
     )
@@ -295,11 +295,12 @@ def _maximize(frame: pd.DataFrame, column: str | None) -> Better | None:
     return "lower" if words and words <= {"false", "0", "f", "no", "-1"} else None
 
 
-def _taken(shape: Shape, instance: Sequence[str]) -> str:
+def _taken(shape: Shape, instance: Sequence[str], index: Sequence[str]) -> str:
     """What the columns were taken for, in a sentence without its full stop."""
     if isinstance(shape, Long):
         algorithm, where = (" and ".join(map(repr, names)) for names in (shape.algorithm, instance))
-        numbered = f", {' and '.join(map(repr, shape.index))} numbers the runs" if shape.index else ""
+        numbers = [name for name in index if name != _NAMES]
+        numbered = f", {' and '.join(map(repr, numbers))} numbers the runs" if numbers else ""
         verb = "holds" if len(shape.values) == 1 else "hold"
         held = f"{quoted(shape.values, 3)} {verb} the values"
         return f"{algorithm} names the algorithm, {where} the instance, {held}{numbered}"

@@ -20,17 +20,22 @@ def test_after_the_pilot_everything_is_told_that_was_decided(report):
     assert after_pilot(report()) == (
         "1 of 2 comparisons is clear already (10 % of the level was set aside for this); b gets no more runs. The other"
         " comparison varies by 8 % from instance to instance; run noise is 40 % of the variance. 91 instances with 14"
-        " runs of full and 6 of a: 1,835 runs in all, mean power 0.81, the least of a comparison 0.75 (other pilots"
-        " would have asked for 70 to 115 instances, 90 % interval)."
+        " runs of full and 6 of a: 1,835 runs in all, mean power 0.81 (other pilots would have"
+        " asked for 70 to 115 instances, 90 % interval)."
     )
+
+
+def test_the_least_power_stands_beside_the_mean_where_there_are_several(report):
+    said = after_pilot(report(clear=(False, False)))
+    assert said.startswith("None of 2 comparisons is clear already. The 2 comparisons vary by 3 % to 8 %")
+    assert "mean power 0.81, the least of a comparison 0.75 (" in said
 
 
 def test_too_few_instances_are_told_with_what_they_find(report):
     said = after_pilot(report(planned=57, needed=91, mean_power=0.77, least_power=0.6, detectable=0.021))
     assert said.endswith(
         "All 57 instances with 14 runs of full and 6 of a: 1,835 runs in all. 2 % needs 91 instances and 57 are there."
-        " With 57 the mean power is 0.77, the least of a comparison 0.60; with mean power 0.8 they find 2.1 %. Going on"
-        " with all 57."
+        " With 57 it is found with mean power 0.77; with mean power 0.8 they find 2.1 %. Going on with all 57."
     )
 
 

@@ -103,19 +103,19 @@ def _of_comparisons(places: Sequence[int], report: PilotReport) -> str:
 
 
 def _clear(report: PilotReport) -> Iterator[str]:
-    number = sum(report.clear)
-    if report.is_fixed or not number:
-        if not report.is_fixed:
-            yield f"None of {count(len(report.clear), 'comparison')} is clear already."
+    number, among = sum(report.clear), len(report.clear)
+    if report.is_fixed:
         return
-    some = "All" if number == len(report.clear) else f"{number} of"
+    if not number:
+        yield f"None of {among} comparisons is clear already." if among > 1 else "It is not clear already."
+        return
+    some = "All" if number == among else f"{number} of"
     percent = digits(100 * report.share)
-    stay = "" if report.left else ", but their algorithms stay, as the others need them"
+    stay = ", but their algorithms stay, as the others need them"
     leave = f"; {listed(report.left, SHOWN)} get{'s' if len(report.left) == 1 else ''} no more runs"
-    yield (
-        f"{some} {count(len(report.clear), 'comparison')} {_are(number)} clear already ({percent} % of the level was"
-        f" set aside for this){(leave if report.left else stay) if report.going else ': the study ends here'}."
-    )
+    next_ = ": the study ends here" if not report.going else leave if report.left else stay
+    which = f"{some} {count(among, 'comparison')} {_are(number)}" if among > 1 else "The comparison is"
+    yield f"{which} clear already ({percent} % of the level was set aside for this){next_}."
 
 
 def _going(report: PilotReport) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _plan(report: PilotReport) -> Iterator[str]:
     if not report.is_enough:
         yield f"All {share}."
         return
-    power = f"mean power {report.mean_power:.2f}, the least of a comparison {report.least_power:.2f}"
+    power = _power(report)
     low, high = report.interval
     others = f" (other pilots would have asked for {low:,} to {high:,} instances, 90 % interval)"
     yield f"All {share}, {power}." if report.is_fixed else f"{share}, {power}{others}."
@@ -152,9 +152,15 @@ def _too_few(report: PilotReport) -> Iterator[str]:
     if math.isfinite(report.detectable):
         finds = f"; with mean power {digits(report.power)} they find {amount(report.detectable, report.difference)}"
     yield (
-        f"{needs} With {report.planned:,} the mean power is {report.mean_power:.2f}, the least of a"
-        f" comparison {report.least_power:.2f}{finds}. Going on with all {report.planned:,}."
+        f"{needs} With {report.planned:,} it is found with {_power(report)}{finds}. Going on with all"
+        f" {report.planned:,}."
     )
+
+
+def _power(report: PilotReport) -> str:
+    """The power of what is planned: the mean, and the least beside it where there are several."""
+    least = f", the least of a comparison {report.least_power:.2f}" if len(report.going) > 1 else ""
+    return f"mean power {report.mean_power:.2f}{least}"
 
 
 def _runs(report: PilotReport) -> str:

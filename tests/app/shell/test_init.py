@@ -18,7 +18,7 @@ def test_init_check_and_run_work_in_an_empty_directory(flavour, process, tmp_pat
     assert (begun.returncode, checked.returncode, ran.returncode) == (0, 0, 0), checked.stderr + ran.stderr
     assert "study.toml is in order: 2 algorithms, all with one long" in checked.stdout
     assert "2 of 2 first runs are recorded in study.db" in " ".join(checked.stdout.split())
-    assert "all 8 instances are finished" in ran.stdout
+    assert "all 16 instances are finished" in ran.stdout
     assert ran.stderr.count("Note:") == 0
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from ampler.sampling.bias import stopping_bias
 from ampler.sampling.rules import Accuracy
 from ampler.stats.shape import pooled_skewness
-from stopping_simulation import Study, false_claims, sampled
+from stopping_simulation import UNWARNED, Study, false_claims, sampled
+from stopping_studies import claims
 
 quickly = settings(max_examples=20)
 NAMES = tuple(f"a{k}" for k in range(8))
@@ -133,11 +134,11 @@ def test_the_bias_is_the_one_that_simulated_studies_have(values, cv, se, differe
 
 
 def test_equal_algorithms_are_told_apart_by_all_runs_and_not_by_the_corrected_ones():
-    claims = false_claims(Study("lognormal", 0.6, rule(0.2, "percent"), instances=30), 60)
+    found = false_claims(Study("lognormal", 0.6, rule(0.2, "percent"), instances=30), 60)
 
-    assert claims["all runs"][0] > 0.2
-    assert claims["corrected"][0] <= 0.06 + 2 * claims["corrected"][1]
-    assert claims["first runs"][0] <= 0.06 + 2 * claims["first runs"][1]
+    assert found["all runs"][0] > 0.2
+    assert found["corrected"][0] <= 0.06 + 2 * found["corrected"][1]
+    assert found["first runs"][0] <= 0.06 + 2 * found["first runs"][1]
 
 
 CELLS = {
@@ -172,16 +173,44 @@ def test_corrected_estimates_keep_the_family_wise_error(cell, algorithms, instan
     ids=["skewed rivals", "skewed reference", "opposite skewness"],
 )
 def test_so_they_do_where_algorithms_are_skewed_differently(values):
-    claims = false_claims(Study(values, 0.2, rule(0.05, "percent")), 300)
+    found = false_claims(Study(values, 0.2, rule(0.05, "percent")), 300)
 
-    assert claims["corrected"][0] <= 0.06 + 2 * claims["corrected"][1]
+    assert found["corrected"][0] <= 0.06 + 2 * found["corrected"][1]
 
 
 def test_rare_penalties_are_beyond_any_correction():
     """61 s, and 6000 s in 2 % of the runs, against a steady solver of the same mean: hence the warning."""
     study = Study(("normal", "penalty"), (0.01, 1.0), rule(0.1, "simple"), algorithms=2)
 
-    claims = false_claims(study, 60)
+    found = false_claims(study, 60)
 
-    assert claims["corrected"][0] > 0.9
-    assert claims["first runs"][0] < 0.25
+    assert found["corrected"][0] > 0.9
+    assert found["first runs"][0] < 0.25
+    assert found[UNWARNED][0] == 0.0  # before every one of these claims stands that it is none
+
+
+@pytest.mark.parametrize(("values", "algorithms"), [("long", 2), ("long", 5), ("bernoulli", 5)])
+def test_where_the_correction_is_not_enough_the_warning_comes_before_the_claim(values, algorithms):
+    found = false_claims(Study(values, 1.0, rule(0.3, "simple"), algorithms=algorithms, instances=30), 30)
+
+    assert found[UNWARNED][0] <= 0.06 + 2 * found[UNWARNED][1]
+
+
+MEDIANS = {
+    "lognormal": (0.3, lambda rng: float(np.exp(0.55 * rng.standard_normal()))),
+    "exponential": (0.08, lambda rng: float(5 + rng.exponential())),
+}
+
+
+@pytest.mark.parametrize("values", MEDIANS)
+@pytest.mark.parametrize(
+    ("algorithms", "studies"),
+    [(2, 12), pytest.param(2, 200, marks=pytest.mark.slow), pytest.param(5, 200, marks=pytest.mark.slow)],
+)
+def test_equal_medians_are_not_told_apart_from_end_to_end(values, algorithms, studies):
+    se, draw = MEDIANS[values]
+    a_rule = rule(se, "percent", statistic="median", budget=60 * algorithms)
+
+    found = claims(a_rule, draw, algorithms=algorithms, instances=20, studies=studies, seed=31)
+
+    assert found.share <= 0.06 + 2 * found.error

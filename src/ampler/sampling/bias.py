@@ -82,7 +82,8 @@ class _Cells:
         own = np.eye(self.counts.shape[-1])[:, None, :]  # one problem per algorithm: only its own cell moves
         up, down = (self._log_aims(sign * own * shifts, sign * own * logs) for sign in (1.0, -1.0))
         each = np.arange(len(own))
-        return np.asarray((up - down)[each, :, each].T / (2 * STEP))
+        with np.errstate(invalid="ignore"):  # endless either way: not known
+            return np.asarray((up - down)[each, :, each].T / (2 * STEP))
 
     def _log_aims(self, shifts: Floats, logs: Floats) -> Floats:
         """The logarithm of the runs aimed at when statistics and log variances are shifted; budgets are shared out."""

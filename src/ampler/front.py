@@ -119,6 +119,7 @@ def analyse(
         "failures": _policy(on_failure),
     }
     settings = _settings(evidence, said)
+    _check_several(evidence)
     if better is None and "better" not in evidence.settings:
         raise InvalidData(
             'which values are better must be said, as their name does not tell: better="lower" or better="higher"'
@@ -297,6 +298,15 @@ def _other_question(changed: Sequence[str]) -> Caution:
         " these are ordinary tests, which do not allow for that, so their level is not assured; for claims leave out"
         " what was changed.",
     )
+
+
+def _check_several(evidence: Evidence) -> None:
+    """A study of several instances is not about the one that happens to be finished."""
+    if len(evidence.runs.instances) == 1 and any(note.kind == "unfinished" for note in evidence.notes):
+        raise InvalidData(
+            "there must be at least two instances, as the study plans several and is not about one alone, got 1 that is"
+            " finished; run it further, then analyse it"
+        )
 
 
 def _given(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -711,10 +711,14 @@ def test_a_question_that_does_not_fit_is_refused(question, message):
         analysed(runs_from(shifted()), **({"difference": "simple"} | question))
 
 
-def test_one_instance_is_not_enough_however_many_runs():
+def test_one_instance_is_not_enough_for_others_however_many_runs():
     runs = Runs.from_columns(["i"] * 6, ["a", "b"] * 3, [1.0, 2.0, 1.1, 2.1, 1.2, 2.2])
-    with pytest.raises(InvalidInput, match="the sample size is the number of instances and not of runs, got 1 of 1"):
-        analysed(runs, difference="simple")
+    found = analysed(runs, difference="simple")
+    assert (found.single, found.comparisons[0].instances) == ("i", 1)
+    assert "holds for this instance only" in found.warnings[0].sentence
+    few = Runs.from_columns(["i", "i", "j"], ["a", "b", "a"], [1.0, 2.0, 1.1])
+    with pytest.raises(InvalidInput, match="the sample size is the number of instances and not of runs, got 1 of 2"):
+        analysed(few, difference="simple")
 
 
 def test_one_algorithm_is_not_enough():

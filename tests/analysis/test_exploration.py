@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ampler.analysis.blocks import gather, summarise
-from ampler.analysis.exploration import decisions, other_policies, stability, subgroups
+from ampler.analysis.exploration import Findings, decisions, other_policies, stability, subgroups
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
 from ampler.stats.contrasts import contrasts_among
@@ -123,10 +123,7 @@ def test_other_policies_name_the_pairs_that_change():
     found = np.array([1, 0], np.int8)
     pairs = [("a", "b"), ("a", "c")]
     table = other_policies(
-        {"left out": lambda: np.ones((5, 2)), "punished": impossible},
-        pairs,
-        found,
-        lambda differences: np.array([1, 1], np.int8),
+        {"left out": lambda: Findings(np.array([1, 1], np.int8), 5), "punished": impossible}, pairs, found
     )
     assert table[0].changed == (("a", "c"),)
     assert table[0].reversed == ()
@@ -136,10 +133,9 @@ def test_other_policies_name_the_pairs_that_change():
 
 def test_a_decision_that_goes_the_other_way_is_reversed_and_one_that_falls_is_not():
     (table,) = other_policies(
-        {"punished": lambda: np.ones((5, 3))},
+        {"punished": lambda: Findings(np.array([-1, 0, -1], np.int8), 5)},
         [("a", "b"), ("a", "c"), ("a", "d")],
         np.array([1, 1, -1], np.int8),
-        lambda differences: np.array([-1, 0, -1], np.int8),
     )
     assert table.changed == (("a", "b"), ("a", "c"))
     assert table.reversed == (("a", "b"),)

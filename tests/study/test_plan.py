@@ -150,7 +150,7 @@ def test_names_that_no_table_can_show_are_refused(name):
 
 
 @pytest.mark.parametrize(("changes", "message"), [
-    ({"instances": ["one"]}, "at least two instances, got 1"),
+    ({"instances": []}, "at least two instances, got 0, or one whose runs are compared"),
     ({"algorithms": {"a": first}}, "at least two algorithms, got 1"),
     ({"algorithms": {"a": first, "b": 3}}, "algorithm 'b' must be a function"),
     ({"algorithms": {"a": first, "b": functools.partial(second, 1)}}, "'b' must bind its parameters by keyword"),

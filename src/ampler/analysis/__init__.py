@@ -11,6 +11,7 @@ In reading order:
 * `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
 * `grown`: the tests of a study whose size was chosen after a pilot;
+* `one_instance`: the same where there is one instance, whose runs are compared;
 * `exploration`: subgroups, and whether the conclusion hangs on a choice;
 * `stopping`: what ending runs by their values did to the estimates, and what to say of it;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;

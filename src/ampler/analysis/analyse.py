@@ -19,7 +19,9 @@ from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather
 from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
 from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import (
+    Conclusion,
     Features,
+    Findings,
     OtherPolicy,
     Signs,
     decisions,
@@ -29,12 +31,14 @@ from ampler.analysis.exploration import (
     subgroups,
 )
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
+from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
 from ampler.analysis.pairing import guarded_paired_errors, matched, paired_errors
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Counts, Floats, Pair
+from ampler.core.choices import Test
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
@@ -77,13 +81,13 @@ def analyse_runs(
 
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
-    found = prepared.decide(differences)
     comparisons = _comparisons(prepared)
     diagnoses = _diagnoses(prepared)
-    detectable, fewest = _detectable(prepared, comparisons), smallest_sample(comparisons)
+    detectable = _detectable(prepared, comparisons)
+    found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
     together = _omnibus(prepared)
     accuracy = _accuracy(prepared)
-    others = _other_policies(prepared, found)
+    others = _other_policies(prepared)
     return Analysis(
         settings=replace(settings, statistic=settings.statistic_name),
         comparisons=_in_words(comparisons, diagnoses, prepared, detectable),
@@ -93,8 +97,8 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         accuracy=accuracy,
         excluded=prepared.excluded,
         incomplete=prepared.incomplete,
-        detectable_effect=detectable[fewest],
-        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, detectable[fewest], others),
+        detectable_effect=found_by_fewest,
+        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, found_by_fewest, others),
         diagnoses=diagnoses,
         omnibus=together,
         subgroups=subgroups(
@@ -106,14 +110,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
             alternative=settings.alternative,
             alpha=settings.alpha,
         ),
-        stability=stability(
-            partial(prepared.differencing, prepared.cells),
-            prepared.contrasts,
-            found,
-            alternative=settings.alternative,
-            alpha=settings.family_alpha,
-            rates=settings.are_rates,
-        ),
+        stability=_stability(prepared),
         other_policies=others,
         pairs=pairs,
         statistics=prepared.blocks.statistics,
@@ -212,6 +209,29 @@ class Prepared:
             return None
         return grown_family(self.course, differences, self.blocks.instances, self.settings.family_alpha)
 
+    @cached_property
+    def of_runs(self) -> RunFamily | None:
+        """The comparisons of the runs themselves, where there is one instance; None: instances are the sample."""
+        if len(self.runs.instances) > 1:
+            return None
+        return run_family(self.estimates, self.contrasts, self.pairs, self.settings, self.settings.test)
+
+    @cached_property
+    def found(self) -> Signs:
+        """What is found of each pair."""
+        return self.decide(self.differences) if self.of_runs is None else self.of_runs.signs
+
+    def found_under(self, policy: FailurePolicy | WorstSeen | None) -> Findings:
+        """Return what another way of counting failed runs finds, and on how many instances."""
+        if self.of_runs is None:
+            differences = self.differences_under(policy)
+            return Findings(self.decide(differences), len(differences))
+        cells = _usable(self.runs, policy, self.contrasts, self.deterministic).cells
+        how = self.settings
+        blocks = summarise(cells, how.statistic, deterministic=self.deterministic)
+        estimates = Estimates(cells, blocks, how.statistic, self.estimates.rule)
+        return Findings(run_family(estimates, self.contrasts, self.pairs, how, how.test).signs, 1)
+
     def decide(self, differences: Floats) -> Signs:
         """Return what is found of each pair if these are the differences."""
         asked = self.settings
@@ -252,6 +272,8 @@ def _check_pairing(runs: Runs, settings: AnalysisSettings, rule: Accuracy | None
         return
     if settings.statistic_name != "mean":
         raise InvalidData(f"paired runs are compared by their mean, got statistic {settings.statistic_name!r}")
+    if len(runs.instances) == 1:
+        raise InvalidData("paired runs are compared over instances, and there is one: leave out the pairing")
     if rule is not None:
         raise InvalidData("paired runs cannot have been ended by their values: leave out start, or the pairing")
 
@@ -263,12 +285,19 @@ def _usable(
     deterministic: Collection[str] | None,
 ) -> Comparable:
     """The cells that comparisons can rest on; InvalidData if no pair has two instances."""
-    found = comparable(gather(matched(runs, policy), policy), contrasts, deterministic)
+    single = len(runs.instances) == 1
+    cells = gather(matched(runs, policy), policy)
+    found = comparable(cells, contrasts, (deterministic or ()) if single else deterministic)
     common = contrasts.both(found.cells.counts > 0).sum(axis=0)
-    if common.max() >= FEWEST:
+    if common.max() >= (1 if single else FEWEST):
         return found
     left_out = {**found.excluded, **found.incomplete}
     why = listed([f"{name} ({reason})" for name, reason in left_out.items()], cautions.SHOWN)
+    if single:
+        raise InvalidData(
+            "with one instance its runs are compared, and at least two algorithms must have two values or more there"
+            f" (or there must be at least two instances); left out: {why}"
+        )
     raise InvalidData(
         "there must be at least two instances with values of both algorithms of a pair, as the sample size is the"
         f" number of instances and not of runs, got {common.max()} of {len(runs.instances)}"
@@ -281,6 +310,8 @@ def _usable(
 
 def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
     settings, course = prepared.settings, prepared.course
+    if prepared.of_runs is not None:
+        return prepared.of_runs.comparisons()
     family = prepared.family(prepared.differences)
     comparisons = compare(
         prepared.differences,
@@ -300,7 +331,7 @@ def _in_words(
     detectable: Mapping[int, float],
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
-    dropped = _dropped(prepared)
+    dropped, one_instance = _dropped(prepared), prepared.of_runs is not None
     said = (
         replace(
             each,
@@ -312,6 +343,7 @@ def _in_words(
                 dropped=not dropped.isdisjoint((each.first, each.second)),
                 early=diagnosis.decided == "pilot",
                 would="" if prepared.course is None else would_be_found(prepared.course),
+                one_instance=one_instance,
             ),
         )
         for each, diagnosis in zip(comparisons, diagnoses, strict=True)
@@ -331,11 +363,8 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts).sum(axis=0)
     shift = prepared.shift
     same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
-    family = prepared.family(prepared.differences)
-    if settings.margin is not None and family is not None:
-        same = grown_equivalence(family, settings.margin, settings.alpha / 2)
-    elif settings.margin is not None:
-        same = equivalence(prepared.differences, margin=settings.margin, test=settings.test, alpha=settings.alpha / 2)
+    if settings.margin is not None:
+        same = _equivalence(prepared, settings.margin)
     return tuple(
         Diagnosis(
             *pair,
@@ -349,6 +378,16 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
         )
         for k, pair in enumerate(prepared.pairs)
     )
+
+
+def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
+    how = prepared.settings
+    if prepared.of_runs is not None:
+        return prepared.of_runs.equivalence(margin, how.alpha / 2)
+    family = prepared.family(prepared.differences)
+    if family is not None:
+        return grown_equivalence(family, margin, how.alpha / 2)
+    return equivalence(prepared.differences, margin=margin, test=how.test, alpha=how.alpha / 2)
 
 
 def _noise_share(differences: Floats, errors: Floats) -> float:
@@ -454,16 +493,34 @@ def _algorithms(prepared: Prepared, together: Omnibus | None) -> tuple[Algorithm
     )
 
 
-def _other_policies(prepared: Prepared, found: Signs) -> tuple[OtherPolicy, ...]:
+def _stability(prepared: Prepared) -> tuple[Conclusion, ...]:
+    """What other tests, differences and statistics would find."""
+    family, how = prepared.of_runs, prepared.settings
+    if family is None:
+        return stability(
+            partial(prepared.differencing, prepared.cells),
+            prepared.contrasts,
+            prepared.found,
+            alternative=how.alternative,
+            alpha=how.family_alpha,
+            rates=how.are_rates,
+        )
+    if how.statistic != "mean":
+        return other_test(family, None)
+    rival: Test = "wilcoxon" if family.test == "t" else "t"
+    return other_test(family, run_family(prepared.estimates, prepared.contrasts, prepared.pairs, how, rival))
+
+
+def _other_policies(prepared: Prepared) -> tuple[OtherPolicy, ...]:
     """If runs failed: what would be found if they counted as something else."""
     if prepared.runs.ok.all():
         return ()
     give = {
-        policy_words(policy): partial(prepared.differences_under, policy)
+        policy_words(policy): partial(prepared.found_under, policy)
         for policy in (Drop(), WorstSeen(prepared.settings.better))
         if policy != prepared.settings.failures
     }
-    return other_policies(give, prepared.pairs, found, prepared.decide)
+    return other_policies(give, prepared.pairs, prepared.found)
 
 
 def _warnings(
@@ -475,8 +532,8 @@ def _warnings(
     others: tuple[OtherPolicy, ...],
 ) -> tuple[Caution, ...]:
     settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
-    shares = np.array([diagnosis.noise_share for diagnosis in diagnoses])
     found = [
+        None if prepared.of_runs is None else this_instance_only(blocks.instances[0]),
         *_about_stopping(prepared),
         cautions.failed_runs(prepared.runs, others),
         None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
@@ -490,8 +547,19 @@ def _warnings(
         _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
-        cautions.run_noise(shares, pairs),
         cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
+        *(_over_instances(prepared, comparisons, diagnoses, detectable) if prepared.of_runs is None else ()),
+    ]
+    return tuple(caution for caution in found if caution is not None)
+
+
+def _over_instances(
+    prepared: Prepared, comparisons: tuple[Comparison, ...], diagnoses: tuple[Diagnosis, ...], detectable: float
+) -> tuple[Caution | None, ...]:
+    """What spoils tests whose sample are the instances."""
+    settings, pairs = prepared.settings, prepared.pairs
+    return (
+        cautions.run_noise(np.array([diagnosis.noise_share for diagnosis in diagnoses]), pairs),
         cautions.constant_differences(prepared.differences, pairs),
         cautions.hardly_varying(prepared.differences, pairs, test=settings.test),
         cautions.skewed(
@@ -513,12 +581,13 @@ def _warnings(
             reached=_reached_power(prepared, smallest_sample(comparisons)),
             power=settings.power,
         ),
-    ]
-    return tuple(caution for caution in found if caution is not None)
+    )
 
 
 def _about_stopping(prepared: Prepared) -> tuple[Caution | None, ...]:
     settings, estimates = prepared.settings, prepared.estimates
+    if prepared.of_runs is not None:
+        return skewed_runs(estimates, settings), stopping.uneven_runs(estimates)
     return (
         stopping.biased_by_stopping(
             prepared.shift,

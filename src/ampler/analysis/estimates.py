@@ -42,6 +42,12 @@ class Estimates:
         }
         return (give[estimate] if self.rule else self.blocks.differences)(contrasts)
 
+    def of_first_runs(self) -> Estimates:
+        """Return the same of the first runs alone, which no values ended; what no rule decided on stays as it is."""
+        if self.rule is None:
+            return self
+        return Estimates(leading_runs(self.cells, self.rule.start), self._first, self.statistic, None)
+
     def _corrected(self, contrasts: Contrasts) -> Floats:
         return replace(self.blocks, theta=self._unbiased).differences(contrasts) - self.blocks.bends(contrasts)
 

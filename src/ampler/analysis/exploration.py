@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,31 +150,30 @@ def stability(
     )
 
 
+class Findings(NamedTuple):
+    """The direction found for each pair, and on how many instances."""
+
+    signs: Signs
+    instances: int
+
+
 def other_policies(
-    differences_under: Mapping[str, Callable[[], Floats]],
-    pairs: Sequence[tuple[str, str]],
-    found: Signs,
-    decide: Callable[[Floats], Signs],
+    found_under: Mapping[str, Callable[[], Findings]], pairs: Sequence[tuple[str, str]], found: Signs
 ) -> tuple[OtherPolicy, ...]:
-    """Repeat the decision with the differences that other ways of counting failed runs give."""
-    return tuple(_other_policy(name, give, pairs, found, decide) for name, give in differences_under.items())
+    """Compare what is found with what other ways of counting failed runs give."""
+    return tuple(_other_policy(name, give, pairs, found) for name, give in found_under.items())
 
 
 def _other_policy(
-    name: str,
-    give: Callable[[], Floats],
-    pairs: Sequence[tuple[str, str]],
-    found: Signs,
-    decide: Callable[[Floats], Signs],
+    name: str, give: Callable[[], Findings], pairs: Sequence[tuple[str, str]], found: Signs
 ) -> OtherPolicy:
     try:
-        differences = give()
-        signs = decide(differences)
+        signs, instances = give()
     except InvalidData as problem:
         return OtherPolicy(name, 0, (), (), note=str(problem))
     changed = tuple(pair for pair, same in zip(pairs, signs == found, strict=True) if not same)
     turned = tuple(pair for pair, product in zip(pairs, signs * found, strict=True) if product < 0)
-    return OtherPolicy(name, len(differences), tuple(signs.tolist()), changed, turned)
+    return OtherPolicy(name, instances, tuple(signs.tolist()), changed, turned)
 
 
 def _groups(values: Sequence[object]) -> dict[str, Codes]:

@@ -12,6 +12,7 @@ from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.core.arrays import Floats, Pair
 from ampler.core.choices import Status
+from ampler.core.errors import InvalidData
 from ampler.core.failures import policy_data
 from ampler.core.plain import flat, jsonable
 from ampler.core.settings import AnalysisSettings
@@ -66,7 +67,7 @@ class AlgorithmRuns:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What the runs allow to bayes_of. `print(analysis)` shows the Holm table.
+    """What the runs allow to conclude. `print(analysis)` shows the Holm table.
 
     `statistics`, `differences`, `errors` and `guarded_errors` have instances in rows, in the order of `accuracy`;
     columns are algorithms for the first and pairs, in the order of `pairs`, for the others. They are NaN where an
@@ -100,7 +101,22 @@ class Analysis:
         """How probable it is: posteriors of all comparisons, and verdicts if there is a margin; computed when asked."""
         from ampler.analysis.bayes import bayes_of
 
+        if self.single is not None:
+            raise InvalidData(
+                "how probable differences are over instances cannot be learnt from one, whose runs were compared; add"
+                " instances"
+            )
         return bayes_of(self)
+
+    @property
+    def single(self) -> str | None:
+        """The only instance, whose runs were compared; None where instances are the sample."""
+        return self.accuracy[0].instance if self.instances == 1 else None
+
+    @property
+    def weighs_a_margin(self) -> bool:
+        """Whether a report says how probable it is: there is a margin to judge by, and there are instances."""
+        return self.settings.margin is not None and self.single is None
 
     @property
     def at_budget(self) -> tuple[str, ...]:

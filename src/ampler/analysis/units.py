@@ -65,9 +65,9 @@ def unit_header(name: str, asked: AnalysisSettings) -> str:
     return f"{name}, points" if asked.are_rates else name
 
 
-def estimate_header(asked: AnalysisSettings, name: str | None = None) -> str:
+def estimate_header(analysis: Analysis, name: str | None = None) -> str:
     """Return the head of a column of estimates, by default what they are of."""
-    name = name or paired_test(asked.test).estimate_of
+    name, asked = name or analysis.comparisons[0].estimate_of, analysis.settings
     return name if estimate_factor(asked) == 1.0 else unit_header(name, asked)
 
 

@@ -23,6 +23,7 @@ from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits, listed
 from ampler.design.detect_words import after_pilot, at_end, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
+from ampler.stats.two_samples import run_test
 
 LONGEST_LIST = 12  # names in one sentence
 STOP = "stop rejecting"
@@ -43,14 +44,18 @@ def verdict(
     dropped: bool = False,
     early: bool = False,
     would: str = "",
+    one_instance: bool = False,
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
     `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
-    of the two were left out, `early` whether a pilot decided.
+    of the two were left out, `early` whether a pilot decided, and `one_instance` whether the runs of the only one were
+    compared.
     """
-    among = f" {SUCCEEDED}" if dropped else ""
-    if comparison.instances < FEWEST:
+    among = f"{' on this instance' if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
+    if one_instance and not comparison.instances:
+        return "not compared: both need two values or more"
+    if not one_instance and comparison.instances < FEWEST:
         return f"not compared: both have values on {count(comparison.instances, 'instance')}, and {FEWEST} are needed"
     if comparison.rejected:
         words = _difference_found(comparison, asked, among)
@@ -71,7 +76,8 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: st
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     amount = amount_in_words(abs(comparison.estimate), asked)
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    shown = f"{_range(bounds, asked)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
+    sample = "runs" if comparison.instances == 1 else "instances"
+    shown = f"{_range(bounds, asked, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
@@ -123,10 +129,12 @@ def _joint(asked: AnalysisSettings) -> str:
     return f"joint {digits(100 * (1 - asked.family_alpha))} % interval"
 
 
-def _range(bounds: Interval, asked: AnalysisSettings) -> str:
+def _range(bounds: Interval, asked: AnalysisSettings, sample: str = "instances") -> str:
     low, high = bounds
     if math.isinf(low) and math.isinf(high):
-        return "out of reach with so few instances"
+        return f"out of reach with so few {sample}"
+    if math.isinf(low):
+        return f"up to {size_in_words(high, asked)}"
     if math.isinf(high):
         return f"from {size_in_words(low, asked)} up"
     return f"{size_in_words(low, asked)} to {size_in_words(high, asked)}"
@@ -143,6 +151,8 @@ def _nothing_found(
     }[asked.alternative]
     if equivalence is not None:
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
+    if comparison.instances == 1:
+        would = f"{_joint(asked)} of the difference {_range(comparison.joint_interval, asked, 'runs')}"
     return f"{shown}{among}; {would}" if would else f"{shown}{among}"
 
 
@@ -177,6 +187,8 @@ def _found(analysis: Analysis) -> str:
     decided = [comparison for comparison in analysis.comparisons if comparison.rejected]
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
     where = instances_in_words(analysis.comparisons)
+    if analysis.single is not None:
+        where = f"the instance {analysis.single}, and on this one only"
     basis = f"on {where} ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
     basis = f"{SUCCEEDED} {basis}" if is_about_successes(analysis) else basis
     if not decided:
@@ -246,6 +258,8 @@ def course_sentences(analysis: Analysis) -> Iterator[str]:
 
 def together(analysis: Analysis) -> str:
     """Say what the test of all algorithms together gives, which readers ask for; it decides nothing."""
+    if analysis.single is not None:
+        return "Tests of all algorithms together, and ranks, need more instances than one."
     if analysis.omnibus is None:
         return "All together: Friedman's test and ranks need two instances with values of every algorithm."
     friedman = analysis.omnibus.friedman.corrected
@@ -310,31 +324,41 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     """Yield what was compared, and how it was tested."""
     asked = analysis.settings
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
+    where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
     yield (
-        f"{analysis.instances} instances, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
-        f" {_differences_of(asked)}, {against}, {asked.better} is better"
+        f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
+        f" {_differences_of(analysis)}, {against}, {asked.better} is better"
     )
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure
     yield (
-        f"{paired_test(asked.test).plural}{side}, {steps.name} at family-wise level {digits(asked.family_alpha)}:"
+        f"{tests_in_words(analysis)}{side}, {steps.name} at family-wise level {digits(asked.family_alpha)}:"
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
     if said := solved(analysis):
         yield said
 
 
-def _differences_of(asked: AnalysisSettings) -> str:
+def tests_in_words(analysis: Analysis) -> str:
+    """Return the tests in the plural: paired ones over the instances, or those of the runs on one."""
+    asked = analysis.settings.test
+    return (paired_test(asked) if analysis.single is None else run_test(asked)).plural
+
+
+def _differences_of(analysis: Analysis) -> str:
+    asked = analysis.settings
     if asked.are_rates:
         return f"differences of the rates in {POINTS}"
+    if analysis.comparisons[0].estimate_of == "shift":
+        return f"{asked.difference} differences between runs"
     return f"{asked.difference} differences of the {asked.statistic}"
 
 
 def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
     counted = ["instances"] if analysis.incomplete else []
-    estimate, interval = estimate_header(analysis.settings), _interval_name(analysis)
+    estimate, interval = estimate_header(analysis), _interval_name(analysis)
     header = ["rank", "comparison", *counted, estimate, interval, "p", "alpha", "d", ""]
     rows = [_row(comparison, counted=bool(counted)) for comparison in in_table(analysis)]
     table = text_table(header, rows, left=[1])
@@ -403,7 +427,7 @@ def subgroup_lines(analysis: Analysis) -> list[str]:
         for each in analysis.subgroups
     ]
     return text_table(
-        ["subgroup", "instances", "comparison", estimate_header(analysis.settings, "estimate"), "p"], rows, left=[0, 2]
+        ["subgroup", "instances", "comparison", estimate_header(analysis, "estimate"), "p"], rows, left=[0, 2]
     )
 
 

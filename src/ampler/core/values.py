@@ -445,6 +445,7 @@ CautionKind = Literal[
     "duplicates",
     "repeated-runs",
     "rates",
+    "one-instance",
     "bias",
     "biased",  # beyond correction: nothing should be claimed on it
     "constant",

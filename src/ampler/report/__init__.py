@@ -77,7 +77,7 @@ def render(subject: Subject, kind: str) -> str:
             return latex_report(subject)
     from ampler.report.csv import comparisons_csv
 
-    return comparisons_csv(subject.analysis, bayes=subject.analysis.settings.margin is not None)
+    return comparisons_csv(subject.analysis, bayes=subject.analysis.weighs_a_margin)
 
 
 def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = "pdf") -> tuple[Path, ...]:

@@ -34,6 +34,8 @@ class ProbableWords:
 
 def probable_words(analysis: Analysis) -> ProbableWords:
     """Return what a report says of probabilities; without a margin, why it gives none."""
+    if analysis.single is not None:
+        return ProbableWords("How probable differences are cannot be learnt from one instance.", (), ())
     if analysis.settings.margin is None:
         return ProbableWords(NO_MARGIN, (), ())
     bayes = analysis.bayes
@@ -43,7 +45,7 @@ def probable_words(analysis: Analysis) -> ProbableWords:
 
 def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
     """Return the tables of a report with a margin: the comparisons, other models, rankings."""
-    if analysis.settings.margin is None:
+    if not analysis.weighs_a_margin:
         return ()
     ranking = ranking_table(analysis.bayes)
     found = (probable_table(analysis.bayes), sensitivity_table(analysis.bayes))

@@ -16,7 +16,7 @@ from ampler.stats.bayes.verdicts import CERTAIN, SHARED_FROM
 
 def belief_sentences(analysis: Analysis) -> Iterator[Sentence]:
     """Yield the sentences; none without a margin, as reports then have no probabilities."""
-    if analysis.settings.margin is None:
+    if not analysis.weighs_a_margin:
         return
     bayes = analysis.bayes
     if any(each.posterior is not None for each in bayes.comparisons):

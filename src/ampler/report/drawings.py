@@ -41,9 +41,13 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report, one after the other, so that one at a time is in memory."""
     yield from _course(analysis)
     yield _intervals(analysis)
+    if analysis.single is not None:
+        yield from _worst(analysis)
+        return
     yield from _power(analysis)
     yield from _probable(analysis)
     yield from _accuracy(analysis)
+    yield from _worst(analysis)
     yield _runs(analysis)
     yield from _ranks(analysis)
     yield from _subgroups(analysis)
@@ -127,6 +131,12 @@ def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
         words,
         ax,
     )
+
+
+def _worst(analysis: Analysis) -> Iterator[Drawing]:
+    """The pairs on the instance that is known least."""
+    if not np.isfinite(analysis.errors).any():
+        return
     worst = max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error)
     order: Literal["given", "error"] = "given" if analysis.settings.reference is not None else "error"
     data = plots.instance_differences_data(analysis, worst.instance, order=order, most=30)
@@ -175,7 +185,7 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
 
 def _probable(analysis: Analysis) -> Iterator[Drawing]:
     """Where a margin asks for it: all comparisons, the rankings, and the pair that is hardest to decide."""
-    if analysis.settings.margin is None:
+    if not analysis.weighs_a_margin:
         return
     bayes = analysis.bayes
     chosen = hardest_pair(bayes)

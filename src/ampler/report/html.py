@@ -109,7 +109,7 @@ def _hash(script: str) -> str:
 def _facts(analysis: Analysis) -> list[tuple[str, str]]:
     rejected = sum(each.rejected for each in analysis.comparisons)
     return [
-        (f"{analysis.instances:,}", "instances"),
+        (f"{analysis.instances:,}", "instances" if analysis.single is None else "instance"),
         (str(len(analysis.algorithms)), "algorithms"),
         (f"{analysis.runs:,}", "runs"),
         (f"{rejected} of {len(analysis.comparisons)}", "null hypotheses rejected"),
@@ -149,7 +149,7 @@ def _tables(analysis: Analysis) -> dict[str, Any]:
 
 def _snippets(analysis: Analysis, paragraph: str, entries: list[str]) -> list[tuple[str, str]]:
     """What an author pastes into a paper."""
-    statistics, asked = statistics_tabular(analysis), analysis.settings.margin is not None
+    statistics, asked = statistics_tabular(analysis), analysis.weighs_a_margin
     return [
         ("Methods paragraph (LaTeX)", paragraph),
         ("BibTeX", "\n".join(entries)),

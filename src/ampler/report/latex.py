@@ -76,7 +76,7 @@ def _lines(subject: Subject, paragraph: Sequence[Sentence]) -> Iterator[str]:
 
 def _probable(analysis: Analysis) -> Iterator[str]:
     """What is probable, where a margin asks for it: the answer, the table, and what to know of it."""
-    if analysis.settings.margin is None:
+    if not analysis.weighs_a_margin:
         return
     said = probable_words(analysis)
     yield from (r"\section*{How probable it is}", "", escaped(said.headline), "")

@@ -25,6 +25,7 @@ from ampler.report.subject import Subject
 from ampler.sampling.rules import default_budget
 from ampler.stats.guard import CALIBRATIONS
 from ampler.stats.paired import paired_test
+from ampler.stats.two_samples import run_test
 from ampler.study.evidence import StudyOrigin
 from ampler.study.record import guard_edition
 
@@ -70,7 +71,10 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
         against = "pair by pair (1 comparison)" if pairs == 1 else f"all with all ({pairs} comparisons)"
     else:
         against = f"{asked} with each of the others ({pairs} comparison{'s' if pairs > 1 else ''})"
-    yield Sentence(f"We compared {algorithms} algorithms on {analysis.instances} problem instances, {against}")
+    where = f"{analysis.instances} problem instances"
+    if analysis.single is not None:
+        where = f"one problem instance, {analysis.single}"
+    yield Sentence(f"We compared {algorithms} algorithms on {where}, {against}")
     if analysis.excluded:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
@@ -128,6 +132,7 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     least, most = min(counts), max(counts)
     each = f"{least} runs" if least == most else f"between {least} and {most} runs"
     where = "on each instance it has" if analysis.incomplete else "on each instance"
+    where = where if analysis.single is None else "there"
     yield Sentence(f"Each algorithm had {each} {where}, {sum(counts):,} runs in all")
     yield from _belonging_together(analysis)
     if analysis.at_budget:
@@ -255,7 +260,10 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
     if settings.floor is not None:
         yield Sentence(f"Values below {digits(settings.floor)} counted as {digits(settings.floor)}")
     if settings.are_rates:
-        yield from (*_rates(), *_stopping(analysis))
+        yield from (*_rates(analysis), *_stopping(analysis))
+        return
+    if analysis.single is not None:
+        yield from (*_differences_of_runs(analysis, base), *_stopping(analysis))
         return
     yield Sentence(
         f"On each instance the runs of an algorithm were summarised by their {settings.statistic}, and {base} were the"
@@ -267,11 +275,33 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
 
 
-def _rates() -> Iterator[Sentence]:
+def _differences_of_runs(analysis: Analysis, base: str) -> Iterator[Sentence]:
+    """What is compared where runs are the sample."""
+    settings = analysis.settings
+    if settings.test == "t":
+        yield Sentence(
+            f"The runs of an algorithm were summarised by their {settings.statistic}, and {base} compared, with"
+            " standard errors from the variances of the runs of each"
+        )
+        return
+    unit = {
+        "simple": "",
+        "percent": ", as a share of "
+        + ("the grand mean" if settings.reference is None else f"the mean of {settings.reference}"),
+        "log-ratio": " of the logarithms",
+    }[settings.difference]
     yield Sentence(
-        "Every run gave yes or no (1 or 0). On each instance the runs of an algorithm were summarised by their rate,"
-        " the share of yes, and the differences of the rates in percentage points were the paired observations, one per"
-        " pair of algorithms and instance"
+        f"Estimates are the medians of all differences{unit} between a run of the one and a run of the other algorithm"
+    )
+
+
+def _rates(analysis: Analysis) -> Iterator[Sentence]:
+    observations = "were the paired observations, one per pair of algorithms and instance"
+    told = observations if analysis.single is None else "were compared"
+    each = "On each instance the" if analysis.single is None else "The"
+    yield Sentence(
+        f"Every run gave yes or no (1 or 0). {each} runs of an algorithm were summarised by their rate, the share of"
+        f" yes, and the differences of the rates in percentage points {told}"
     )
     yield Sentence(
         "The variance of one run was taken as p(1 − p) with p = (x + 1/2)/(n + 1) for x times yes in n runs (Jeffreys'"
@@ -307,10 +337,13 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
     test = paired_test(settings.test)
     hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
     verb = "was" if pairs == 1 else "were"
+    asked, sample = (
+        (test, "over the instances") if analysis.single is None else (run_test(settings.test), "of the runs")
+    )
     yield Sentence(
-        f"{hypotheses} {test.null} {verb} tested by {test.plural}{_side(analysis)} over the instances, with the"
+        f"{hypotheses} {asked.null} {verb} tested by {asked.plural}{_side(analysis)} {sample}, with the"
         f" family-wise error rate held at {digits(settings.family_alpha)} by {test.procedure.words}",
-        (*test.cites, *test.procedure.cites),
+        (*asked.cites, *test.procedure.cites),
     )
     joint = digits(100 * (1 - settings.family_alpha))
     steps = test.procedure
@@ -318,10 +351,20 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
         f"Joint {joint} % confidence intervals {steps.joint}; intervals called {steps.level}-level have the level of"
         " the rank of their comparison and do not hold jointly"
     )
+    if analysis.single is not None:
+        yield from _of_one_instance()
+        return
     yield Sentence(
         "Effect sizes are d, the mean of the differences over their standard deviation, with unadjusted 95 % intervals"
         " from the noncentral t distribution"
     )
+
+
+def _of_one_instance() -> Iterator[Sentence]:
+    yield Sentence(
+        "Effect sizes are d, the difference of the statistics over the root of the mean of the two variances of one run"
+    )
+    yield Sentence("The runs are the sample, so that the conclusions hold for this instance only")
 
 
 def _side(analysis: Analysis) -> str:

@@ -42,7 +42,7 @@ class ReportTable:
 
 def comparisons_table(analysis: Analysis) -> ReportTable:
     """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
-    estimate = estimate_header(analysis.settings)
+    estimate = estimate_header(analysis)
     rejected = sum(each.rejected for each in analysis.comparisons)
     counted = bool(analysis.incomplete)
     steps = paired_test(analysis.settings.test).procedure
@@ -248,7 +248,7 @@ def _subgroups_table(analysis: Analysis) -> ReportTable:
             "value",
             "instances",
             "comparison",
-            estimate_header(analysis.settings, "estimate"),
+            estimate_header(analysis, "estimate"),
             "interval",
             "p",
         ),

@@ -44,12 +44,16 @@ def carried_out(
     short = sum(reason == "budget spent" for reason in reasons)
     return " ".join(
         [
-            f"{name}: all {progress.instances} instances are finished; {progress.runs} runs are recorded in {where},"
+            f"{name}: {_all_finished(progress.instances)}; {progress.runs} runs are recorded in {where},"
             f" {progress.new} of them new.",
             *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
             *([f"{progress.failures} runs failed and gave no value{why}."] if progress.failures else []),
         ]
     )
+
+
+def _all_finished(instances: int) -> str:
+    return "its instance is finished" if instances == 1 else f"all {instances} instances are finished"
 
 
 def measures(finding: FirstRun) -> str:

@@ -6,6 +6,7 @@ On one instance: how algorithms differ, and how exactly that is known.
 * `rates`: the share of yes among yes and no, and how exactly it is known
 * `contrasts`: which pairs are compared, which difference, its standard error
 * `estimate`: from samples to estimates and standard errors of every pair
+* `two_samples`: two algorithms by their runs alone: Welch's test, Mann and Whitney's
 * `guard`: upper bounds of variances, so that stopping does not rest on luck
 * `variance_prior`: what many variances say about each of them
 

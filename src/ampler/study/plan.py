@@ -19,6 +19,7 @@ from ampler.core.values import Algorithm, Command, Decision, Function, Instance,
 from ampler.core.wording import quoted
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.sampling.rules import Accuracy
+from ampler.stats.two_samples import RUN_TESTS
 from ampler.study.command_line import check_around, check_command, check_dashes, places
 from ampler.study.seeds import in_order
 from ampler.study.stopping import AllInstances, check_study_rule, checked_groups
@@ -69,9 +70,10 @@ def make_plan(
     _check_rule(rule, question, compared)
     _check_rates(question, policy)
     ordered = in_order(seed, available)
-    needed = _needed(question, len(compared), count)
-    used = ordered[: _number_used(count, needed, len(ordered))]
-    reached = _reached(question, len(compared), len(used))
+    single = ordered[0].name if len(ordered) == 1 else None
+    needed = None if single else _needed(question, len(compared), count)
+    used = ordered if single else ordered[: _number_used(count, needed, len(ordered))]
+    reached = None if single else _reached(question, len(compared), len(used))
     plan = Plan(
         name=name,
         question=question,
@@ -87,6 +89,7 @@ def make_plan(
         power=reached,
         warnings=(
             *_power_warnings(question, needed, reached, len(used)),
+            *_single_warnings(single, question),
             *_seed_warnings(compared),
             *_stopping_warnings(rule, policy),
         ),
@@ -195,8 +198,9 @@ def _distinct(what: str, given: Sequence[Named]) -> tuple[Named, ...]:
         if other is not None:
             raise InvalidPlan(f"{what} names must differ by more than case, got {other!r} and {each.name!r}")
         seen[each.name.casefold()] = each.name
-    if len(named) < 2:
-        raise InvalidPlan(f"a comparison needs at least two {what}s, got {len(named)}")
+    if len(named) < (1 if what == "instance" else 2):
+        alone = ", or one whose runs are compared" if what == "instance" else ""
+        raise InvalidPlan(f"a comparison needs at least two {what}s, got {len(named)}{alone}")
     return named
 
 
@@ -369,6 +373,22 @@ def _stopping_warnings(rule: Callable[[Any], Decision], policy: FailurePolicy) -
         "failed runs count as a penalty, and the values decide when runs end: an algorithm that fails seldom looks"
         " exact until its first failure, ends early without one, and seems better than it is; run every algorithm"
         ' equally often (allocation = "fixed" and runs = 30 under [rule], Fixed(runs=30) in Python)'
+    ]
+
+
+def _single_warnings(single: str | None, question: Question) -> list[str]:
+    """What a study of one instance is about; InvalidPlan if its test needs several."""
+    if single is None:
+        return []
+    if question.test not in RUN_TESTS:
+        raise InvalidPlan(
+            f"test must be one of {', '.join(map(repr, RUN_TESTS))} where there is one instance, {single!r}, as its"
+            f" runs are compared, got {question.test!r}; choose one of them, or add instances"
+        )
+    unused = "; effect and power speak of several instances and are not used" if question.effect is not None else ""
+    return [
+        f"there is one instance, {single}: its runs are compared, and the conclusion holds for this instance only"
+        f"{unused}"
     ]
 
 

@@ -26,10 +26,9 @@ def planned(plan: Plan) -> str:
     power = "" if plan.power is None else f", power {plan.power:.2f} at effect {plan.question.effect:g}"
     further = f" of {len(plan.instances) + len(plan.untouched)}" if plan.untouched else ""
     most = "up to " if plan.study_rule is not None else ""
-    return (
-        f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on"
-        f" {most}{len(plan.instances)}{further} instances{power}"
-    )
+    where = f"{most}{len(plan.instances)}{further} instances"
+    where = where if len(plan.instances) > 1 or plan.untouched else f"one instance, {plan.instances[0].name}"
+    return f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on {where}{power}"
 
 
 def noise_allowed(plan: Plan) -> str | None:

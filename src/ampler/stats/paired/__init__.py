@@ -160,7 +160,13 @@ _ROWS = (
     ),
 )
 TESTS: Mapping[Test, PairedTest] = {row.name: row for row in _ROWS}
-ESTIMANDS: Mapping[str, Estimand] = {row.estimand.name: row.estimand for row in _ROWS}  # by what results call them
+_OF_RUNS = (  # on one instance
+    Estimand("shift", words="in the median of all differences between two runs", tex="shift"),
+    Estimand("difference", words="in the statistic compared", tex="difference"),
+)
+ESTIMANDS: Mapping[str, Estimand] = {  # by what results call them
+    each.name: each for each in (*(row.estimand for row in _ROWS), *_OF_RUNS)
+}
 
 
 def paired_test(test: Test) -> PairedTest:

@@ -240,7 +240,7 @@ def test_a_design_has_the_promised_fields_and_cannot_be_changed():
     assert [field.name for field in fields(Design)] == [
         *("instances", "comparisons", "effect", "power", "alpha", "target", "alternative", "test", "correction"),
         *("mean_power", "median_power", "worst_power", "best_power"),
-        "simulated",
+        *("simulated", "looks"),
     ]
     assert design.simulated is None
     with pytest.raises(FrozenInstanceError):

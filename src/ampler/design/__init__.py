@@ -5,6 +5,7 @@ In reading order:
 * `powers`: the powers of a family of corrected tests, each at the level of its rank; which of them a target names
 * `designs`: Design, and the questions it answers, checked at this door
 * `solve`: the fewest instances or the smallest effect, by search
+* `looks`: looking at the results on the way: when, at most how many instances, and what it saves
 * `noise`: what the noise of runs takes from a power
 * `simulate`: families of tests run for real on simulated differences; a design put to the proof
 * `detect`: after a pilot, the instances and runs that find a difference that matters

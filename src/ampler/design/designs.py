@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import hypot
 from numbers import Integral
 from reprlib import repr as shown
@@ -13,6 +13,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import choice, finite, integer, share
 from ampler.core.choices import Alternative, Target, TargetWord, Test
 from ampler.core.errors import InvalidDesign
+from ampler.design.looks import Looks, checked_shares, fewest_with_looks
 from ampler.design.powers import PlannedFamily, Simulated, Terms, power_profile
 from ampler.design.simulate import Dependence
 from ampler.design.solve import (
@@ -39,7 +40,8 @@ class Design:
 
     `power` is the wanted one (where it was solved for, the one reached). The four powers are those of the K tests if
     every true difference equals the effect, each test at its own rank's level; `levels` and `powers` list them,
-    strictest first. `simulated` is there when the target was "simulated".
+    strictest first. `simulated` is there when the target was "simulated". With `looks` the instances are the most that
+    are needed, and `power` is what the looks together reach.
     """
 
     instances: int
@@ -56,6 +58,7 @@ class Design:
     worst_power: float
     best_power: float
     simulated: SimulatedPower | None = None
+    looks: Looks | None = None
 
     @property
     def levels(self) -> Floats:
@@ -72,6 +75,8 @@ class Design:
         """The power that these instances give to what `target` names."""
         if self.simulated is not None:
             return self.simulated.power
+        if self.looks is not None:
+            return self.looks.power
         return self.terms.t_power(t_instances(self.instances, self.test), self.effect)
 
     @property
@@ -105,27 +110,45 @@ def required_instances(
     dependence: Dependence | None = None,
     seed: int | None = None,
     replications: int | None = None,
+    looks: int | Sequence[float] | None = None,
 ) -> Design:
     """Return the design with the fewest instances whose power reaches the wanted one for an effect of this size.
 
     `target` says which power must reach it: the "mean" over the comparisons, the "median", the "worst", the "best",
     that of at least so many comparisons (a whole number), or the mean power of the whole procedure run for real on
     normal differences ("simulated"). Only the last takes `dependence` ("independent", the default, or "reference" when
-    all comparisons share an algorithm), `seed` and `replications`.
+    all comparisons share an algorithm), `seed` and `replications`. With `looks`, their number or their shares of the
+    instances, the results are looked at on the way, and the instances are the most that are needed.
 
     >>> print(required_instances(comparisons=21, effect=0.5, power=0.8))
     57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)
     >>> required_instances(comparisons=21, effect=0.5, target="simulated", dependence="reference").instances
     53
+    >>> required_instances(comparisons=21, effect=0.5, looks=4).looks.instances
+    (24, 35, 47, 58)
     """
     terms = _checked_terms(comparisons, alpha, target, alternative, test, correction)
     simulation = _checked_simulation(target, dependence, seed, replications)
     size, wanted = _checked_effect(effect), _checked_power(power)
+    if looks is not None:
+        return looked(terms, size, wanted, looks)
     needed = fewest_instances(terms, size, wanted)
     if simulation is None:
         return _design(terms, needed, size, wanted)
     needed, simulated = fewest_simulated(terms, simulation, needed, size, wanted)
     return _design(terms, needed, size, wanted, simulated)
+
+
+def looked(
+    terms: Terms,
+    effect: float,
+    power: float,
+    looks: int | Sequence[float],
+    pairs: Sequence[tuple[int, int]] | None = None,
+) -> Design:
+    """Return the smallest design with looks; `pairs` are who is compared, for what the looks save."""
+    found = fewest_with_looks(terms, checked_shares(looks), effect, power, pairs=pairs)
+    return replace(_design(terms, found.instances[-1], effect, power), looks=found)
 
 
 def achieved_power(

@@ -64,7 +64,7 @@ def power_profile(family: PlannedFamily, instances: int, effect: float) -> Power
     PowerProfile(mean=0.80440..., median=0.78842..., worst=0.71935..., best=0.95989...)
     """
     K = family.comparisons
-    divisors, weights = _rank_sum(K)
+    divisors, weights = rank_sum(K)
     powers = divided_powers(family, instances, effect, np.concatenate([divisors, [K // 2 + 1, (K + 1) // 2, K, 1]]))
     lower, upper, worst, best = (float(power) for power in powers[-4:])
     return PowerProfile(_mean(weights, powers[:-4]), (lower + upper) / 2, worst, best)
@@ -77,7 +77,7 @@ def target_power(family: PlannedFamily, target: Target | Simulated, instances: i
     0.804
     """
     if target in ("mean", "simulated"):
-        divisors, weights = _rank_sum(family.comparisons)
+        divisors, weights = rank_sum(family.comparisons)
         return _mean(weights, divided_powers(family, instances, effect, divisors))
     divisor = target_divisor(target, family.comparisons)
     return float(divided_powers(family, instances, effect, np.array([divisor]))[0])
@@ -117,7 +117,7 @@ def _mean(weights: Floats, powers: Floats) -> float:
 
 
 @lru_cache(maxsize=64)
-def _rank_sum(comparisons: int) -> tuple[Floats, Floats]:
+def rank_sum(comparisons: int) -> tuple[Floats, Floats]:
     """Return divisors and weights so that Σ weight·power is the mean of the powers at α/1, …, α/K.
 
     Up to 2·EXACT all K of them. Beyond, the first a = EXACT, and for the rest the midpoint form of Euler–Maclaurin.

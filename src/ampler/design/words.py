@@ -13,8 +13,9 @@ import numpy as np
 
 from ampler.core.choices import Alternative, Target, Test
 from ampler.core.errors import InvalidDesign
-from ampler.core.wording import count, rounded_up
+from ampler.core.wording import count, listed, rounded_up
 from ampler.design import Design, achieved_power, detectable_effect, n_comparisons, required_instances
+from ampler.design.looks import Expectation, Looks, all_pairs, saving_of
 from ampler.design.noise import powers_left
 from ampler.design.powers import Simulated
 from ampler.design.simulate import Dependence, scenario_of, simulate_design
@@ -50,6 +51,7 @@ class Ask:
     algorithms: int | None = None
     reference: bool | None = None
     seed: int = 0
+    looks: int | tuple[float, ...] | None = None
 
     @property
     def dependence(self) -> Dependence:
@@ -103,10 +105,22 @@ def answer_to(ask: Ask) -> Design:
         "power": achieved_power,
     }
     given: dict[str, Any] = {name: getattr(ask, name) for name in solvers if name != ask.wanted}
+    if ask.looks is not None:
+        return answer_with_looks(ask, given, family)
     if ask.target == "simulated" and ask.wanted == "instances":
         given |= {"dependence": ask.dependence, "seed": ask.seed}
     solved: Design = solvers[ask.wanted](**given, **family)
     return solved
+
+
+def answer_with_looks(ask: Ask, given: dict[str, Any], family: dict[str, Any]) -> Design:
+    """Return the design with looks; what they save is that of the algorithms as they are compared."""
+    if ask.wanted != "instances":
+        raise InvalidDesign(f"looks are planned when the instances are asked for, got the question for {ask.wanted}")
+    design = required_instances(**given, **family, looks=ask.looks)
+    if ask.reference is not False or ask.algorithms is None or design.looks is None:
+        return design
+    return replace(design, looks=saving_of(design.looks, design.terms, design.effect, all_pairs(ask.algorithms)))
 
 
 def answer_sentence(ask: Ask, design: Design) -> str:
@@ -119,7 +133,8 @@ def answer_sentence(ask: Ask, design: Design) -> str:
     promise = _promise(design)
     match ask.wanted:
         case "instances":
-            return f"{design_in_words(design)}."
+            sentence = design_in_words(design)
+            return f"{sentence[0].upper()}{sentence[1:]}."
         case "effect":
             least = rounded_up(design.effect, 3)
             return f"d = {least} is detectable: {promise} with {design.instances:,} instances {_family(design)}."
@@ -134,7 +149,14 @@ def design_in_words(design: Design) -> str:
     >>> design_in_words(required_instances(comparisons=21, effect=0.5, power=0.8))
     '57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)'
     """
-    return f"{design.instances:,} instances: {_promise(design)} for d = {design.effect:.4g} {_family(design)}"
+    promise = f"{_promise(design)} for d = {design.effect:.4g} {_family(design)}"
+    if design.looks is not None:
+        looks = design.looks
+        return (
+            f"at most {looks.instances[-1]:,} instances ({looks.without:,} without looks), decisions after"
+            f" {listed(map(str, looks.instances), len(looks.instances))}: {promise}"
+        )
+    return f"{design.instances:,} instances: {promise}"
 
 
 def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
@@ -149,6 +171,37 @@ def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
     powers = paired_power(design.instances, design.effect, levels, test=design.test, alternative=design.alternative)
     columns = (ranks.tolist(), levels.tolist(), powers.tolist())
     return [RankRow(rank, level, power) for rank, level, power in zip(*columns, strict=True)]
+
+
+def look_rows(looks: Looks) -> list[tuple[int, int, float]]:
+    """Return the looks: number, instances, and the share of true differences found by then.
+
+    >>> found = required_instances(comparisons=7, effect=0.5, looks=2)
+    >>> [(number, instances) for number, instances, _ in look_rows(found.looks)]
+    [(1, 24), (2, 47)]
+    """
+    return [(look, *row) for look, row in enumerate(zip(looks.instances, looks.found, strict=True), start=1)]
+
+
+def looks_sentences(design: Design) -> list[str]:
+    """Say what looks cost and save, and what they leave to be minded; nothing for a design without them."""
+    if design.looks is None:
+        return []
+    looks = design.looks
+    more = looks.instances[-1] - looks.without
+    price = f"The looks cost {count(more, 'instance')} at the most" if more > 0 else "The looks cost no instance"
+    expected = "; ".join(map(_expectation, looks.expected))
+    saved = f" On average, beside the runs of a design without looks: {expected}." if expected else ""
+    skewed = (
+        "Strongly skewed differences make t-tests err, and looks sharpen that: mind what is said of skewness at each."
+        " Estimates of comparisons that stop early are a little too large."
+    )
+    return [f"{price}.{saved}", skewed]
+
+
+def _expectation(each: Expectation) -> str:
+    there = {"nothing": "no difference is there", "half": "half of them are", "all": "all are"}[each.there]
+    return f"{each.instances:.0f} instances and {100 * each.runs:.0f} % of the runs if {there}"
 
 
 def hints(ask: Ask, design: Design) -> Iterator[Hint]:
@@ -249,8 +302,9 @@ noise), 0.72 when it is half of one (20 %), 0.52 when it is one (50 %).'
 
 
 def _by_convention(ask: Ask) -> Ask:
-    """The same question for the mean of the marginal powers, where a simulated search has no answer."""
-    return replace(ask, target="mean") if ask.target == "simulated" else ask
+    """The same question without looks, and for the mean of the marginal powers where a simulated search has none."""
+    plain = replace(ask, looks=None)
+    return replace(plain, target="mean") if ask.target == "simulated" else plain
 
 
 def _promise(design: Design) -> str:

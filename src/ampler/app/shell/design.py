@@ -16,6 +16,7 @@ from ampler.core.choices import Alternative, Test
 if TYPE_CHECKING:
     from ampler.design import Design
     from ampler.design.cost import Cost
+    from ampler.design.looks import Looks
     from ampler.design.words import Ask, Hint
 
 Option = typer.Option
@@ -58,6 +59,9 @@ def design(
         Literal["above", "inside"] | None, Option(help="The interval shall lie above the margin, or inside it.")
     ] = None,
     plot: Annotated[Path | None, Option(metavar="FILE", help="Draw the power curve: .svg, .pdf or .png.")] = None,
+    looks: Annotated[
+        str | None, Option(metavar="N", help="Look at the results so often, or at these shares: 0.4,0.7,1.")
+    ] = None,
     seed: Annotated[int, WholeOption(help="For the simulated powers.")] = 0,
     json: JsonOption = False,
 ) -> None:
@@ -81,6 +85,7 @@ def design(
                 "--correction": correction != "holm",
                 "--available": available is not None,
                 "--plot": plot is not None,
+                "--looks": looks is not None,
             }
         )
         unit = 1.0 if sd is None else hypot(sd, se or 0.0)
@@ -106,6 +111,7 @@ def design(
         algorithms=algorithms,
         reference=vs_one,
         seed=seed,
+        looks=_looks(looks),
     )
     _check_usage(ask, available, runs, seconds, workers)
     answer = answer_to(ask)
@@ -146,6 +152,19 @@ def _effect(effect: float | None, difference: float | None, sd: float | None, se
     return effect_from(difference, sd, se=0.0 if se is None else se)
 
 
+def _looks(said: str | None) -> int | tuple[float, ...] | None:
+    """A number of looks, or the shares of the instances at which to look."""
+    if said is None:
+        return None
+    try:
+        numbers = [float(each) for each in said.split(",")]
+    except ValueError:
+        raise WrongUsage(
+            f"--looks must be a number of looks, such as 4, or shares such as 0.4,0.7,1, got {said!r}"
+        ) from None
+    return int(numbers[0]) if len(numbers) == 1 and numbers[0] == int(numbers[0]) else tuple(numbers)
+
+
 def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: float | None, workers: int | None) -> None:
     """Refuse options that do not fit together, and say which would."""
     three = {"--instances": ask.instances, "--effect": ask.effect, "--power": ask.power}
@@ -157,6 +176,8 @@ def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: flo
         raise WrongUsage(
             f"--alternative {ask.alternative} needs a reference to be {ask.alternative} than: use --vs-one"
         )
+    if ask.looks is not None and ask.instances is not None:
+        raise WrongUsage("--looks belongs to the question for instances: leave out --instances")
     if available is not None and ask.instances is not None:
         raise WrongUsage("--available belongs to the question for instances: leave out --instances")
     if runs is not None and ask.algorithms is None:
@@ -212,7 +233,10 @@ def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None, *,
         *_what_is_there(ask, available, cost),
     ]
     say(answer_sentence(ask, answer), style="bold")
-    _tell_ranks(answer)
+    if answer.looks is not None:
+        _tell_looks(answer.looks)
+    else:
+        _tell_ranks(answer)
     say_points(points)
 
 
@@ -224,10 +248,11 @@ def _what_would_help(ask: Ask, answer: Design) -> list[str]:
 
 def _what_it_allows(ask: Ask, answer: Design, *, noise_counted: bool) -> list[str]:
     """What the power is worth: when Holm's procedure is run, and beside the noise of runs, unless that was said."""
-    from ampler.design.words import borrowed_sentence, noise_sentence, simulated_sentence
+    from ampler.design.words import borrowed_sentence, looks_sentences, noise_sentence, simulated_sentence
 
     noise = None if noise_counted else noise_sentence(answer)
-    sentences = (borrowed_sentence(answer), simulated_sentence(ask, answer), noise)
+    simulated = simulated_sentence(ask, answer) if answer.looks is None else None
+    sentences = (*looks_sentences(answer), borrowed_sentence(answer), simulated, noise)
     return [sentence for sentence in sentences if sentence is not None]
 
 
@@ -236,6 +261,15 @@ def _what_is_there(ask: Ask, available: int | None, cost: Cost | None) -> list[s
 
     detectable = [] if available is None else [with_available(ask, available)]
     return [*detectable, *([] if cost is None else [f"{cost}."])]
+
+
+def _tell_looks(looks: Looks) -> None:
+    from ampler.design.words import look_rows
+
+    say_table(
+        ("look", "instances", "mean power by then"),
+        [(f"{number}", f"{instances:,}", f"{found:.3f}") for number, instances, found in look_rows(looks)],
+    )
 
 
 def _tell_ranks(answer: Design) -> None:

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from ampler.analysis import analyse_runs
 from ampler.analysis.compare import compare, equivalence, p_values
+from ampler.core.errors import InvalidData
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 from ampler.stats.holm import step_down
 from ampler.stats.paired import paired_test
 
@@ -156,3 +160,10 @@ def both_claims_err(rng, families):
 def test_claiming_differences_and_equivalence_at_half_of_alpha_each_errs_in_at_most_alpha():
     wrong = both_claims_err(np.random.default_rng(13), 400)
     assert stats.binomtest(wrong, 400, 0.1, alternative="greater").pvalue > 1e-4
+
+
+def test_more_comparisons_than_anyone_reads_are_refused_before_they_are_made():
+    runs = Runs.from_columns(["i", "j"] * 1500, [f"a{k}" for k in range(1500) for _ in "ij"], np.arange(3000.0) % 17)
+    with pytest.raises(InvalidData, match=r"1,500 algorithms .* 1,124,250 comparisons.*name a reference"):
+        analyse_runs(runs, AnalysisSettings(difference="simple"))
+    assert len(analyse_runs(runs, AnalysisSettings(difference="simple", reference="a7")).comparisons) == 1499

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,13 @@ def test_names_that_would_be_formulas_are_defused_and_read_back_as_they_were(tmp
     table = read_table(tmp_path / "runs.csv")
     assert table.runs.algorithms == tuple(names)
     assert table.runs.instances == ("+1", "i2")
+
+
+def test_what_is_infinite_or_unknown_is_an_empty_cell_of_a_csv(tmp_path):
+    failed = Observation(
+        RunKey("i", "a", 0), -math.inf, 1.0, status="failed", measures={"gap": -math.inf, "f": math.nan}
+    )
+    write_runs([failed], tmp_path / "runs.csv", measures=("gap", "f"))
+    text = (tmp_path / "runs.csv").read_text()
+    assert "inf" not in text
+    assert "nan" not in text

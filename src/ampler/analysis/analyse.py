@@ -16,7 +16,7 @@ import numpy as np
 
 from ampler.analysis import cautions, stopping
 from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather, summarise
-from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
+from ampler.analysis.compare import Comparison, Equivalence, check_number, compare, equivalence, smallest_sample
 from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import (
     Conclusion,
@@ -255,6 +255,7 @@ def _prepared(
     """Everything the steps need; InvalidInput says what does not fit."""
     if len(runs.algorithms) < 2:
         raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
+    check_number(len(runs.algorithms), settings.reference)
     _check_pairing(runs, settings, rule)
     runs = floored(runs, settings.floor)
     contrasts = contrasts_of(

@@ -13,6 +13,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.choices import Alternative, Test
+from ampler.core.errors import InvalidData
 from ampler.stats.effect_size import effect_intervals, effect_size
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired import (
@@ -63,6 +64,22 @@ class Equivalence:
     alpha: float
     rank: int
     established: bool
+
+
+MOST_COMPARISONS = 50_000  # some 300 algorithms all with all; beyond it nobody reads them, and they take minutes
+
+
+def check_number(algorithms: int, reference: str | None) -> None:
+    """Refuse comparisons beyond what anyone reads, before they take minutes.
+
+    >>> check_number(300, None)
+    """
+    pairs = algorithms * (algorithms - 1) // 2
+    if reference is None and pairs > MOST_COMPARISONS:
+        raise InvalidData(
+            f"{algorithms:,} algorithms compared all with all are {pairs:,} comparisons, more than the"
+            f" {MOST_COMPARISONS:,} that are made; name a reference, or choose with --algorithms"
+        )
 
 
 def compare(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 # Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
 TIMES = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
 LARGEST_EXPONENT = 700.0  # e to it is still a number
+LONGEST_QUOTE = 80  # characters of a stranger's text that an error shows
 SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
@@ -88,7 +89,16 @@ def quoted(names: Iterable[object], most: int = 20) -> str:
     >>> quoted(["a", "b c"])
     "'a', 'b c'"
     """
-    return listed((repr(str(name)) for name in names), most)
+    return listed((repr(shortened(str(name))) for name in names), most)
+
+
+def shortened(text: str) -> str:
+    """Return a text that fits into a sentence.
+
+    >>> shortened("short"), len(shortened("x" * 10_000))
+    ('short', 81)
+    """
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -80,8 +81,15 @@ def _write_csv(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([harmless(name) for name in (*COLUMNS, *further)])
         for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the answer
-            writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+            writer.writerow([_cell(cell) for cell in row])
     return number
+
+
+def _cell(cell: Any) -> Any:
+    """A text that no spreadsheet takes for a formula, and what is infinite or unknown as an empty cell."""
+    if isinstance(cell, str):
+        return harmless(cell)
+    return "" if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _write_parquet(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:

@@ -95,3 +95,45 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingDependency, match=r"ampler\[parquet\]"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("@relation x\n@attribute\n@data\n1\n", "line 2 of x.arff must name an attribute"),
+        ("@relation x\n@attribute a numeric\n@attribute a numeric\n@data\n1,2\n", "more than one column called 'a'"),
+        ("@relation x\n@attribute 'a numeric\n@data\n'" + "x" * 200_000 + "\n", "is not a table of results"),
+        ("@relation x\n@data\n1,2\n", "must hold 0 cells"),
+    ],
+    ids=["no name", "one name twice", "an endless cell", "no attributes"],
+)
+def test_junk_in_an_arff_file_is_refused_with_its_line(write, text, message):
+    with pytest.raises(InvalidData, match=message):
+        read_table(write(text, "x.arff"))
+
+
+def test_a_cell_that_never_ends_is_refused_and_no_error_shows_it_whole(write):
+    with pytest.raises(InvalidData, match="is not a table of results"):
+        read_table(write('algorithm,instance,value\n"' + "x" * 200_000 + '",i,1\n'))
+    with pytest.raises(InvalidData, match="must hold a number") as caught:
+        read_table(write("algorithm,instance,value\na,i,1\na,i,1\nb,i," + "9x" * 50_000 + "\n"))
+    assert len(str(caught.value)) < 300
+
+
+def test_a_parquet_bomb_is_refused_with_its_size(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    rows = 3_000_000
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"value": pa.array(np.zeros(rows))}), path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    with pytest.raises(InvalidData, match=r"unpacks to more than 10 MB: 24 MB \(3,000,000 rows of 1 column\)"):
+        read_table(path, limit=10_000_000)
+
+
+def test_many_columns_are_read_as_they_are(write):
+    names = [f"a{k}" for k in range(1500)]
+    body = "\n".join(",".join([f"i{i}", *(str((7 * k + i) % 97 / 10) for k in range(1500))]) for i in range(3))
+    table = read_table(write(f"instance,{','.join(names)}\n{body}\n"))
+    assert table.runs.algorithms == tuple(names)

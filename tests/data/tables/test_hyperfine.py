@@ -58,3 +58,20 @@ def test_hyperfine_without_parameters_has_one_instance_only_and_says_what_to_do(
 def test_other_json_is_refused(write, text):
     with pytest.raises(InvalidData, match="hyperfine --export-json"):
         read_table(write(text, "x.json"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"results":' + "[" * 50_000 + "]" * 50_000 + "}",
+        '{"results": [{"command": "a", "parameters": {"i": "1"}, "times": [' + "9" * 400 + "]}]}",
+        '{"results": [{"command": "a", "parameters": {"i": "1"}, "times": [' + "9" * 5000 + "]}]}",
+        '{"results": [{"command": "a", "parameters": {"i": "1"}, "times": [null, {}]}]}',
+        '{"results": [{"command": "a", "parameters": {"i": "1"}, "times": [[1]]}]}',
+    ],
+    ids=["deep", "deep inside", "huge number", "number of 5000 digits", "nothing", "a list"],
+)
+def test_json_that_is_not_hyperfines_is_refused_in_one_sentence(write, text):
+    with pytest.raises(InvalidData, match="must be what hyperfine --export-json writes"):
+        read_table(write(text, "x.json"))

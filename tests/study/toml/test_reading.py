@@ -582,3 +582,22 @@ def test_commands_around_runs_are_those_of_the_algorithm_or_else_the_defaults(re
 def test_what_cannot_be_done_around_a_run_is_pointed_at(read, line, words):
     with pytest.raises(InvalidPlan, match=words):
         read(SMALL.replace('name = "a"', f'name = "a"\n{line}'))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("instance,size\ni1,1\ni2,2\ni1,3\ni3,1\n", "must have one row for each instance, but row 4 names one"),
+        ("root:x:0\nsecret line\n", "its header has one column alone"),
+        ("root,x\nsecret,line,third\n", "row 2 has 3 cells where the header has 2"),
+        ("secret,secret\n1,2\n", "its header has columns of the same name"),
+        ("instance,size\n" + "secret" * 30_000 + ",1\n", "must be a table: field larger"),
+        (b"secret\xff,1\n", "must be a text in UTF-8"),
+    ],
+)
+def test_a_table_of_features_is_checked_without_showing_it(folder, content, message):
+    (folder / "odd.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    (folder / "study.toml").write_text(SMALL + 'features = "odd.csv"')
+    with pytest.raises(InvalidPlan, match=message) as caught:
+        read_study_file(folder / "study.toml")
+    assert "secret" not in str(caught.value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
+from ampler.core.wording import shortened
 from ampler.data.tables.vocabulary import SUCCESS, fold
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ TRUTH = ("true", "false")  # whether a run succeeded: 1 or 0
 YES_OR_NO = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 OUTCOMES = ({"true", "false"}, {"yes", "no"})  # a column of these two words and of nothing else holds outcomes
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+LARGEST_WHOLE = 2**63 - 1  # whole numbers beyond it fit into no column of numbers
 LOOKED_AT = 10_000  # so many cells tell whether a column holds numbers
 
 
@@ -41,6 +43,8 @@ def holds_numbers(column: pd.Series[Any]) -> bool:
 
     if pd.api.types.is_numeric_dtype(column):
         return not pd.api.types.is_bool_dtype(column)
+    if pd.to_numeric(column.head(LOOKED_AT), errors="coerce").notna().all() and not _are_truths(column):
+        return len(column) > 0
     text = column.head(LOOKED_AT).astype("str").str.strip()
     text = text[~text.str.lower().isin(MISSING)]
     if _may_have_decimal_commas(column):
@@ -66,6 +70,9 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
 
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return column.to_numpy(dtype=float, na_value=np.nan)
+    plain = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if not np.isnan(plain).any() and not _are_truths(column):
+        return plain
     text = column.astype("str").str.strip()
     if fold(column.name) in SUCCESS and text.str.lower().isin(TRUTH).all():
         return np.asarray(text.str.lower() == "true", dtype=float)
@@ -80,8 +87,20 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
         return np.asarray(text.str.lower().map(YES_OR_NO), dtype=float)
     more = f" (and {len(strange) - 1} more rows)" if len(strange) > 1 else ""
     raise InvalidData(
-        f"{place.of(strange.index[0])} must hold a number in column {str(column.name)!r}, got {strange.iloc[0]!r}{more}"
+        f"{place.of(strange.index[0])} must hold a number in column {str(column.name)!r}, got"
+        f" {shortened(strange.iloc[0])!r}{more}"
     )
+
+
+def plain_cells(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of a stranger's objects as words and numbers: what is neither is shown as a word."""
+    return column.map(_plain) if column.dtype == object else column
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) > LARGEST_WHOLE:
+        return float("inf") if cell > 0 else float("-inf")
+    return cell if cell is None or isinstance(cell, str | int | float | np.generic) else str(cell)
 
 
 def same(cell: str, wanted: str) -> bool:
@@ -94,6 +113,13 @@ def same(cell: str, wanted: str) -> bool:
         return float(cell) == float(wanted)
     except ValueError:
         return cell.strip().casefold() == wanted.strip().casefold()
+
+
+def _are_truths(column: pd.Series[Any]) -> bool:
+    """Whether a column holds True and False as such, which pandas takes for 1 and 0."""
+    import pandas as pd
+
+    return pd.api.types.is_bool_dtype(column) or isinstance(next(iter(column), None), bool)
 
 
 def _may_have_decimal_commas(column: pd.Series[Any]) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData, MissingDependency
+from ampler.core.wording import count, in_bytes, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,8 @@ def read_text(path: Path, *, encoding: str | None = None, limit: int = LIMIT) ->
         return _parse_csv(path, encoding)
     except UnicodeError as problem:
         raise InvalidData(_encoding_message(path, encoding)) from problem
+    except csv.Error as problem:
+        raise InvalidData(f"{path.name} is not a table of results: {first_line(problem)}") from problem
 
 
 def read_parquet(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
@@ -60,11 +63,15 @@ def read_parquet(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
         raise MissingDependency("Parquet files need pyarrow: pip install 'ampler[parquet]'") from problem
     try:
         metadata = pq.ParquetFile(path).metadata
-        size = max(
-            8 * metadata.num_rows, sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-        )
+        told = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+        size = max(8 * metadata.num_rows * metadata.num_columns, told)  # a column of one number is nothing on disk
         if size > limit:
-            raise InvalidData(_too_large(path, limit))
+            rows, columns = count(metadata.num_rows, "row"), count(metadata.num_columns, "column")
+            raise InvalidData(
+                f"{path.name} unpacks to more than {in_bytes(limit)}: {in_bytes(size)} ({rows} of {columns}) from"
+                f" {in_bytes(path.stat().st_size)} on disk, which is refused as it would fill the memory; keep the rows"
+                " and columns that are needed"
+            )
         frame: pd.DataFrame = pq.read_table(path).to_pandas()
     except (pyarrow.ArrowException, OSError) as problem:
         raise InvalidData(f"{path.name} cannot be read as Parquet: {first_line(problem)}") from problem
@@ -177,11 +184,7 @@ def _header(path: Path, encoding: str, separator: str) -> list[str]:
     if len(first_row) == len(cells) + 1:
         cells = ["row name", *cells]  # as R's write.table does it
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InvalidData(
-            f"{path.name} has more than one column called {', '.join(map(repr, twice))}; rename one of them"
-        )
+    _refuse_twice(names, path)
     return names
 
 
@@ -209,14 +212,28 @@ def _parse_arff(path: Path, encoding: str) -> pd.DataFrame:
                 rows.append([cell.strip() for cell in next(csv.reader([line], quotechar="'", skipinitialspace=True))])
                 lines.append(number)
             elif line.lower().lstrip().startswith("@attribute"):
-                names.append(
-                    next(csv.reader([line.split(None, 1)[1].replace("\t", " ")], delimiter=" ", quotechar="'"))[0]
-                )
+                names.append(_attribute(line, f"line {number} of {path.name}"))
             in_data = in_data or line.lower().lstrip().startswith("@data")
+    _refuse_twice(names, path)
     if any(len(row) != len(names) for row in rows):
         wrong = next(number for number, row in zip(lines, rows, strict=True) if len(row) != len(names))
         raise InvalidData(f"line {wrong} of {path.name} must hold {len(names)} cells, one for each @attribute")
     return pd.DataFrame(rows, columns=names, index=lines, dtype="str")
+
+
+def _attribute(line: str, where: str) -> str:
+    """The name that a line gives to a column."""
+    words = line.split(None, 1)[1:]
+    cells = next(csv.reader([words[0].replace("\t", " ")], delimiter=" ", quotechar="'"), []) if words else []
+    if not cells or not cells[0].strip():
+        raise InvalidData(f"{where} must name an attribute and its type, as in @attribute runtime numeric")
+    return cells[0].strip()
+
+
+def _refuse_twice(names: list[str], path: Path) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidData(f"{path.name} has more than one column called {quoted(twice, 3)}; rename one of them")
 
 
 def _encoding_message(path: Path, encoding: str) -> str:

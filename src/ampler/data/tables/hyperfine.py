@@ -24,7 +24,7 @@ def read_hyperfine(content: bytes, source: str) -> pd.DataFrame:
     try:
         document = json.loads(content)
         rows = [row for result in document["results"] for row in _rows(result, document.get("primary_metric"))]
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
         raise InvalidData(
             f"{source} must be what hyperfine --export-json writes (the only JSON that is read);"
             " save other results as CSV or Parquet"
@@ -67,8 +67,14 @@ def _measured(result: Mapping[str, Any], primary: str | None) -> list[dict[str, 
     if "measurements" in result:
         metric = primary or "time_wall_clock"
         return [
-            {"value": each[metric]["value"], "exit code": each.get("exit_code", 0)} for each in result["measurements"]
+            {"value": _number(each[metric]["value"]), "exit code": str(each.get("exit_code", 0))}
+            for each in result["measurements"]
         ]
     times: Sequence[float] = result["times"]
     codes = result.get("exit_codes") or [0] * len(times)
-    return [{"value": time, "exit code": code} for time, code in zip(times, codes, strict=True)]
+    return [{"value": _number(time), "exit code": str(code)} for time, code in zip(times, codes, strict=True)]
+
+
+def _number(value: Any) -> float | str:
+    """A number as one; a word stays one, to be shown where it stands."""
+    return value if isinstance(value, str) else float(value)

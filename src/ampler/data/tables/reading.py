@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
 from ampler.core.wording import quoted
-from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, same
+from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, plain_cells, same
 from ampler.data.tables.columns import Columns, Kinds, Shape, Wide, find, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
@@ -126,7 +126,7 @@ def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
     frame.columns = [str(name).strip() for name in frame.columns]
     if not frame.columns.is_unique:
         raise InvalidData("the columns of the data frame must have different names")
-    return frame
+    return frame.assign(**{name: plain_cells(frame[name]) for name in frame.columns if frame[name].dtype == object})
 
 
 def _for_hyperfine(frame: pd.DataFrame, columns: Columns, source: str) -> Columns:

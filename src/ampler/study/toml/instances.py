@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.values import Instance
+from ampler.core.wording import in_bytes
 from ampler.study.toml import keys
 from ampler.study.toml.imports import imported
 from ampler.study.toml.keys import Table
+
+LARGEST = 64 * 10**6  # bytes of a table of features
 
 
 def read_instances(table: Table, folder: Path) -> list[Instance]:
@@ -83,23 +86,44 @@ def _with_features(instances: list[Instance], table: Table, folder: Path) -> lis
 
 
 def _rows(table: Table, file: Path) -> dict[str, dict[str, str]]:
-    """The rows by instance: the column "instance", else the first one, names them."""
-    try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise table.error("features", f"the table of features {file} cannot be read ({problem})") from None
+    """The rows by instance: the column "instance", else the first one, names them. Errors show nothing of the file."""
+    lines = _lines(table, file)
     separator = max(",;\t", key=(lines or [""])[0].count)
-    header, *rows = list(csv.reader(lines, delimiter=separator)) or [[]]
+    try:
+        header, *rows = list(csv.reader(lines, delimiter=separator)) or [[]]
+    except csv.Error as problem:
+        raise table.error("features", f"{file.name} must be a table: {problem}") from None
     columns = [column.strip() for column in header]
     folded = [column.lower() for column in columns]
     place = folded.index("instance") if "instance" in folded else 0
-    wrong = next((row for row in rows if row and len(row) != len(columns)), None)
-    if len(columns) < 2 or len(set(columns)) != len(columns) or wrong is not None:
-        came = f"the row {wrong}" if wrong else f"the header {columns}"
-        raise table.error(
-            "features", f"{file.name} must be a table with distinct columns, an instance in each row, got {came}"
-        )
-    return {row[place].strip(): _features(columns, row, place) for row in rows if row}
+    if len(columns) < 2 or len(set(columns)) != len(columns):
+        what = "one column alone" if len(columns) < 2 else "columns of the same name"
+        raise table.error("features", f"{file.name} must be a table with distinct columns, but its header has {what}")
+    found: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows, start=2):
+        if row and len(row) != len(columns):
+            ragged = f"row {number} has {len(row)} cells where the header has {len(columns)}"
+            raise table.error("features", f"{file.name} must be a table with distinct columns, but {ragged}")
+        if row and row[place].strip() in found:
+            twice = f"row {number} names one that has a row already"
+            raise table.error("features", f"{file.name} must have one row for each instance, but {twice}")
+        found |= {row[place].strip(): _features(columns, row, place)} if row else {}
+    return found
+
+
+def _lines(table: Table, file: Path) -> list[str]:
+    try:
+        size = file.stat().st_size if file.is_file() else None
+        text = "" if size is None or size > LARGEST else file.read_text(encoding="utf-8-sig")
+    except OSError as problem:
+        raise table.error("features", f"the table of features {file} cannot be read ({problem.strerror})") from None
+    except ValueError:  # no text, or no name of a file
+        raise table.error("features", f"the table of features {file} must be a text in UTF-8") from None
+    if size is None:
+        raise table.error("features", f"the table of features {file} must be a file, and there is none")
+    if size > LARGEST:
+        raise table.error("features", f"the table of features {file} has {in_bytes(size)}, over {in_bytes(LARGEST)}")
+    return text.splitlines()
 
 
 def _features(columns: list[str], row: list[Any], place: int) -> dict[str, str]:

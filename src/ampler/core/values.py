@@ -58,9 +58,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A rule's verdict that the instance is done, and why."""
+    """A rule's verdict that the instance is done, and why: one of `StopReason`, or the words of a rule of your own."""
 
-    reason: StopReason
+    reason: str
 
 
 StopReason = Literal["accuracy reached", "budget spent", "all constant", "runs done"]
@@ -362,7 +362,7 @@ class Finished:
 
     instance: str
     decisions: str
-    reason: StopReason
+    reason: str  # as of a Stop
     counts: Mapping[str, int]
     rounds: int
     error: float | None = None

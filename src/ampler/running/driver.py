@@ -33,6 +33,7 @@ from ampler.running.instance_files import is_spoiled
 from ampler.running.one_run import check_limits
 from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
+from ampler.running.ruling import heard
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
 from ampler.study.decided import check_decided
@@ -213,7 +214,7 @@ class Driver:
             self._flush()
             if self._asked is not None:
                 self._groups.append(self._finished_group(self._asked))
-            self._take_decision(next_decision(self._plan, self._groups))
+            self._take_decision(heard(lambda: next_decision(self._plan, self._groups)))
         return not self._ended
 
     def _finished_group(self, asked: Continue) -> FinishedGroup:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from ampler.core.contracts import error_seen_by, predicted_by
-from ampler.core.errors import InvalidInput, InvalidRule, InvalidSamples, RunFailed
+from ampler.core.errors import InvalidInput, InvalidSamples, RunFailed
 from ampler.core.failures import StopStudy, value_of
 from ampler.core.samples import Samples
 from ampler.core.settings import RATE
 from ampler.core.values import Continue, Decision, Finished, Observation, Plan, RunKey, Sample, Stop
 from ampler.running.one_run.execution import TRIES
+from ampler.running.ruling import followed, heard
 from ampler.running.work import Task
 from ampler.stats.rates import NUMBERS, neither_yes_nor_no
 from ampler.study.seeds import run_seed
@@ -103,18 +104,18 @@ class InstanceRun:
     def expected(self) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as the rule can say."""
         waiting = Counter(key.algorithm for key, trial in self._round.items() if isinstance(trial, Trial))
-        predicted = predicted_by(self._rule, self.samples)
+        predicted = heard(lambda: predicted_by(self._rule, self.samples))
         return waiting if predicted is None else {name: max(runs, waiting[name]) for name, runs in predicted.items()}
 
     def error(self) -> float | None:
         """Return the largest standard error of interest, as the rule's guard sees it; None when it is not known."""
-        return error_seen_by(self._rule, self.samples)
+        return heard(lambda: error_seen_by(self._rule, self.samples))
 
     def _decision(self) -> Decision:
         """Add what a complete round gave, in the order in which it was asked for, and ask the rule again."""
         try:
             self._add_round()
-            return self._rule(self.samples)
+            return followed(heard(lambda: self._rule(self.samples)), self.asked)
         except InvalidInput as problem:
             raise type(problem)(f"on instance {self.name!r}: {problem}") from problem
 
@@ -143,8 +144,6 @@ class InstanceRun:
 
     def _ask(self, sample: Sample) -> None:
         """Name the runs a decision wants, and look up which of them are known."""
-        if not isinstance(sample, Sample) or sample.total < 1 or not sample.counts.keys() <= self.asked.keys():
-            raise InvalidRule(f"a rule must ask for runs of {', '.join(self.asked)}, or stop, got {sample!r}")
         for algorithm, count in sample.counts.items():
             first = self.asked[algorithm]
             self.asked[algorithm] += count

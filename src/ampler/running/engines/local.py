@@ -2,7 +2,8 @@
 
 Every worker has a pipe of its own, so there is no lock that a killed one could take along, and the kernel tells the
 driver of its death, whatever its exit code. There are no threads: workers are forked from the thread that uses the
-pool, which is also the one whose end ends them.
+pool, which is also the one whose end ends them. Where the user's process has threads of its own, a copy of it could
+wait for ever for a lock that one of them holds: there workers are started afresh.
 
 Why a pool of our own: a solver may end its process in any way, and must cost its own run only. Pebble (5.2.3) waits
 for ever for a worker that leaves with exit code 0; with loky and the pools of the standard library a worker that dies
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,12 +24,12 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from ampler.core.errors import AmplerError
-from ampler.running.engines import Fate, Lost, Returned, cores, done
+from ampler.running.engines import Fate, Lost, Returned, cores, done, fresh
+from ampler.running.engines.worker import work_loop
 from ampler.running.one_run import guardian
 from ampler.running.one_run.functions import DEAF
-from ampler.running.one_run.processes import signal_name
-from ampler.running.work import Batch, Name, Task, Work, names_of
+from ampler.running.one_run.processes import alone, signal_name
+from ampler.running.work import Task, Work, names_of
 
 START = "fork" if sys.platform.startswith("linux") else "spawn"  # forked workers know lambdas and notebooks
 PATIENCE = 2.0  # seconds an idle worker has to leave by itself
@@ -43,10 +43,11 @@ class LocalPool:
         guardian.ensure()  # before any fork, so that all workers share it
         self._work = work
         self._context = multiprocessing.get_context(START)
+        self._sent = None if START != "fork" or alone() else fresh.sendable(work)
         self._workers: list[_Worker] = []
         try:
             for _ in range(workers):
-                self._workers.append(_Worker.start(self._context, work))
+                self._workers.append(self._started())
         except BaseException:  # Ctrl-C, or no more processes: those that live would be waited for at the end
             self.close(at_once=True)
             raise
@@ -95,15 +96,21 @@ class LocalPool:
         if worker.has_died():
             fates += worker.lost_and_returned()
             worker.clear()
-            self._workers[self._workers.index(worker)] = _Worker.start(self._context, self._work)
+            self._workers[self._workers.index(worker)] = self._started()
         return fates
+
+    def _started(self) -> _Worker:
+        """A new worker: forked, or, where other threads were alive in the beginning, afresh."""
+        if self._sent is None:
+            return _Worker.start(self._context, self._work)
+        return _Worker.start_afresh(self._context, self._sent)
 
 
 @dataclass(eq=False)
 class _Worker:
     """A worker, what it was asked for in that order, and at which run of the first it is."""
 
-    process: BaseProcess
+    process: BaseProcess | fresh.FreshProcess
     connection: Connection
     at: c_long
     death: int  # readable when the process has ended
@@ -114,10 +121,20 @@ class _Worker:
         """Start a worker."""
         ours, theirs = context.Pipe()
         at: c_long = context.RawValue(c_long, 0)
-        process = context.Process(target=_work_loop, args=(theirs, at, work, os.getpid()))  # type: ignore[attr-defined]
+        process = context.Process(target=work_loop, args=(theirs, at, work, os.getpid()))  # type: ignore[attr-defined]
         process.start()
         theirs.close()  # at once: a worker that is forked later must not hold it open
         return cls(process, ours, at, _death_of(process))
+
+    @classmethod
+    def start_afresh(cls, context: BaseContext, sent: bytes) -> _Worker:
+        """Start a worker as a new interpreter, and send it its work."""
+        ours, theirs = context.Pipe()
+        process, at = fresh.start(theirs)
+        theirs.close()
+        with suppress(OSError):  # it has died: `collect` will find out
+            ours.send_bytes(sent)
+        return cls(process, ours, at, os.pidfd_open(process.pid))
 
     def send(self, tasks: Sequence[Task]) -> None:
         self.waiting.append(tasks)
@@ -163,7 +180,7 @@ class _Worker:
             self.process.kill()
             self.process.join()
         self.connection.close()
-        if self.death != self.process.sentinel:
+        if self.death != getattr(self.process, "sentinel", None):
             os.close(self.death)
         self.process.close()
 
@@ -181,37 +198,3 @@ def _how(code: int | None) -> str:
         name = signal_name(-code)
         return f"it was ended by {name}{', perhaps for want of memory' if name == 'SIGKILL' else ''}"
     return f"it left with exit code {code}"
-
-
-# In the worker
-
-
-def _work_loop(connection: Connection, at: c_long, work: Work, driver: int) -> None:
-    """A worker's life: bound to the driver, it makes the runs of one chunk after the other."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # it ends at once, even in the middle of C code
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the driver only; commands inherit what is set here
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or we would not hear of the end of a command
-    guardian.bind_worker(driver)
-    os.register_at_fork(after_in_child=connection.close)  # what a run forks must not answer for us
-    line = os.fstat(connection.fileno()).st_ino
-    with suppress(EOFError):
-        while (names := connection.recv()) is not None:
-            answer = _answer(work, names, at)
-            if not _leads_to(line, connection):
-                os._exit(DEAF)
-            connection.send(answer)
-
-
-def _leads_to(line: int, connection: Connection) -> bool:
-    """Whether our connection is still what it was: a run may have closed it, and opened a file of the same number."""
-    try:
-        return os.fstat(connection.fileno()).st_ino == line
-    except OSError:
-        return False
-
-
-def _answer(work: Work, names: Sequence[Name], at: c_long) -> Batch | AmplerError:
-    try:
-        return work.run(names, at)
-    except AmplerError as problem:
-        return problem

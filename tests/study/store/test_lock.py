@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.study.store import open_store
+from ampler.study.store import lock, open_store
 from ampler.testing import contract_plan
 
 
@@ -150,3 +150,22 @@ def test_what_was_planted_in_the_place_of_the_lock_is_not_written_to(study, tmp_
     assert "\n" not in str(problem.value)
     assert target.read_text() == "precious"
     assert not (tmp_path / "made.txt").exists()
+
+
+def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_taken_anew(study, monkeypatch):
+    """The next one would lock the file that is there, and both would write."""
+    opened, really = [], lock._opened
+
+    def removed_at_first(path, about):
+        opened.append(really(path, about))
+        if len(opened) == 1:
+            path.unlink()
+        return opened[-1]
+
+    monkeypatch.setattr(lock, "_opened", removed_at_first)
+    held = lock.StudyLock(study)
+    try:
+        assert len(opened) == 2
+        assert os.fstat(held._file).st_ino == held.path.stat().st_ino
+    finally:
+        held.release()

@@ -264,6 +264,11 @@ def _policy(said: FailurePolicy | str | None) -> FailurePolicy | None:
 def _check_choices(where: object, encoding: object) -> None:
     if where is not None and not isinstance(where, Mapping):
         raise InvalidData(f'where must map columns to values, such as {{"dimension": 30}}, got {where!r}')
+    check_encoding(encoding)
+
+
+def check_encoding(encoding: object) -> None:
+    """Raise InvalidData unless Python knows an encoding of this name; None is none."""
     try:
         if encoding is not None:
             codecs.lookup(encoding)  # type: ignore[arg-type]

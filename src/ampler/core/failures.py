@@ -69,7 +69,7 @@ def as_policy(said: Any, name: str = "on_failure", *, error: type[InvalidInput] 
     Drop()
     """
     if isinstance(said, StopStudy | Drop | Penalty | Par):
-        return said
+        return _sensible(said, error)
     if isinstance(said, str):
         return StopStudy() if said == "stop" else failure_policy(said)
     raise error(
@@ -86,18 +86,40 @@ def failure_policy(text: str) -> FailurePolicy:
     """
     words = [part.partition("=") for part in text.replace(" ", "").split(",")]
     kind = tuple(name for name, _, _ in words)
-    try:
-        if text == "drop":
-            return Drop()
-        if kind == ("penalty",):
-            return Penalty(float(words[0][2]))
-        if kind in {("par",), ("par", "cutoff")}:
-            return Par(*(float(number) for _, _, number in words))
-    except ValueError:
-        pass
+    if text == "drop":
+        return Drop()
+    numbers = [_number(number) for _, _, number in words]
+    if None not in numbers and kind == ("penalty",):
+        return _sensible(Penalty(*numbers), InvalidData)  # type: ignore[arg-type]
+    if None not in numbers and kind in {("par",), ("par", "cutoff")}:
+        return _sensible(Par(*numbers), InvalidData)  # type: ignore[arg-type]
     raise InvalidData(
         f'what a failed run counts as must be "drop", "penalty=VALUE", "par=K" or "par=K,cutoff=SECONDS", got {text!r}'
     )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _sensible(policy: FailurePolicy, error: type[InvalidInput]) -> FailurePolicy:
+    """The policy, if its numbers can be values of runs."""
+    match policy:
+        case Penalty(value) if not _between(value, -math.inf):
+            raise error(f"the penalty of a failed run must be a finite number, got {value!r}")
+        case Par(factor) if not _between(factor, 0):
+            raise error(f"par=K multiplies the cutoff and must be positive, got {factor!r}; 10 is usual")
+        case Par(_, cutoff) if cutoff is not None and not _between(cutoff, 0):
+            raise error(f"the cutoff of par=K must be a positive number of seconds, got {cutoff!r}")
+    return policy
+
+
+def _between(number: Any, least: float) -> bool:
+    """Whether it is a finite number above the least one."""
+    return isinstance(number, int | float) and not isinstance(number, bool) and least < number < math.inf
 
 
 def policy_data(policy: FailurePolicy | None) -> Any:

@@ -92,13 +92,13 @@ def quoted(names: Iterable[object], most: int = 20) -> str:
     return listed((repr(shortened(str(name))) for name in names), most)
 
 
-def shortened(text: str) -> str:
-    """Return a text that fits into a sentence.
+def shortened(text: str, most: int = LONGEST_QUOTE) -> str:
+    """Return a text that fits into a sentence, or into `most` characters and a mark.
 
     >>> shortened("short"), len(shortened("x" * 10_000))
     ('short', 81)
     """
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def duration(seconds: float) -> str:

@@ -60,9 +60,9 @@ def test_without_a_pilot_there_is_a_rule_of_thumb(shell):
         (("--difference", "simple", "--effect", "0.5"), 2, "--effect is for the rule of thumb"),
         (("--difference", "simple", "--cost", "odd"), 2, "--cost must look like"),
         (("--difference", "simple", "--cost", "nobody=3"), 1, "costs must be of the algorithms"),
-        (("--difference", "simple", "--target", "most"), 1, "target must be one of"),
+        (("--difference", "simple", "--target", "most"), 2, "target must be one of"),
         (("--difference", "simple", "--available", "3"), 1, "however exact the runs"),
-        (("--difference", "simple", "--start", "1"), 1, "start must be 2 or more"),
+        (("--difference", "simple", "--start", "1"), 2, "start must be a whole number of 2 or more"),
     ],
 )
 def test_what_does_not_fit_is_told_in_one_sentence(shell, pilot, more, code, words):

@@ -222,11 +222,14 @@ def test_conditions_are_taken_apart_at_the_first_equals_sign():
         (gzip.compress(b"solver,problem,time\n", mtime=0)[:-3], (), "cannot be read"),
     ],
 )  # fmt: skip
-def test_bad_input_is_one_sentence_and_exit_code_1(shell, table, text, options, words):
+def test_bad_input_is_one_sentence_and_exit_code_1_and_2_where_the_options_alone_are_wrong(
+    shell, table, text, options, words
+):
     chosen = () if "--difference" in options else ("--difference", "simple")
     path = table(text) if text else table(b"")
     answer = shell("analyse", path, *chosen, *options)
-    assert answer.code == 1
+    alone = {"--on-failure", "--statistic", "--alpha", "--alternative"}.intersection(options)
+    assert answer.code == (2 if alone else 1)
     assert answer.out == ""
     assert answer.err.count("\n") == 1
     assert words in answer.err

@@ -138,3 +138,24 @@ def test_a_watch_says_what_has_become_of_a_file(tmp_path):
     os.truncate(file, 10)
     assert watch.loss(lambda: True) == "was cut off"
     assert not holds(file, None, "")
+
+
+def test_a_file_that_got_another_number_while_it_is_open_is_not_lost(study, runs, monkeypatch):
+    """Some file systems number their files anew; what is open here is still ours."""
+    with open_store(study) as store:
+        store.begin(contract_plan(), {})
+        store.add(runs(3))
+        monkeypatch.setattr(os, "stat", shifted(os.stat))
+        monkeypatch.setattr(os, "fstat", shifted(os.fstat))
+        store.add(runs(3, first=3))
+        store.make_sure()
+
+
+def shifted(look):
+    def at(*words, **more):
+        found = list(look(*words, **more))
+        found[1] += 1
+        exact = look(*words, **more)
+        return os.stat_result([*found], {"st_mtime_ns": exact.st_mtime_ns, "st_atime_ns": exact.st_atime_ns})
+
+    return at

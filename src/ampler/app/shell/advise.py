@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -18,6 +19,7 @@ from ampler.app.shell.options import (
     settings_options,
     table_options,
     takes,
+    told_as_usage,
     word_or_number,
 )
 from ampler.app.shell.output import WrongUsage, say, say_points, say_table, write_json
@@ -64,6 +66,9 @@ def advise(
     """
     from ampler import front
 
+    with told_as_usage():
+        _check_numbers(detect, effect, start, available, instance_cost, _costs(cost))
+        _check_target(word_or_number(target))
     if file is None:
         _without_pilot(detect, THUMB_EFFECT if effect is None else effect, json=json)
         return
@@ -83,6 +88,38 @@ def advise(
         write_json(advice.as_dict())
     else:
         _tell(advice)
+
+
+def _check_numbers(
+    detect: float,
+    effect: float | None,
+    start: int | None,
+    available: int | None,
+    instance_cost: float | None,
+    costs: Mapping[str, float] | None,
+) -> None:
+    """Refuse what no pilot could make right, before it is read."""
+    from ampler.core.checks import finite, integer, positive
+
+    positive("detect", detect)
+    if effect is not None:
+        positive("effect", effect)
+    if start is not None:
+        integer("start", start, 2, way_out="no variance can be estimated from less")
+    if available is not None:
+        integer("available", available, 2, way_out="so many instances must be there at least")
+    if instance_cost is not None and finite("instance-cost", instance_cost) < 0:
+        raise WrongUsage(f"--instance-cost must not be negative, got {instance_cost:g}")
+    for name, price in (costs or {}).items():
+        positive(f"the cost of {name!r}", price)
+
+
+def _check_target(target: Any) -> None:
+    from ampler.core.checks import choice
+    from ampler.core.choices import TargetWord
+
+    if target is not None and not (isinstance(target, int) and target > 0):
+        choice("target", target, get_args(TargetWord), "or say in how many comparisons")
 
 
 def _costs(words: list[str] | None) -> dict[str, float] | None:

@@ -25,6 +25,9 @@ from ampler.app.shell.rescue import rescue
 from ampler.app.shell.run import run
 from ampler.app.shell.status import status
 from ampler.core.errors import AmplerError
+from ampler.core.wording import shortened
+
+LONGEST = 1000  # characters of a sentence about what went wrong; data that it quotes may be endless
 
 app = typer.Typer(
     name="ampler",
@@ -93,7 +96,7 @@ def _told(problem: BaseException) -> int:
             note(said.getvalue().rstrip("\n"))
             return WRONG_USAGE
         case AmplerError():
-            note(f"ampler: {problem}")
+            note(f"ampler: {shortened(str(problem), LONGEST)}")
         case KeyboardInterrupt() | typer.Abort():
             note("ampler: interrupted")
             return INTERRUPTED

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ampler.app.shell.assured import belief_of, check_beside_assurance, tell_assured
-from ampler.app.shell.options import JsonOption, NumberOption, WholeOption, word_or_number
+from ampler.app.shell.options import JsonOption, NumberOption, WholeOption, from_options_alone, word_or_number
 from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
 from ampler.core.choices import Alternative, Test
 
@@ -23,6 +23,7 @@ Option = typer.Option
 WHOLE_PROFILE = 1000  # comparisons up to which the JSON document lists every level and power
 
 
+@from_options_alone
 def design(
     algorithms: Annotated[int | None, WholeOption(help="How many algorithms are compared.")] = None,
     vs_one: Annotated[

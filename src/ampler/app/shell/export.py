@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ampler.app.shell.options import told_as_usage
 from ampler.app.shell.output import say
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def export(
     from ampler.data.export import measure_names, write_runs, writer_for
     from ampler.study.store import read_store
 
-    check_not_input(table, study)
-    writer_for(table)  # a name that cannot be written is told before the study is read
+    with told_as_usage():  # a name that cannot be written is told before the study is read
+        check_not_input(table, study)
+        writer_for(table)
     with read_store(study) as store:
         wanted: Callable[[], Iterator[Observation]] = partial(_superseded, store) if superseded else store.observations
         number = write_runs(wanted(), table, measures=measure_names(wanted()))

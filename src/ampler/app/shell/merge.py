@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ampler.app.shell.output import note, say
+from ampler.app.shell.output import WrongUsage, note, say
 
 
 def merge(
@@ -24,6 +25,8 @@ def merge(
 
     Example: ampler merge part-*.db -o study.db
     """
+    if all(os.path.realpath(part) == os.path.realpath(output) for part in parts):
+        raise WrongUsage(f"there is nothing to merge into {output}: name the study files of the parts")
     from ampler.study import words
     from ampler.study.status import status_of
     from ampler.study.store import merge_stores, read_store

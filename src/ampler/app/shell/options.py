@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
 from types import UnionType
@@ -12,6 +13,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from ampler.app.shell.output import WrongUsage
+from ampler.core.errors import InvalidInput
 from ampler.core.settings import declared, types
 
 Option = typer.Option
@@ -54,6 +56,26 @@ StoreOption = Annotated[
     Path | None, Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
 ]
 WorkersOption = Annotated[int | None, WholeOption(help="Runs at the same time; default: one for each core.")]
+
+
+@contextmanager
+def told_as_usage() -> Iterator[None]:
+    """Have what options alone make wrong leave with the exit code of wrong usage; data are not read here."""
+    try:
+        yield
+    except InvalidInput as problem:
+        raise WrongUsage(str(problem)) from None
+
+
+def from_options_alone(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command that reads no data: whatever it refuses is wrong usage."""
+
+    @wraps(command)
+    def call(*words: Any, **said: Any) -> None:
+        with told_as_usage():
+            command(*words, **said)
+
+    return call
 
 
 def check_workers(workers: int | None) -> None:
@@ -146,10 +168,34 @@ def as_arguments(file: Path, said: Said) -> Said:
     """Return options as `analyse` and `advise` take them; WrongUsage when the kind of difference is not said."""
     from ampler.front import is_study_file
 
-    if said["difference"] is None and not is_study_file(file):
+    is_study = is_study_file(file)
+    if said["difference"] is None and not is_study:
         raise WrongUsage(f"say which difference is compared: {DIFFERENCES}")
+    with told_as_usage():
+        check_said(said, together=not is_study)
     columns = {name: several(said[name]) for name in SEVERAL if name in said}
     return said | columns | {"where": conditions(said["where"])}
+
+
+def check_said(said: Said, *, together: bool) -> None:
+    """Raise InvalidInput for options that no data could make right; `together`: no study file adds to them."""
+    from ampler.core.failures import as_policy
+    from ampler.core.settings import AnalysisSettings
+    from ampler.front import check_encoding
+    from ampler.stats.summaries import summary_of
+
+    given = {name: value for name, value in said.items() if value is not None}
+    for name in given.keys() & declared().keys():
+        check = declared()[name].check
+        if check is not None:
+            check(name, given[name])
+    if "on_failure" in given:
+        as_policy(given["on_failure"])
+    if "statistic" in given:
+        summary_of(given["statistic"])
+    check_encoding(given.get("encoding"))
+    if together:
+        AnalysisSettings(**{name: value for name, value in given.items() if name in declared()})
 
 
 def word_or_number(word: str | None) -> Any:

@@ -15,10 +15,10 @@ from ampler.app.shell.options import (
     settings_options,
     table_options,
     takes,
+    told_as_usage,
 )
-from ampler.app.shell.output import WrongUsage, say_lines
+from ampler.app.shell.output import say_lines
 from ampler.app.surroundings import load_matplotlib
-from ampler.core.errors import InvalidInput
 
 Option = typer.Option
 
@@ -43,11 +43,9 @@ def report(
     from ampler.core.files import check_not_input
     from ampler.report import report_format, subject_of, write_figures, write_report
 
-    try:
-        report_format(output)  # said before any work is done
+    with told_as_usage():  # said before any work is done
+        report_format(output)
         check_not_input(output, file)
-    except InvalidInput as problem:
-        raise WrongUsage(str(problem)) from None
     subject = subject_of(file, title=title, **as_arguments(file, asked))
     load_matplotlib()
     say_lines([f"Written: {write_report(subject, output)}"])  # never wrapped, so that it can be copied

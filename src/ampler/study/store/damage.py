@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ampler.core.errors import StoreError, StoreUnusable
-from ampler.core.wording import printable
+from ampler.core.wording import printable, shortened
 
 LONGEST = 160  # characters of what was found
 
@@ -17,8 +17,7 @@ SURPRISES = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError
 
 def damaged(path: Path, what: object) -> StoreUnusable:
     """Return the error for a damaged file: what was found, and how to save the rest."""
-    found = printable(" ".join(str(what).split()))
-    short = found if len(found) <= LONGEST else f"{found[:LONGEST]}…"
+    short = shortened(printable(" ".join(str(what).split())), LONGEST)
     return StoreUnusable(
         f"{path.name} is damaged ({short}); take it from a backup, or save every run that can be read:"
         f" ampler rescue {path.name} -o rescued.db"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -44,11 +45,11 @@ class FileWatch:
             return None
         if now is None:
             return "was removed or renamed"
-        if not _same(now, self._file):
+        if not (_same(now, self._file) or _is_open_here(now)):
             return "was replaced by another file"
         if self._file is not None and now.size < self._file.size:
             return "was cut off"
-        if not _same(log, self._beside):
+        if not (_same(log, self._beside) or _is_open_here(log)):
             return "lost the journal that lies beside it"
         if not is_sound():
             return "was overwritten"
@@ -78,3 +79,19 @@ def _look(path: Path) -> Look | None:
 def _same(now: Look | None, before: Look | None) -> bool:
     """Whether it is the same file; one that was not there before may have come."""
     return before is None or (now is not None and now.which == before.which)
+
+
+def _is_open_here(now: Look | None) -> bool:
+    """Whether this process has the file open: some file systems give a file new numbers while it is used."""
+    try:
+        opened = [os.fstat(int(number)) for number in os.listdir("/proc/self/fd") if _is_file(number)]
+    except OSError:
+        return False
+    return now is not None and now.which in {(found.st_dev, found.st_ino) for found in opened}
+
+
+def _is_file(number: str) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(int(number)).st_mode)
+    except OSError:  # the folder's own, closed by now
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import tomllib
@@ -49,7 +50,7 @@ class StudyFile:
 
 def read_study_file(path: str | PathLike[str]) -> StudyFile:
     """Read study.toml. Python modules it names are imported; InvalidPlan points at the line of what does not fit."""
-    file = Path(path).resolve()
+    file = _plain_file(path)
     written = _text(file)
     document = _parsed(file.name, written)
     top = Table(file.name, "", (), document, key_lines(written))
@@ -99,6 +100,16 @@ def _usual_allocation(document: dict[str, Any], policy: FailurePolicy) -> str:
     rule = document.get("rule", {})
     free = "se" not in document and isinstance(rule, dict) and set(rule) <= {"runs"}
     return "fixed" if free and isinstance(policy, Penalty | Par) else "optimal"
+
+
+def _plain_file(path: str | PathLike[str]) -> Path:
+    """The absolute path behind all links; nothing is opened that would have us wait, or has no end."""
+    if not isinstance(path, str | PathLike) or "\0" in str(path):
+        raise InvalidPlan(f"a study must be named by the path of its study.toml, got {path!r}")
+    file = Path(os.path.realpath(path))
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise InvalidPlan(f"a study must be a plain file, {file} is a pipe, socket or device; name another")
+    return file
 
 
 def _text(file: Path) -> str:

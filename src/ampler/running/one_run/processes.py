@@ -8,15 +8,16 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ampler.core.values import Limits
 from ampler.running.one_run import guardian
 from ampler.running.one_run.strays import Watch
 
+QUIET = 0.1  # seconds a command is known to the guardian by its mark and label alone
 GRACE = 5.0  # seconds between the request to end (SIGTERM) and the end (SIGKILL)
 MEMORY_LOOK = 0.1  # seconds between looks at the memory of a group, more when a look itself takes long
 CPU_LOOK = 0.01  # seconds between looks at the processor time of a group, at least
@@ -52,7 +53,7 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout, process.stderr:
-        group = Group(process.pid)
+        group = Group(process.pid, marked=True)
         try:
             sinks = {process.stdout.fileno(): out, process.stderr.fileno(): err}
             watched = group.watch(sinks, limits, began=began)
@@ -74,11 +75,11 @@ def started(
 
     Nothing of ours runs between fork and exec, so that the memory of this process is not copied and the start costs
     what it costs anybody: a study's `true` takes 0.6 ms, with a Python function in between 3 ms and more. The guardian
-    knows the command by a mark in its environment until it knows its group.
+    knows the command by a mark in its environment until it knows its group. The time is that at which Popen has last
+    looked into the environment, directly before it forks.
     """
-    environment = strays.environment(guardian.with_mark(os.environ))
+    environment = LastRead(strays.environment(guardian.with_mark(os.environ)))
     with guardian.labelling():
-        began = time.perf_counter()
         process = subprocess.Popen(
             argv,
             cwd=folder or None,
@@ -89,7 +90,25 @@ def started(
             process_group=0,
             bufsize=0,
         )
-    return process, began
+    return process, environment.at
+
+
+class LastRead(dict[str, str]):
+    """An environment that knows when it was last read: that is what Popen does before it forks."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__(variables)
+        self.at = time.perf_counter()
+
+    def items(self) -> ItemsView[str, str]:  # type: ignore[override]
+        """Return the variables."""
+        self.at = time.perf_counter()
+        return super().items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a variable."""
+        self.at = time.perf_counter()
+        return super().get(name, default)
 
 
 def drain(sinks: Mapping[int, Sink]) -> None:
@@ -108,11 +127,17 @@ def alone() -> bool:
 
 
 class Group:
-    """A process group of ours, known by its leader, which is a child of this process and not yet waited for."""
+    """A process group of ours, known by its leader, which is a child of this process and not yet waited for.
 
-    def __init__(self, leader: int) -> None:
+    One that was started `marked` is known to the guardian by its mark and label. It is told of the group only when that
+    has lived for a while: waking it takes time from the run that is measured, and most of it from the shortest.
+    """
+
+    def __init__(self, leader: int, *, marked: bool = False) -> None:
         self.leader = leader
-        guardian.watch(leader)  # what was forked bound has said so already; twice does no harm
+        self._told = not (marked and can_see_memory())
+        if self._told:
+            guardian.watch(leader)  # what was forked bound has said so already; twice does no harm
         self._death = os.pidfd_open(leader) if hasattr(os, "pidfd_open") else None
 
     def watch(
@@ -133,12 +158,17 @@ class Group:
         while not answered():
             passed = time.perf_counter() - began
             left = None if limits.timeout is None else limits.timeout - passed
-            for fd, _ in poll.poll(_milliseconds(left, memory.pause, cpu.pause, None if self._death else BLIND_LOOK)):
+            quiet = None if self._told else max(0.0, QUIET - passed)
+            look = None if self._death else BLIND_LOOK
+            ready = poll.poll(_milliseconds(left, quiet, memory.pause, cpu.pause, look))
+            passed = time.perf_counter() - began
+            for fd, _ in ready:
                 if fd != self._death and not _passed_on(fd, sinks[fd]):
                     poll.unregister(fd)
-            passed = time.perf_counter() - began
             if self.has_ended() and not answered():
                 return Ending("ended", passed)
+            if not self._told and passed >= QUIET:
+                self._tell()
             if limits.timeout is not None and passed >= limits.timeout:
                 return Ending("timeout", passed, cpu_seconds=cpu.look())
             if cpu.exceeded():
@@ -146,6 +176,10 @@ class Group:
             if memory.exceeded():
                 return Ending("memory", passed, cpu_seconds=cpu.look(), memory=memory.used)
         return Ending("answered", time.perf_counter() - began)
+
+    def _tell(self) -> None:
+        guardian.watch(self.leader)
+        self._told = True
 
     def has_ended(self) -> bool:
         """Say whether the leader has ended; it stays a zombie, so that its number cannot become another's."""
@@ -173,7 +207,8 @@ class Group:
     def end(self) -> tuple[int, float]:
         """Kill what is left of the group; return the leader's exit code and the processor time it used."""
         self.signal(signal.SIGKILL)
-        guardian.release(self.leader)
+        if self._told:
+            guardian.release(self.leader)
         if self._death is not None:
             os.close(self._death)
         try:

@@ -11,7 +11,7 @@ import pytest
 from living import alive, gone_within
 
 from ampler.core.values import Command, Instance, Limits
-from ampler.running.one_run import run_once
+from ampler.running.one_run import processes, run_once
 from ampler.running.one_run.guardian import client, script, with_mark
 
 
@@ -19,7 +19,7 @@ from ampler.running.one_run.guardian import client, script, with_mark
 def test_all_that_a_killed_process_was_running_ends_with_it(tmp_path, threads):
     code = textwrap.dedent(f"""
         import threading, time
-        from ampler.running.one_run import run_once
+        from ampler.running.one_run import processes, run_once
         from ampler.core.values import Command, Instance, Limits
         script = "sleep 300 & echo $! > {tmp_path}/grandchild; echo $$ > {tmp_path}/child; wait"
         def work():
@@ -79,11 +79,33 @@ def test_every_group_that_was_watched_is_released_when_its_run_has_ended(monkeyp
             told.append(group)
 
     monkeypatch.setattr(client, "_line", Line())
-    run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits())
+    run_once(Command("x", ("sh", "-c", "sleep 0.3; echo 5")), Instance("i"), 1, Limits())
 
     watched = {group for group in told if group > 0}
     assert watched
     assert {-group for group in told if group < 0} == watched
+
+
+def test_a_short_command_leaves_the_guardian_in_peace(monkeypatch):
+    """Waking it would take time from the run."""
+    told = []
+    run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits())  # it knows us by now
+    monkeypatch.setattr(client._line, "tell", lambda owner, group: told.append(group))
+    monkeypatch.setattr(processes, "QUIET", 60.0)
+
+    assert run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits()).value == 5.0
+    assert told == []
+
+
+def test_a_guardian_that_was_killed_is_replaced_before_the_next_command(monkeypatch):
+    run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits())
+    reading, writing = os.pipe()
+    os.close(reading)  # nobody listens
+    monkeypatch.setattr(client._line, "_pipe", writing)
+
+    run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits())
+
+    assert client._line._pipe != writing
 
 
 def test_threads_that_come_at_once_start_one_guardian(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -58,8 +59,24 @@ def with_mark(environment: Mapping[str, str]) -> dict[str, str]:
 
     For processes with several threads, where a child cannot announce itself between fork and exec.
     """
-    _line.tell(os.getpid(), 0)  # no group yet, but from now on our death is noticed
+    _introduce(os.getpid())
     return {**environment, script.MARK: script.mark_of(os.getpid())}
+
+
+def _introduce(owner: int) -> None:
+    """Have the death of an owner noticed from now on, before it has a group: once, as long as the guardian listens.
+
+    A pipe that nobody reads any more is in error.
+    """
+    poll = select.poll()
+    poll.register(ensure(), 0)
+    if owner not in _introduced or poll.poll(0):
+        _line.tell(owner, 0)
+        _introduced.clear()
+        _introduced.add(owner)
+
+
+_introduced: set[int] = set()  # this process, if it is
 
 
 def bind_worker(driver: int) -> None:

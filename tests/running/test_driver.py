@@ -19,7 +19,7 @@ from small_plans import SERIAL, kept, make, noisy
 
 from ampler.core.errors import EngineFailed, InvalidPlan, PlanMismatch, RunFailed, StoreError
 from ampler.core.failures import Drop, Penalty
-from ampler.core.values import Limits, Question
+from ampler.core.values import Limits, Question, RunKey
 from ampler.running import Progress, run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.seeds import run_seed
@@ -655,3 +655,33 @@ def test_a_study_finished_under_the_first_edition_stays_finished():
     assert ran(today, store)[1].new == 0
     assert kept(store) == before
     assert len(store.plans()) == 1
+
+
+class LosesAChunk(SerialExecutor):
+    """Loses the first chunk of several runs after it was made, as a worker does that dies before it can answer."""
+
+    def __init__(self):
+        self.lost = None
+        self.made = []
+
+    def submit(self, call, /, *arguments):
+        names = arguments[-1]
+        if self.lost is None and len(names) > 1:
+            self.lost = list(names)
+            gone = Future()
+            gone.set_exception(RuntimeError("the worker is gone"))
+            return gone
+        self.made += names
+        return super().submit(call, *arguments)
+
+
+def test_a_lost_chunk_of_several_runs_is_made_again_each_of_them_once():
+    plan, executor = make(rule=Fixed(runs=6)), LosesAChunk()
+    store, _ = ran(plan, executor=executor)
+
+    again = [name for name in executor.made if name in executor.lost]
+    assert sorted(again) == sorted(executor.lost)
+    attempts = [seen for seen in store.observations(superseded=True) if seen.key in {RunKey(*n) for n in executor.lost}]
+    assert [seen.status for seen in attempts] == ["lost", "ok"] * len(executor.lost)
+    assert kept(store) == kept(ran(plan)[0])
+    assert len(executor.made) == 4 * 3 * 6

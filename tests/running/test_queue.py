@@ -67,6 +67,21 @@ def test_an_algorithm_nobody_has_seen_is_tried_by_itself():
     assert [len(chunk) for chunk in chunks] == [5, 1, 1, 1]
 
 
+def test_a_run_of_unknown_time_shares_no_chunk_with_the_known_ones_behind_it():
+    queue = agenda_of(tasks("i1", "new", 2), tasks("i2", "a", 5), workers=1)
+
+    chunks = emptied(queue, pace_of(a=0.001))
+
+    assert [[task.key.algorithm for task in chunk] for chunk in chunks[:2]] == [["new"], ["new"]]
+    assert {task.key.algorithm for chunk in chunks[2:] for task in chunk} == {"a"}
+
+
+def test_two_runs_of_unknown_time_share_no_chunk_either():
+    queue = agenda_of(tasks("i1", "new", 1), tasks("i1", "newer", 1), workers=1)
+
+    assert [len(chunk) for chunk in emptied(queue, pace_of())] == [1, 1]
+
+
 def test_an_algorithm_nobody_has_seen_has_no_company_even_when_a_chunk_has_room():
     queue = agenda_of(tasks("i1", "a", 5), tasks("i1", "new", 5), tasks("i2", "a", 2000), workers=1)
     times = pace_of(a=0.001)

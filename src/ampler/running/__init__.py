@@ -10,6 +10,7 @@ In reading order:
 * `code`: changed code is asked about before anything runs
 * `instance`: one instance on its way; resuming is replaying
 * `ruling`: what a rule says, heard with care
+* `remaining`: what is still to be made
 * `queue`: which runs come next, and how many make a chunk
 * `work`: what travels to a worker and back; `instance_files`: whether the file of an instance is still the planned one
 * `engines`: who makes the runs

@@ -20,8 +20,10 @@ from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool
 from ampler.running.one_run import check_limits
+from ampler.running.remaining import last_carried_out
 from ampler.running.work import Task, Work
 from ampler.stats.rates import NUMBERS, neither_yes_nor_no
+from ampler.study.changes import PlanChange, plan_change
 from ampler.study.code.changes import CodeChange
 from ampler.study.forecast import first_runs
 from ampler.study.plan import begun_first
@@ -113,18 +115,27 @@ class Inspection:
         return {each.algorithm.name: each.seconds for each in self.findings if each.first.value is not None}
 
 
-def inspect_plan(plan: Plan, store: Store, *, report: Callable[[str], object] = lambda name: None) -> Inspection:
+def inspect_plan(
+    plan: Plan,
+    store: Store,
+    *,
+    report: Callable[[str], object] = lambda name: None,
+    announce: Callable[[PlanChange], object] = lambda change: None,
+) -> Inspection:
     """Run each algorithm of a plan on its first instance, and record what belongs to the study.
 
     A run that takes a few seconds at most is made twice with its seed, and once with another. Runs that are recorded
     already are not made again for the record, but where the code of an algorithm has changed: then nothing is recorded
-    of it, as nobody has said yet what that means. `report` is told the name of each algorithm before it is run.
+    of it, as nobody has said yet what that means. `report` is told the name of each algorithm before it is run, and
+    `announce` how the plan differs from the one under which runs were made.
     """
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
     plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
-    code = look_at_code(plan, store)
+    code, earlier = look_at_code(plan, store), last_carried_out(store)
     _begin(plan, store)
+    if earlier and store.begun() and (change := plan_change(earlier[0], record(plan))) is not None:
+        announce(change)
     code.without_changes().keep(store)
     trials = TrialRuns(plan, store, code.changes)
     with sigterm_as_interrupt():
@@ -188,7 +199,7 @@ def not_positive(plan: Plan, inspection: Inspection) -> str | None:
 def _begin(plan: Plan, store: Store) -> None:
     """Record the plan; where another stands in the way, say so if nothing but a check would be lost with it."""
     try:
-        store.begin(record(plan), environment())
+        store.begin(record(plan), {**environment(), "check": str(len(store.plans()))})
     except PlanMismatch as problem:
         tally = store.tally()
         if all(each.runs <= 2 for each in tally) and len({each.instance for each in tally}) == 1:

@@ -33,11 +33,13 @@ from ampler.running.instance_files import is_spoiled
 from ampler.running.one_run import check_limits
 from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
+from ampler.running.remaining import last_carried_out, run_seconds, still_to_make, superseded_attempts
 from ampler.running.ruling import heard
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
 from ampler.study.decided import check_decided
 from ampler.study.failing import Hopeless
+from ampler.study.forecast import Forecast
 from ampler.study.plan import begun_first
 from ampler.study.record import as_begun, record
 from ampler.study.stopping import decided as next_decision
@@ -46,6 +48,7 @@ from ampler.study.store import Journal, environment
 
 Report = Callable[[Progress], object]
 Announce = Callable[[PlanChange], object]
+Expect = Callable[[Forecast], object]
 Decided = Callable[[StudyDecision], object]
 
 REPORT_EVERY = 0.5  # seconds
@@ -65,27 +68,29 @@ def run_plan(
     again: bool = False,
     report: Report | None = None,
     announce: Announce | None = None,
+    expect: Expect | None = None,
     decided: Decided | None = None,
 ) -> Progress:
     """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance asked for.
 
     Runs are made by `workers` processes (default: one for each core), or by an executor of the kind of
     concurrent.futures. `report` is told of the progress now and then, `announce` before anything starts how the plan
-    differs from the one under which the recorded runs were made, and `decided` of each new decision over instances.
+    differs from the one under which the recorded runs were made, `expect` what is still to be made, and `decided` of
+    each new decision over instances.
     When every run of an algorithm fails from the start for one kind of reason, RunFailed says so and why, unless the
     study shall go on `despite_failures`.
     When the code of an algorithm is not that of its recorded runs, PlanMismatch asks before anything starts whether it
     is the `same` all the same, or those runs are made `again`; then the old ones are superseded.
     Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
     """
-    _check_arguments(workers, executor, report=report, announce=announce, decided=decided)
+    _check_arguments(workers, executor, report=report, announce=announce, expect=expect, decided=decided)
     checks.truth("retry_failed", retry_failed)
     checks.truth("despite_failures", despite_failures)
     checks.truth("same", same)
     checks.truth("again", again)
     for algorithm in plan.algorithms:
         check_limits(plan.limits_of(algorithm))
-    before = store.plans()[-1:]
+    before, earlier = store.plans()[-1:], last_carried_out(store)
     plan = as_begun(begun_first(plan, store.begun()), *before)
     kept = record(plan)
     if before:
@@ -93,9 +98,11 @@ def run_plan(
     code = settled_code(plan, store, same=same, again=again)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)
-    if announce is not None and before and store.begun() and (change := plan_change(before[0], kept)) is not None:
-        announce(change)
     number = workers or capacity_of(executor)
+    if announce is not None and earlier and store.begun() and (change := plan_change(earlier[0], kept)) is not None:
+        announce(change)
+    if expect is not None:
+        expect(still_to_make(plan, store, run_seconds(store), workers=number))
     driver = Driver(
         plan, store, kept, number, again=retry_failed, despite=despite_failures, report=report, decided=decided
     )
@@ -135,12 +142,6 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _superseded(store: Store) -> frozenset[Attempt]:
-    """The attempts that count no longer, because they were made with other code."""
-    given = store.superseded() if hasattr(store, "superseded") else ()
-    return frozenset((observation.key, observation.attempt) for observation in given)
-
-
 def _gone(superseded: Collection[Attempt], store: Store) -> set[RunKey]:
     """The runs of which no attempt counts."""
     if not superseded:
@@ -172,7 +173,7 @@ class Driver:
         self._hopeless: Hopeless | None = None  # under the policy to stop the first failure is the last
         if not despite and not isinstance(plan.policy, StopStudy):
             self._hopeless = Hopeless(tally, () if again else failures, instances=len(plan.instances))
-        self._superseded = _superseded(store)
+        self._superseded = superseded_attempts(store)
         self.meter = ProgressMeter(plan, tally, failed, _gone(self._superseded, store))
         self._times = RunTimes(tally)
         self._queue = TaskQueue([instance.name for instance in plan.instances], workers)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,8 @@ class Forecast:
     """The runs of a study and their computing time in seconds, at least and at most; what is not known is None.
 
     At least: the first runs are accurate enough on every instance. At most: the budget is spent on every instance,
-    all of it beyond the first runs by the slowest algorithm.
+    all of it beyond the first runs by the slowest algorithm. Where runs are `recorded` it is what comes beyond them, on
+    instances that are not finished.
     """
 
     instances: int
@@ -27,6 +29,7 @@ class Forecast:
     least_seconds: float | None
     most_seconds: float | None
     decides: bool = False  # whether what comes after the least is decided from the values then
+    recorded: int = 0
 
     @property
     def least_wall(self) -> float | None:
@@ -50,23 +53,48 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
     >>> told.least_runs, told.most_runs, told.least_wall, told.most_wall
     (60, 150, 60.0, 195.0)
     """
-    instances = first_instances(plan)
     first = first_runs(plan)
-    least = sum(first.values())
-    most = None if plan.study_rule is not None else _most_runs(plan, least)
-    least_seconds = most_seconds = None
-    if first.keys() <= seconds.keys():
-        least_seconds = sum(count * seconds[name] for name, count in first.items())
-        most_seconds = None if most is None else least_seconds + (most - least) * _slowest(plan, seconds)
+    share = Share(first, further_runs(plan, sum(first.values())))
+    return summed(plan, [share] * first_instances(plan), seconds, workers=workers)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one instance takes: the runs of each algorithm that are missing, and how many may follow if it is known."""
+
+    missing: Mapping[str, int]
+    further: int | None
+
+
+def summed(
+    plan: Plan, shares: Sequence[Share], seconds: Mapping[str, float], *, workers: int, recorded: int = 0
+) -> Forecast:
+    """Return what the shares of instances take together, beside runs that are `recorded`."""
+    missing: Counter[str] = Counter()
+    for share in shares:
+        missing.update(share.missing)
+    known = [each.further for each in shares if each.further is not None]
+    further = sum(known) if len(known) == len(shares) else None
+    least = most = None
+    if missing.keys() <= seconds.keys():
+        least = float(sum(count * seconds[name] for name, count in missing.items()))
+        most = None if further is None else least + further * _slowest(plan, seconds)
     return Forecast(
-        instances,
+        len(shares),
         workers,
-        least_runs=instances * least,
-        most_runs=None if most is None else instances * most,
-        least_seconds=None if least_seconds is None else instances * least_seconds,
-        most_seconds=None if most_seconds is None else instances * most_seconds,
+        least_runs=missing.total(),
+        most_runs=None if further is None else missing.total() + further,
+        least_seconds=least,
+        most_seconds=most,
         decides=plan.study_rule is not None,
+        recorded=recorded,
     )
+
+
+def further_runs(plan: Plan, asked: int) -> int | None:
+    """Return how many runs may follow on an instance after those asked for so far; None when nobody knows."""
+    most = None if plan.study_rule is not None else _most_runs(plan, asked)
+    return None if most is None else max(0, most - asked)
 
 
 def first_instances(plan: Plan) -> int:
@@ -106,7 +134,8 @@ def _most_runs(plan: Plan, least: int) -> int | None:
 
 
 def _slowest(plan: Plan, seconds: Mapping[str, float]) -> float:
-    return max((seconds[each.name] for each in plan.algorithms if not each.deterministic), default=0.0)
+    times = [seconds.get(each.name, 0.0) for each in plan.algorithms if not each.deterministic]
+    return max(times, default=0.0)
 
 
 def _deterministic(plan: Plan) -> list[str]:

@@ -53,13 +53,16 @@ def expected(forecast: Forecast) -> str:
     'As far as one instance can tell, the study will take 60 to 150 runs and 60 seconds to 3.2 minutes with 2 workers \
 (2 minutes to 6.5 minutes of computing).'
     """
+    if forecast.recorded and not forecast.instances:
+        return f"Nothing is left to be made: {count(forecast.recorded, 'run')} recorded."
+    more = f" more, beside the {forecast.recorded:,} that are recorded," if forecast.recorded else ""
     runs = f"{forecast.least_runs:,}"
     if forecast.decides:
         span = _span(forecast.least_wall, forecast.least_wall)
         time = "" if span is None else f" and {span} with {count(forecast.workers, 'worker')}"
-        return f"Until it is decided how the study goes on, it will take {runs} runs{time}."
+        return f"Until it is decided how the study goes on, it will take {runs} runs{more}{time}."
     if forecast.most_runs is None:
-        return f"The study will take at least {runs} runs."
+        return f"The study will take at least {runs} runs{more.rstrip(',')}."
     if forecast.most_runs > forecast.least_runs:
         runs += f" to {forecast.most_runs:,}"
     span, computing = (
@@ -67,9 +70,25 @@ def expected(forecast: Forecast) -> str:
         _span(forecast.least_seconds, forecast.most_seconds),
     )
     if span is None:
-        return f"The study will take {runs} runs; how long is not known while an algorithm gives no value."
+        rest = "how long is not known while an algorithm gives no value"
+        return f"The study will take {runs} runs{more.rstrip(',')}; {rest}."
     workers = "1 worker" if forecast.workers == 1 else f"{forecast.workers} workers ({computing} of computing)"
-    return f"As far as one instance can tell, the study will take {runs} runs and {span} with {workers}."
+    return f"As far as one instance can tell, the study will take {runs} runs{more} and {span} with {workers}."
+
+
+def to_come(forecast: Forecast) -> str | None:
+    """Say what a study that is gone on with will still take; None when nothing is recorded, or nothing is missing.
+
+    >>> from ampler.study.forecast import Forecast
+    >>> to_come(Forecast(3, 2, 47, 120, None, None, recorded=2088))
+    '2,088 runs recorded, 47 to 120 more to be made on 3 instances.'
+    """
+    if not forecast.recorded or not forecast.instances:
+        return None
+    least, most = forecast.least_runs, forecast.most_runs
+    span = f"at least {least:,}" if most is None else f"{least:,}" if most == least else f"{least:,} to {most:,}"
+    on = count(forecast.instances, "instance")
+    return f"{count(forecast.recorded, 'run')} recorded, {span} more to be made on {on}."
 
 
 def standing(status: StudyStatus) -> str:

@@ -35,7 +35,7 @@ def check(
     Example: ampler check study.toml
     """
     from ampler.running.check import refuse_what_does_not_run
-    from ampler.study.forecast import forecast
+    from ampler.running.remaining import still_to_make
     from ampler.study.store import open_store
     from ampler.study.toml import read_study_file
 
@@ -44,8 +44,8 @@ def check(
     with open_store(store or file.path.with_suffix(".db")) as opened:
         found = _inspected(file.plan, opened)
         opened.make_sure()
-        kept = opened.path.name
-    told = forecast(file.plan, found.seconds, workers=workers or file.workers or _cores())
+        kept, number = opened.path.name, workers or file.workers or _cores()
+        told = still_to_make(file.plan, opened, found.seconds, workers=number)
     if json:
         write_json(_document(file, found, told))
     else:
@@ -59,7 +59,12 @@ def _inspected(plan: Plan, store: Any) -> Inspection:
     from ampler.running.check import inspect_plan
 
     try:
-        return inspect_plan(plan, store, report=_say_where if sys.stderr.isatty() else _say_nothing)
+        return inspect_plan(
+            plan,
+            store,
+            report=_say_where if sys.stderr.isatty() else _say_nothing,
+            announce=lambda change: note(f"The plan has changed. {change}"),
+        )
     except KeyboardInterrupt:
         note("Interrupted. First runs that have ended are recorded.")
         raise typer.Exit(INTERRUPTED) from None

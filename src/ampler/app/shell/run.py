@@ -14,6 +14,7 @@ from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan, StudyDecision
+    from ampler.study.forecast import Forecast
     from ampler.study.store import SqliteStore
 
 
@@ -109,6 +110,13 @@ def _tell(decision: StudyDecision) -> None:
             note(sentence)
 
 
+def _expect(forecast: Forecast) -> None:
+    from ampler.study.words import to_come
+
+    if (sentence := to_come(forecast)) is not None:
+        note(sentence)
+
+
 def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | None, given: Mapping[str, Any]) -> None:
     from ampler.app.shell.progress import Display
     from ampler.running import run_plan, words
@@ -125,6 +133,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
                 executor=executor,
                 report=display,
                 announce=lambda change: note(f"The plan has changed. {change}"),
+                expect=_expect,
                 decided=None if plan.study_rule is None else _tell,
                 **given,
             )

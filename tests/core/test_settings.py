@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ampler.core.errors import InvalidInput
+from ampler.core.failures import Penalty
 from ampler.core.settings import AnalysisSettings, declared, types
 
 
@@ -46,3 +47,9 @@ def test_a_setting_that_does_not_fit_is_named_with_what_came(asked, sentence):
 def test_a_statistic_has_a_name_even_if_it_is_a_function():
     assert AnalysisSettings(difference="simple", statistic="median").statistic_name == "median"
     assert AnalysisSettings(difference="simple", statistic=np.ptp).statistic_name == "ptp"
+
+
+def test_a_penalty_below_the_floor_counts_as_the_floor():
+    assert AnalysisSettings(difference="percent", floor=1e-8, failures=Penalty(1e-12)).failures == Penalty(1e-8)
+    assert AnalysisSettings(difference="percent", floor=1e-8, failures=Penalty(5.0)).failures == Penalty(5.0)
+    assert AnalysisSettings(difference="percent", failures=Penalty(1e-12)).failures == Penalty(1e-12)

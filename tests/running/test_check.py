@@ -121,3 +121,18 @@ def test_a_value_that_cannot_be_divided_by_is_told_before_the_study_is_lost_to_i
     if warned:
         assert said.startswith("zero gave 0 on i")
         assert "say floor = 1e-8" in said
+
+
+def test_a_recorded_value_that_cannot_be_divided_by_is_told_too():
+    plan = make_plan(
+        question=Question("percent"),
+        algorithms={"a": noisy, "b": noisy},
+        instances=["i1", "i2"],
+        rule=Fixed(runs=4),
+        count="all",
+    )
+    store, last = MemoryStore(), plan.instances[1].name
+    inspect_plan(plan, store)
+    assert not_positive(plan, inspect_plan(plan, store)) is None
+    store.add([Observation(RunKey(last, "b", 3), -0.5)])
+    assert not_positive(plan, inspect_plan(plan, store)).startswith(f"b gave -0.5 on {last}, and percent differences")

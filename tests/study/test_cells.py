@@ -61,3 +61,17 @@ def test_ratios_need_positive_values():
     runs = Runs.from_columns(["i"] * 4, ["a", "a", "b", "b"], [1.0, -1.0, 2.0, 3.0])
     with pytest.raises(InvalidData, match="the statistic of algorithm 'a' on instance 'i' is 0"):
         cell_statistics(runs, plan_of(difference="percent"))
+
+
+def test_a_yes_is_one_whatever_the_unit():
+    runs = Runs.from_columns(["i"] * 4, ["a", "a", "b", "b"], [1.0, 1.0, 0.0, 1.0])
+    plain, noise = cell_statistics(runs, plan_of(statistic="rate"))
+    theta, variances = cell_statistics(runs, plan_of(statistic="rate"), unit=0.25)
+    np.testing.assert_allclose(theta, plain / 0.25)
+    np.testing.assert_allclose(variances, noise / 0.25**2)
+    assert (variances[0] > 0).all()
+
+
+def test_no_penalty_lies_below_the_floor():
+    theta, _ = cell_statistics(RUNS, plan_of(Penalty(1.0), floor=3.0))
+    assert theta[1, 1] == 3.5

@@ -122,6 +122,15 @@ def _between(number: Any, least: float) -> bool:
     return isinstance(number, int | float) and not isinstance(number, bool) and least < number < math.inf
 
 
+def lifted(policy: FailurePolicy, floor: float | None) -> FailurePolicy:
+    """Return a policy under a floor, below which no value counts, a penalty neither.
+
+    >>> lifted(Penalty(0.0), 1e-8)
+    Penalty(value=1e-08)
+    """
+    return Penalty(max(policy.value, floor)) if isinstance(policy, Penalty) and floor is not None else policy
+
+
 def policy_data(policy: FailurePolicy | None) -> Any:
     """Return a policy as plain data, in the words of study.toml; None when there is none.
 

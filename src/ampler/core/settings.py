@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 from ampler.core.checks import choice, integer, positive, share, simple_if_rate
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, GuardEdition, Test, Weights
 from ampler.core.errors import InvalidData, InvalidDesign
-from ampler.core.failures import FailurePolicy
+from ampler.core.failures import FailurePolicy, lifted
 
 if TYPE_CHECKING:
     from ampler.core.values import Question
@@ -140,6 +140,8 @@ class AnalysisSettings:
                 f"alternative {self.alternative!r} needs a reference, as in a comparison of all with all no side is"
                 " special; name one or use 'two-sided'"
             )
+        if self.failures is not None:
+            object.__setattr__(self, "failures", lifted(self.failures, self.floor))
         object.__setattr__(self, "family_alpha", self.alpha if self.margin is None else self.alpha / 2)
 
     @property

@@ -6,8 +6,9 @@ The runs are the first of the study, and recorded as such: nothing is wasted, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from ampler.core.contracts import Store
@@ -108,6 +109,13 @@ class Inspection:
 
     instance: str
     findings: tuple[FirstRun, ...]
+    recorded_below: tuple[Observation, ...] = ()  # runs of earlier days whose values no ratio can divide by
+
+    @property
+    def seen(self) -> Iterator[Observation]:
+        """The first runs of every algorithm, and the second ones where there are any."""
+        for finding in self.findings:
+            yield from (each for each in (finding.first, finding.second) if each is not None)
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -149,7 +157,7 @@ def inspect_plan(
             pool.close(at_once=True)
             raise
         pool.close(at_once=False)
-    return Inspection(trials.instance, tuple(findings))
+    return Inspection(trials.instance, tuple(findings), _recorded_below(plan, store))
 
 
 def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
@@ -172,28 +180,35 @@ def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
 def _refuse_what_is_no_yes_or_no(plan: Plan, inspection: Inspection) -> None:
     if plan.question.statistic != RATE:
         return
-    for finding in inspection.findings:
-        for seen in (finding.first, finding.second):
-            if seen is not None and seen.value is not None and seen.value not in (0.0, 1.0):
-                raise RunFailed(
-                    f"{neither_yes_nor_no(seen.value)} from algorithm {finding.algorithm.name!r} on"
-                    f" {inspection.instance!r}; {NUMBERS}"
-                )
+    for seen in inspection.seen:
+        if seen.value is not None and seen.value not in (0.0, 1.0):
+            raise RunFailed(
+                f"{neither_yes_nor_no(seen.value)} from algorithm {seen.key.algorithm!r} on {seen.key.instance!r};"
+                f" {NUMBERS}"
+            )
 
 
 def not_positive(plan: Plan, inspection: Inspection) -> str | None:
     """Say which algorithm gave a value that the plan's differences cannot divide by; None when all is well."""
     if plan.question.difference == "simple" or plan.question.floor is not None:
         return None
-    for finding in inspection.findings:
-        for seen in (finding.first, finding.second):
-            if seen is not None and seen.value is not None and seen.value <= 0:
-                return (
-                    f"{finding.algorithm.name} gave {seen.value:g} on {inspection.instance}, and"
-                    f" {plan.question.difference} differences need positive values: one mean that is not ends the"
-                    " study; say floor = 1e-8, as which smaller values count, or difference = 'simple'"
-                )
+    for seen in (*inspection.seen, *inspection.recorded_below):
+        if seen.value is not None and seen.value <= 0:
+            return (
+                f"{seen.key.algorithm} gave {seen.value:g} on {seen.key.instance}, and"
+                f" {plan.question.difference} differences need positive values: one mean that is not ends the"
+                " study; say floor = 1e-8, as which smaller values count, or difference = 'simple'"
+            )
     return None
+
+
+def _recorded_below(plan: Plan, store: Store) -> tuple[Observation, ...]:
+    """The first recorded value, on any instance, that the plan's differences cannot divide by, if there is one."""
+    if plan.question.difference == "simple" or plan.question.floor is not None:
+        return ()
+    names = {algorithm.name for algorithm in plan.algorithms}
+    asked = (each for each in store.observations() if each.key.algorithm in names)
+    return tuple(islice((each for each in asked if each.value is not None and each.value <= 0), 1))
 
 
 def _begin(plan: Plan, store: Store) -> None:

@@ -184,7 +184,8 @@ def _refuse_nonpositive(samples: Samples, contrasts: Contrasts, theta: Floats) -
     place = int(theta.argmin())
     raise InvalidSamples(
         f"{contrasts.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
-        f'{samples.algorithms[place]!r}; use difference="simple", a floor for the values, or shift them'
+        f'{samples.algorithms[place]!r}; use difference="simple", or a floor (floor = 1e-8), as which smaller values'
+        " count"
     )
 
 

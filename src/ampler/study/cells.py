@@ -6,9 +6,10 @@ import numpy as np
 
 from ampler.core.arrays import Bools, Floats
 from ampler.core.errors import InvalidData
-from ampler.core.failures import values_under
+from ampler.core.failures import lifted, values_under
 from ampler.core.runs import Runs, floored
 from ampler.core.values import Plan
+from ampler.stats.rates import Rate
 from ampler.stats.summaries import summary_of
 
 
@@ -22,10 +23,11 @@ def cell_statistics(runs: Runs, plan: Plan, *, unit: float = 1.0) -> tuple[Float
     summary = summary_of(plan.question.statistic)
     shape = len(runs.instances), len(plan.algorithms)
     theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    own, later = (1.0, unit) if isinstance(summary, Rate) else (unit, 1.0)  # a yes is 1, whatever the unit
     for place, values in zip(np.ndindex(shape), _cells(runs, plan), strict=True):
         if len(values) >= (1 if certain[place[1]] else 2):
-            theta[place] = summary(values / unit)
-            variances[place] = 0.0 if certain[place[1]] else summary.spread(values / unit)
+            theta[place] = summary(values / own) / later
+            variances[place] = 0.0 if certain[place[1]] else summary.spread(values / own) / later**2
     if plan.question.difference != "simple":
         _refuse(theta <= 0, theta, runs, plan)
     return theta, variances
@@ -33,7 +35,8 @@ def cell_statistics(runs: Runs, plan: Plan, *, unit: float = 1.0) -> tuple[Float
 
 def _cells(runs: Runs, plan: Plan) -> list[Floats]:
     """The values that count, cell by cell, in the order of the runs."""
-    value, counted = values_under(floored(runs, plan.question.floor), plan.policy)
+    floor = plan.question.floor
+    value, counted = values_under(floored(runs, floor), lifted(plan.policy, floor))
     names = {algorithm.name: place for place, algorithm in enumerate(plan.algorithms)}
     places = np.array([names[name] for name in runs.algorithms])
     cell = (runs.instance * len(names) + places[runs.algorithm])[counted]

@@ -87,3 +87,18 @@ def test_the_papers_runs_say_that_runs_suffice_and_instances_lack(shell, public_
     assert document["pilot_instances"] == 57
     shares = {part["second"]: part["noise_share"] for part in document["parts"]}
     assert shares["no-TSK"] < 0.05 < shares["no-SWT"]
+
+
+def test_a_floor_is_an_option_and_the_error_without_it_names_it(shell, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = [
+        "solver,problem,value",
+        *(f"{s},p{i},{0.0 if i == 0 else rng.random()}" for i in range(6) for s in "ab" * 4),
+    ]
+    path = tmp_path / "errors.csv"
+    path.write_text("\n".join(rows))
+    asked = ("advise", path, "--difference", "log-ratio", "--detect", 0.5, "--start", 3)
+    refused = shell(*asked)
+    assert refused.code == 1
+    assert "a floor, such as 1e-8" in " ".join(refused.err.split())
+    assert shell(*asked, "--floor", "1e-3").code == 0

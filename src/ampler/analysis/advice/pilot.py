@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ampler.analysis.blocks import Blocks
+from ampler.analysis.blocks import Blocks, check_positive
 from ampler.core.arrays import Floats, Interval
 from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
@@ -98,6 +98,7 @@ class Pilot:
 
 def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats, instance_cost: float = 0.0) -> Pilot:
     """Split the variance of each pair's differences, and keep what tells the cost of an accuracy."""
+    check_positive(blocks, contrasts)
     theta, variances = blocks.theta, blocks.variances
     if contrasts.difference == "simple":  # the others are ratios, which know no unit
         exponents = blocks.exponents[:, None]

@@ -82,8 +82,8 @@ def part_rows(advice: Advice) -> list[list[str]]:
 
 
 def sentences(clauses: Iterable[str]) -> Iterator[str]:
-    """Yield clauses with a capital and a full stop."""
-    return (f"{clause[0].upper()}{clause[1:]}." for clause in clauses)
+    """Yield clauses with a capital and a full stop, sentences as they are."""
+    return (f"{clause[0].upper()}{clause[1:].removesuffix('.')}." for clause in clauses)
 
 
 # without a pilot --------------------------------------------------------------------------------------------------

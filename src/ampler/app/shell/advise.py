@@ -34,7 +34,7 @@ THUMB_EFFECT = 0.5  # that `--detect` means for the rule of thumb, unless said o
 @takes(
     asked=settings_options("difference", "reference", "power", "alpha", power="Wanted power: 0.8 if not said."),
     tested=settings_options(
-        "test", "alternative", "statistic", alternative="Two-sided if not said.", statistic="mean if not said."
+        "test", "alternative", "statistic", "floor", alternative="Two-sided if not said.", statistic="mean if not said."
     ),
     table=table_options(),
 )

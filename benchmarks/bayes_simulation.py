@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from ampler.stats.bayes import posterior, shared_posteriors
+from ampler.stats.bayes import Areas, posterior, shared_posteriors
 from ampler.stats.bayes.verdicts import CERTAIN, agreed_verdict
 
 Floats = NDArray[np.float64]
 Generator = np.random.Generator
-Instances = Callable[[Generator, int], tuple[Floats, Floats]]  # deviations of the differences, and their errors
 
 SEED = 1929  # fixed before the first look
 COMPARISONS = 21
@@ -51,9 +50,6 @@ class Held:
     precision_new: float
     studies: int
 
-    def error(self, share: float) -> float:
-        return sqrt(max(share * (1 - share), 0.01) / self.studies)
-
 
 def _equal(rng: Generator, n: int, tau: float) -> tuple[Floats, Floats]:
     return rng.normal(0, tau, n), np.ones(n)
@@ -73,8 +69,11 @@ def _budget_related(rng: Generator, n: int, tau: float) -> tuple[Floats, Floats]
 
 
 def _related(rng: Generator, n: int, tau: float, spread: float) -> tuple[Floats, Floats]:
-    error, rest = rng.normal(size=(2, n))
-    return tau * (0.6 * error + 0.8 * rest), np.exp(spread * error)
+    """Errors that are lognormal, and a difference that is correlated with them."""
+    se, rest = np.exp(spread * rng.normal(size=n)), rng.normal(size=n)
+    grown = np.exp(spread**2)
+    standardised = (se - np.sqrt(grown)) / np.sqrt((grown - 1) * grown)
+    return tau * (0.6 * standardised + 0.8 * rest), se
 
 
 KINDS: dict[str, Callable[[Generator, int, float], tuple[Floats, Floats]]] = {
@@ -149,7 +148,7 @@ def judged(truth: Truth, studies: int, seed: int = SEED, certain: float = CERTAI
 def _study(truth: Truth, rng: Generator, certain: float) -> list[float]:
     effects, n = truth.effects(rng), truth.instances
     table = (rng.normal(size=(n, COMPARISONS)) + rng.normal(size=(n, 1))) / sqrt(2) + effects
-    plain = [posterior(y, margin=truth.margin).areas for y in table.T]
+    plain = _students(table, truth.margin)
     shared = [one.areas for one in shared_posteriors(table, margin=truth.margin).comparisons]
     true = np.where(effects < -truth.margin, "less", np.where(effects > truth.margin, "more", "equivalent"))
     alone, learnt = (np.array([agreed_verdict([areas], certain) for areas in each]) for each in (plain, shared))
@@ -170,6 +169,14 @@ def _study(truth: Truth, rng: Generator, certain: float) -> list[float]:
         differences(alone),
         differences(both),
     ]
+
+
+def _students(table: Floats, margin: float) -> list[Areas]:
+    """The plain posteriors of all columns at once: with equal weights that of the mean is Student's t."""
+    n = len(table)
+    mean, error = table.mean(axis=0), table.std(axis=0, ddof=1) / sqrt(n)
+    less, more = (stdtr(n - 1, (side * mean - margin) / error) for side in (-1, 1))
+    return [Areas.of_tails(float(low), float(high)) for low, high in zip(less, more, strict=True)]
 
 
 # --- looking again and again ------------------------------------------------------------------------------------------

@@ -12,8 +12,12 @@ from time import process_time
 
 import numpy as np
 
+from ampler.analysis import analyse_runs
+from ampler.analysis.bayes import bayes_of
 from ampler.analysis.compare import compare, equivalence
 from ampler.core.choices import Test
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 from ampler.design.detect import DetectGoal
 from ampler.stats.bayes.posterior import posterior
 from ampler.stats.bayes.rankings import rank_posterior
@@ -45,6 +49,7 @@ def main() -> int:
         "sign flips of 21 comparisons, 9 999 flips": (lambda: compared(table, "sign-flip"), 1000.0),
         "a plan after a pilot, A = 22": (plan_after_pilot, 50.0),
         "posteriors of 21 comparisons, all of it": (lambda: everything(table, errors), 1500.0),
+        "analysis.bayes of 22 algorithms on 57 instances, all of it": (all_probable(), 1500.0),
         "ranking of 22 algorithms": (lambda: ranking(table), 330.0),
     }
     return print_table(rows_of(tasks)) | beside_baycomp(table[:, 0])
@@ -94,6 +99,19 @@ def everything(table: np.ndarray, errors: np.ndarray) -> None:
         signed_rank(y, margin=0.02)
     shared_posteriors(table, margin=0.02)
     ranking(table)
+
+
+def all_probable() -> Callable[[], object]:
+    """Everything that `analysis.bayes` gives, beyond the analysis: posteriors, verdicts, other models, rankings."""
+    rng = np.random.default_rng(5)
+    level = 100 + rng.normal(0, 10, (57, 1, 1)) + rng.normal(0, 2, (57, 22, 1))
+    values = level + rng.normal(0, 3, (57, 22, 10))
+    instance, algorithm, _ = np.indices(values.shape)
+    runs = Runs.from_columns(
+        [f"i{k}" for k in instance.ravel()], [f"a{k}" for k in algorithm.ravel()], values.ravel().tolist()
+    )
+    analysis = analyse_runs(runs, AnalysisSettings(difference="percent", reference="a0", margin=0.02))
+    return lambda: bayes_of(analysis).as_dict()
 
 
 def ranking(table: np.ndarray) -> None:

@@ -88,3 +88,14 @@ def test_what_cannot_be_fitted_is_a_sentence(differences):
 
     assert family.comparisons == {}
     assert "a shared prior needs" in family.problem
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-300, 1e200])
+def test_the_unit_does_not_matter_however_small_or_large(unit):
+    _, differences = made()
+
+    plain = family_of(differences, PAIRS, reference="a", margin=0.1, level=0.95)
+    scaled = family_of(unit * differences, PAIRS, reference="a", margin=unit * 0.1, level=0.95)
+
+    for pair in PAIRS:
+        assert scaled.comparisons[pair].areas.less == pytest.approx(plain.comparisons[pair].areas.less, abs=1e-9)

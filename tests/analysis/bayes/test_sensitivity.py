@@ -1,8 +1,10 @@
 """Other models of the same comparison."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from ampler import analyse
 from ampler.analysis.bayes.sensitivity import sensitivity_of
 from ampler.stats.bayes import posterior, signed_rank
 
@@ -42,3 +44,24 @@ def test_a_single_exact_difference_is_told_why_the_robust_model_refuses_it():
 
     assert "the robust model cannot be used when exact differences" in found.problem
     assert found.signed_rank is not None
+
+
+@pytest.mark.slow
+def test_autorank_agrees_on_every_pair_of_published_classifiers(public_data):
+    autorank = pytest.importorskip("autorank")
+    table = pd.read_csv(public_data / "benavoli2017_accuracies_mean.csv")
+    theirs = autorank.autorank(
+        table.set_index("dataset"), approach="bayesian", rope=1, rope_mode="absolute", random_state=1
+    ).posterior_matrix
+
+    bayes = analyse(table, difference="simple", better="higher", margin=1).bayes
+
+    assert len(bayes.sensitivity) == 10
+    for each in bayes.sensitivity:
+        ours = bayes.chances(each.signed_rank)
+        pair = theirs.loc[each.first, each.second]
+        turned = not isinstance(pair, tuple)
+        first, same, second = theirs.loc[each.second, each.first][::-1] if turned else pair
+        for found, expected in ((ours.worse, first), (ours.equivalent, same), (ours.better, second)):
+            p = min(max(expected, 1e-4), 1 - 1e-4)
+            assert abs(found - expected) <= 4 * np.sqrt(2 * p * (1 - p) / 50_000)

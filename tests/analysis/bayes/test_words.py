@@ -1,5 +1,7 @@
 """What is probable, in sentences and tables."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ from ampler.analysis.bayes.words import (
 from ampler.core.errors import InvalidInput
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.core.values import Caution
 
 
 def made(shifts=(0.0, 0.05, 0.0, 0.01), rows=15, sd=0.01, **options):
@@ -172,3 +175,10 @@ def test_rates_are_told_in_percentage_points_in_sentences_and_tables():
     header, line = bayes_lines(bayes)
     assert "mean, points" in header
     assert f"{100 * each.posterior.mean:.0f}" in line
+
+
+def test_claims_that_stopping_biased_are_said_to_be_so_first():
+    bayes = made()
+    biased = dataclasses.replace(bayes.analysis, warnings=(Caution("biased", "Runs ended early."),)).bayes
+
+    assert bayes_headline(biased) == f"Biased by when runs ended, not to be claimed: {bayes_headline(bayes)}"

@@ -96,7 +96,9 @@ def _between(differences: Floats, places: Mapping[Pair, int], first: str, second
 def _varying(table: Floats) -> tuple[Codes, Codes]:
     """The largest complete block, without what never varies in it: that is known, and nothing is learnt from it."""
     rows, columns = largest_block(~np.isnan(table))
-    varies = table[np.ix_(rows, columns)].std(axis=0) > 0 if len(rows) else np.zeros(len(columns), dtype=bool)
+    block = table[np.ix_(rows, columns)]
+    largest = np.abs(block).max(initial=0.0)
+    varies = (block / largest).std(axis=0) > 0 if largest > 0 else np.zeros(len(columns), dtype=bool)
     if not varies.any():
         raise InvalidData(f"a shared prior needs differences that vary on {FEWEST} or more complete instances")
     return rows, columns[varies]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ampler.analysis.bayes.conclusions import Bayes, Chances, Probable
 from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words, table_factor, unit_header
-from ampler.analysis.words import CLAIM_NOTHING, LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased, text_table
+from ampler.analysis.words import LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased, text_table
 from ampler.core.arrays import Interval
 from ampler.core.wording import count, digits, listed
 from ampler.stats.bayes.verdicts import CERTAIN, SHARED_FROM
@@ -31,6 +31,7 @@ PRECISION = (
     " precision and difference are related: use equal weights unless few instances hit the budget and difficulty has"
     " nothing to do with the difference"
 )
+BIASED = "Biased by when runs ended, not to be claimed: "
 SMALLEST = 0.001  # probability that is told
 HANGS = 0.95  # a claim whose probability falls below this under another model hangs on the model
 
@@ -40,7 +41,7 @@ HANGS = 0.95  # a claim whose probability falls below this under another model h
 
 def bayes_headline(bayes: Bayes) -> str:
     """Say how many comparisons have which verdict; first, if nothing should be claimed."""
-    warning = CLAIM_NOTHING if is_biased(bayes.analysis) else ""
+    warning = BIASED if is_biased(bayes.analysis) else ""
     return warning + _counted(bayes)
 
 

@@ -94,7 +94,7 @@ def _draw_bars(ax: Axes, data: BestData) -> None:
     """P(best) at the right of the squares, with its number and the chance to be first."""
     size = len(data.algorithms)
     start, width = size + 0.2, max(2.0, BARS * size)
-    last = start + 1.6 * width
+    last = start + 1.85 * width
     ax.set_xlim(-0.6, last + 0.2 * width)
     ax.barh(range(size), width * data.best, left=start, height=0.6, color=BLUE)
     ax.vlines(start, -0.5, size - 0.5, color=GREY, linewidth=0.6)

@@ -134,6 +134,6 @@ def _checked(differences: Floats) -> Floats:
         raise InvalidData("a shared prior needs every comparison on every instance: leave out the incomplete instances")
     if len(table) < FEWEST:
         raise InvalidData(f"a shared prior needs {FEWEST} or more instances, got {len(table)}")
-    if not (table.std(axis=0) > 0).all():
+    if not (np.ptp(table, axis=0) > 0).all():
         raise InvalidData("a shared prior needs differences that vary in every comparison: leave out those that do not")
     return table

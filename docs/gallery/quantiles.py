@@ -6,5 +6,5 @@ from ampler.plots import draw_quantiles, quantiles_data
 
 rng = np.random.default_rng(2019)
 results = {"instance": [f"i{k}" for k in range(60)], "old": 10 + rng.exponential(3, 60), "new": np.full(60, 10.0)}
-analysis = am.analyse(pd.DataFrame(results), difference="simple", better="lower")
+analysis = am.analyse(pd.DataFrame(results), difference="simple", better="lower", algorithms=["old", "new"])
 ax = draw_quantiles(quantiles_data(analysis, "old", "new"))

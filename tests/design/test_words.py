@@ -51,6 +51,16 @@ def test_powers_that_are_borrowed_from_the_t_test_are_said_to_be():
     assert borrowed_sentence(simulated) is None
 
 
+def test_tests_that_judge_together_have_no_ranks_and_are_run_for_real():
+    question = Ask(comparisons=7, effect=0.5, power=0.8, test="bootstrap-t", algorithms=8, reference=True)
+    answer = answer_to(question)
+    assert rank_rows(answer) == []
+    assert not any("strictest" in hint.sentence for hint in hints(question, answer))
+    assert "Run for real on simulated differences, the step-down's mean power is 0.8" in simulated_sentence(
+        question, answer
+    )
+
+
 def test_the_settings_of_a_question_reach_the_design():
     question = Ask(
         comparisons=4,

@@ -26,6 +26,7 @@ from ampler.stats.power import paired_power, t_instances
 Wanted = Literal["instances", "effect", "power"]
 
 SIMULATION_WORK = 500_000  # random numbers for one simulation: some hundredths of a second
+RESAMPLED = 15  # times as much for tests whose power no formula gives: about a second
 MOST_REPLICATIONS = 4000  # the second decimal of the mean power is then certain to about one
 FEWEST_REPLICATIONS = 100
 FULL_TABLE = 30  # with more comparisons, the table shows only some of the ranks
@@ -162,10 +163,14 @@ def design_in_words(design: Design) -> str:
 def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
     """Return the tests by rank, strictest first; if there are very many, the first, the last and some between.
 
+    There are none where a test judges all comparisons together.
+
     >>> design = required_instances(comparisons=3, effect=0.5, power=0.8)
     >>> [(row.rank, round(row.power, 3)) for row in rank_rows(design)]
     [(1, 0.743), (2, 0.793), (3, 0.869)]
     """
+    if not _has_ranks(design):
+        return []
     ranks = _shown_ranks(design.comparisons, most)
     levels = divided_levels(design.comparisons + 1 - ranks, design.comparisons, design.alpha, design.correction)
     powers = paired_power(design.instances, design.effect, levels, test=design.test, alternative=design.alternative)
@@ -216,7 +221,7 @@ def hints(ask: Ask, design: Design) -> Iterator[Hint]:
     if ask.correction == "bonferroni" and design.comparisons > 1:
         other = {"correction": "holm"}
         yield Hint(f"Holm's procedure, as sound as Bonferroni's, would {_instead(ask, design, other)}.", other)
-    elif ask.target != "worst" and design.comparisons > 1:
+    elif ask.target != "worst" and design.comparisons > 1 and _has_ranks(design):
         yield _worst_case(ask, design)
 
 
@@ -245,7 +250,7 @@ def simulated_sentence(ask: Ask, design: Design) -> str | None:
     None for a single comparison, which has no family to step through, and for families too large to simulate at once.
     """
     K, work = design.comparisons, scenario_of(design.terms, design.instances, design.effect).work
-    replications = min(MOST_REPLICATIONS, SIMULATION_WORK // work)
+    replications = min(MOST_REPLICATIONS, SIMULATION_WORK * (1 if _has_ranks(design) else RESAMPLED) // work)
     if K == 1 or replications < FEWEST_REPLICATIONS:
         return None
 
@@ -254,7 +259,7 @@ def simulated_sentence(ask: Ask, design: Design) -> str | None:
         return float(check.mean_power or 0.0)
 
     real = K - K // 2
-    whose = f"{_steps(design)}'s" if paired_test(design.test).family is None else "the step-down's"
+    whose = f"{_steps(design)}'s" if _has_ranks(design) else "the step-down's"
     return (
         f"Run for real on simulated differences, {whose} mean power is {mean_power(0):.2f} when all {K:,} "
         f"differences are real and {mean_power(K - real):.2f} when {real:,} of them {'is' if real == 1 else 'are'}."
@@ -271,7 +276,7 @@ Holm on 40 instances, as measured for normal differences. The target simulated r
     True
     """
     test = paired_test(design.test)
-    if test.family is None or design.target == "simulated":
+    if _has_ranks(design) or design.target == "simulated":
         return None
     name, few = test.plural, t_instances(design.instances, design.test)
     return (
@@ -345,8 +350,12 @@ def _procedure(design: Design) -> str:
 
 def _steps(design: Design) -> str:
     """What holds the tests together, by name."""
-    test = paired_test(design.test)
-    return design.correction.capitalize() if test.family is None else test.procedure.name
+    return design.correction.capitalize() if _has_ranks(design) else paired_test(design.test).procedure.name
+
+
+def _has_ranks(design: Design) -> bool:
+    """Whether its tests are done one by one, each at the level of its rank."""
+    return paired_test(design.test).family is None
 
 
 def _shown_ranks(comparisons: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:

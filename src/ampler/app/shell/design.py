@@ -277,6 +277,9 @@ def _tell_ranks(answer: Design) -> None:
     from ampler.design.words import rank_rows
 
     rows = rank_rows(answer)
+    if not rows:
+        print()
+        return
     say_table(
         ("rank of the p-value", "level", "power"),
         [(f"{row.rank:,}", f"{row.level:.3g}", f"{row.power:.3f}") for row in rows],

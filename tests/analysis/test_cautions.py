@@ -90,14 +90,14 @@ def test_rows_copied_within_a_cell():
     values = healthy()
     values[4, 1, 10:] = values[4, 1, :10]
     sentence = warnings_of(runs_of(values))["repeated-runs"]
-    assert "In 1 cells" in sentence
+    assert "In 1 cell " in sentence
     assert "a1 on i4" in sentence
 
 
 def test_rows_copied_within_a_cell_are_seen_beside_a_run_of_its_own():
     values = healthy(runs=11)
     values[4, 1, 5:10] = values[4, 1, :5]
-    assert "In 1 cells" in warnings_of(runs_of(values))["repeated-runs"]
+    assert "In 1 cell " in warnings_of(runs_of(values))["repeated-runs"]
 
 
 def test_missing_cells():
@@ -225,6 +225,9 @@ def test_budget_and_accuracy():
     found = warnings_of(runs_of(values), se=0.05, budget=12)
     assert found["budget"].startswith("30 instances ended at the budget of 12 runs: i0, i1,")
     assert "exceeds 0.05 on 1 of 30 instances (i2); by the guarded estimate" in found["accuracy"]
+    missed = int(found["accuracy"].removesuffix(".").rpartition(" ")[2])
+    assert f"; {30 - missed} of them reached the accuracy with their last runs (i0, i1, " in found["budget"]
+    assert "reached" not in warnings_of(runs_of(values), budget=12)["budget"]
 
 
 def test_the_guard_is_approximate_for_statistics_it_does_not_know():

@@ -142,6 +142,9 @@ def test_failed_runs_are_counted_and_what_they_count_as_is_said():
     assert "1 run failed; failed runs were left out." in paragraph(
         analyse(frame, difference="simple", better="lower", on_failure=Drop())
     )
+    assert "25 runs in all, 24 of them with a value that is used." in paragraph(
+        analyse(frame, difference="simple", better="lower", on_failure=Drop())
+    )
     assert "about the runs that succeeded (runs that gave a value: a 12 of 13, b 12 of 12)." in paragraph(
         analyse(frame, difference="simple", better="lower", on_failure=Drop())
     )
@@ -177,3 +180,29 @@ def test_names_in_the_paragraph_are_escaped_for_latex(nasty, nasty_names):
 
     assert r"\$\textbackslash{}frac\{\$ with each of the others" in text
     assert nasty_names[3] not in text
+
+
+def test_pairs_of_runs_and_folds_are_said():
+    import pandas as pd
+
+    rows = [
+        (a, f"d{i}", fold, 5.0 + i + k + (fold * i) % 3)
+        for i in range(6)
+        for fold in range(4)
+        for k, a in enumerate("ab")
+    ]
+    frame = pd.DataFrame(rows, columns=["classifier", "dataset", "fold", "accuracy"])
+    text = paragraph(frame, difference="simple", paired="fold")
+    assert "Runs with the same fold were compared with each other" in text
+    assert "The runs are folds of a cross-validation, which are not independent" in text
+    assert "Nadeau & Bengio 2003" in text
+    assert "Nadeau" not in paragraph(frame.rename(columns={"fold": "run"}), difference="simple")
+
+
+def test_one_value_of_each_algorithm_is_one_run():
+    import pandas as pd
+
+    frame = pd.DataFrame({"dataset": list("abcdef"), "old": [1.0, 2, 3, 4, 5, 7], "new": [2.0, 2.5, 4, 5, 5.5, 9]})
+    assert "Each algorithm had 1 run on each instance, 12 runs in all." in paragraph(
+        frame, difference="simple", better="lower"
+    )

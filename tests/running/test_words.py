@@ -25,6 +25,12 @@ def test_what_was_done_names_spent_budgets_and_failed_runs_only_where_there_are_
     )
 
 
+def test_one_run_that_failed_is_one():
+    progress = Progress(1, 1, runs=1, new=1, seconds=0.0, rate=1.0, failures=1)
+    assert "1 run failed and gave no value." in carried_out("s", progress, [], "s.db")
+    assert "1 run is recorded in s.db" in carried_out("s", progress, [], "s.db")
+
+
 def test_what_was_done_names_the_commonest_failure():
     badly = Progress(2, 2, runs=40, new=12, failures=3)
 

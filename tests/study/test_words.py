@@ -74,6 +74,15 @@ def test_where_a_study_stands_names_only_what_there_is():
     assert odd.endswith(" 4 further instances were not needed. 7 runs are not asked for by the plan and stay unused.")
 
 
+def test_one_of_a_thing_is_one():
+    one = replace(STATUS, sessions=1, runs=1, untouched=1, unused=1, instances=STATUS.instances[:1])
+    said = standing(one)
+    assert "1 of 1 instance is finished; 1 run is recorded" in said
+    assert "in 1 session." in said
+    assert "1 further instance was not needed." in said
+    assert "1 run is not asked for by the plan and stays unused." in said
+
+
 def test_each_instance_has_a_row_with_a_cell_for_every_column():
     rows = standing_rows(STATUS)
     assert rows == [["i1", "10", "20", "0", "0.0523", "budget spent"], ["i2", "1", "0", "1", "", "waiting"]]

@@ -544,7 +544,11 @@ def _warnings(
         cautions.pseudoreplication(blocks),
         None if settings.are_rates else cautions.duplicates(blocks),
         cautions.repeated_runs(prepared.cells),
-        cautions.budget_spent([row.instance for row in accuracy if row.at_budget], settings.budget),
+        cautions.budget_spent(
+            [row.instance for row in accuracy if row.at_budget],
+            [row.instance for row in accuracy if row.at_budget and row.guarded_error <= (settings.se or 0.0)],
+            settings.budget,
+        ),
         _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),

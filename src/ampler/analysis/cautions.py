@@ -73,7 +73,7 @@ def _consequence(other: OtherPolicy) -> str:
     if other.note:
         return f"nothing can be said: {other.note}"
     if not other.changed:
-        return f"every decision stays the same ({other.instances} instances)"
+        return f"every decision stays the same ({count(other.instances, 'instance')})"
     others = [pair for pair in other.changed if pair not in other.reversed]
     kinds = (("reverse", other.reversed), ("change", others))
     found = [f"{count(len(some), 'decision')} would {verb} ({_pairs(some)})" for verb, some in kinds if some]
@@ -164,13 +164,14 @@ def _by_instances(comparisons: Sequence[Comparison]) -> str:
     return listed(parts, SHOWN)
 
 
-def budget_spent(names: Sequence[str], budget: int | None) -> Caution | None:
-    """Instances that ended at the budget may not have the accuracy that was wanted."""
+def budget_spent(names: Sequence[str], reached: Sequence[str], budget: int | None) -> Caution | None:
+    """Instances that ended at the budget may not have the accuracy that was wanted; some have `reached` it there."""
     if not names:
         return None
-    return Caution(
-        "budget", f"{count(len(names), 'instance')} ended at the budget of {budget} runs: {', '.join(names)}."
-    )
+    said = f"{count(len(names), 'instance')} ended at the budget of {budget} runs: {', '.join(names)}"
+    last = "its last run" if len(reached) == 1 else "their last runs"
+    also = f"; {len(reached)} of them reached the accuracy with {last} ({listed(reached, SHOWN)})" if reached else ""
+    return Caution("budget", f"{said}{also}.")
 
 
 def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: str) -> Caution | None:
@@ -248,9 +249,9 @@ def pseudoreplication(blocks: Blocks) -> Caution | None:
     example = next(iter(repeated))
     return Caution(
         "pseudoreplication",
-        f"Going by their names, {sum(repeated.values())} instances are repeated runs of {len(repeated)} problems"
-        f" (as {example!r}, {repeated[example]} times): the sample size would be {distinct}, not"
-        f" {len(blocks.instances)}, and the p-values far too small; give the problem as instance.",
+        f"Going by their names, {sum(repeated.values())} instances are repeated runs of"
+        f" {count(len(repeated), 'problem')} (as {example!r}, {repeated[example]} times): the sample size would be"
+        f" {distinct}, not {len(blocks.instances)}, and the p-values far too small; give the problem as instance.",
     )
 
 
@@ -282,7 +283,7 @@ def repeated_runs(cells: Cells) -> Caution | None:
     i, k = found[0]
     return Caution(
         "repeated-runs",
-        f"In {len(found)} cells the second half of the runs repeats the first, value by value (first:"
+        f"In {count(len(found), 'cell')} the second half of the runs repeats the first, value by value (first:"
         f" {cells.algorithms[k]} on {cells.instances[i]}): copied rows or shared seeds; they make the accuracy look"
         " better than it is.",
     )

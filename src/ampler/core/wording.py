@@ -72,6 +72,15 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def count_are(number: int, noun: str) -> str:
+    """Return a number of things with their noun and verb.
+
+    >>> count_are(1, "run"), count_are(2, "run")
+    ('1 run is', '2 runs are')
+    """
+    return f"{count(number, noun)} {'is' if number == 1 else 'are'}"
+
+
 def listed(names: Iterable[str], most: int) -> str:
     """Return the first names, and how many more there are.
 

@@ -130,15 +130,24 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
         yield from _rule(origin.plan.rule, analysis)
     counts = [runs for row in analysis.accuracy for runs in row.runs if runs]
     least, most = min(counts), max(counts)
-    each = f"{least} runs" if least == most else f"between {least} and {most} runs"
+    each = count(least, "run") if least == most else f"between {least} and {most} runs"
     where = "on each instance it has" if analysis.incomplete else "on each instance"
     where = where if analysis.single is None else "there"
-    yield Sentence(f"Each algorithm had {each} {where}, {sum(counts):,} runs in all")
+    total = sum(counts)
+    used = "" if total == analysis.runs else f", {analysis.runs:,} of them with a value that is used"
+    yield Sentence(f"Each algorithm had {each} {where}, {total:,} runs in all{used}")
     yield from _belonging_together(analysis)
-    if analysis.at_budget:
-        several = len(analysis.at_budget) > 1
-        noun = "instances" if several else "instance"
-        yield Sentence(f"On {len(analysis.at_budget)} {noun} the budget of {analysis.settings.budget:,} runs was spent")
+    yield from _budget(analysis)
+
+
+def _budget(analysis: Analysis) -> Iterator[Sentence]:
+    """Where the budget was spent, and where that was before the accuracy was reached."""
+    spent = [row for row in analysis.accuracy if row.at_budget]
+    short = [row for row in spent if not row.guarded_error <= (analysis.settings.se or 0.0)]
+    if spent:
+        missed = "" if len(short) == len(spent) else f", on {len(short)} of them before the accuracy was reached"
+        budget = f"the budget of {analysis.settings.budget:,} runs was spent"
+        yield Sentence(f"On {count(len(spent), 'instance')} {budget}{missed}")
 
 
 def _belonging_together(analysis: Analysis) -> Iterator[Sentence]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from ampler.core.wording import short_duration
+from ampler.core.wording import count, count_are, short_duration
 
 if TYPE_CHECKING:
     from ampler.core.values import Progress
@@ -44,10 +44,10 @@ def carried_out(
     short = sum(reason == "budget spent" for reason in reasons)
     return " ".join(
         [
-            f"{name}: {_all_finished(progress.instances)}; {progress.runs} runs are recorded in {where},"
+            f"{name}: {_all_finished(progress.instances)}; {count_are(progress.runs, 'run')} recorded in {where},"
             f" {progress.new} of them new.",
             *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
-            *([f"{progress.failures} runs failed and gave no value{why}."] if progress.failures else []),
+            *([f"{count(progress.failures, 'run')} failed and gave no value{why}."] if progress.failures else []),
         ]
     )
 

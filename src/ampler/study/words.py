@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ampler.core.values import Plan
-from ampler.core.wording import count, duration, short_duration
+from ampler.core.wording import count, count_are, duration, short_duration
 from ampler.design.words import noise_sentence
 from ampler.sampling.rules import Accuracy
 from ampler.study.plan import design_of
@@ -95,12 +95,16 @@ def standing(status: StudyStatus) -> str:
     """Say where a study stands."""
     why = "" if status.failure is None else f" Runs failed {status.failure}."
     failed = f", {status.failures} of them without a value" if status.failures else ""
-    untouched = f" {status.untouched} further instances were not needed." if status.untouched else ""
-    unused = f" {status.unused} runs are not asked for by the plan and stay unused." if status.unused else ""
+    further = "1 further instance was" if status.untouched == 1 else f"{status.untouched} further instances were"
+    untouched = f" {further} not needed." if status.untouched else ""
+    are = "is not asked for by the plan and stays" if status.unused == 1 else "are not asked for by the plan and stay"
+    unused = f" {count(status.unused, 'run')} {are} unused." if status.unused else ""
     part = f" (part {status.part})" if status.part else ""
+    finished = "is" if len(status.instances) == 1 else "are"
     return (
-        f"{status.name}{part}: {status.finished} of {len(status.instances)} instances are finished; {status.runs} runs"
-        f" are recorded{failed}, {short_duration(status.seconds)} of computing in {status.sessions} sessions."
+        f"{status.name}{part}: {status.finished} of {count(len(status.instances), 'instance')} {finished} finished;"
+        f" {count_are(status.runs, 'run')} recorded{failed}, {short_duration(status.seconds)} of computing in"
+        f" {count(status.sessions, 'session')}."
         f"{why}{untouched}{unused}{''.join(f' {note}' for note in status.notes)}"
     )
 
@@ -133,7 +137,8 @@ def missing_parts(merged: Merged) -> str | None:
         return None
     more = " …" if len(merged.missing) > PARTS_SHOWN else ""
     shown = ", ".join(merged.missing[:PARTS_SHOWN]) + more
-    return f"{len(merged.missing)} parts are not among the files: {shown}; merge again when they are there."
+    they = "it is" if len(merged.missing) == 1 else "they are"
+    return f"{count_are(len(merged.missing), 'part')} not among the files: {shown}; merge again when {they} there."
 
 
 def put_together(merged: Merged, finished: int, where: str) -> str:
@@ -141,7 +146,7 @@ def put_together(merged: Merged, finished: int, where: str) -> str:
     total = len(merged.plan.instances)
     done = f"all {total}" if finished == total else f"{finished} of {total}"
     rest = "" if finished == total else " The others are left out of an analysis until they are."
-    return f"{merged.plan.name}: {merged.runs} runs are in {where}; {done} instances are finished.{rest}"
+    return f"{merged.plan.name}: {count_are(merged.runs, 'run')} in {where}; {done} instances are finished.{rest}"
 
 
 def saved_from(rescued: Rescued, source: str, where: str) -> str:

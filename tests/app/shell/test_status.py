@@ -44,7 +44,7 @@ def test_a_finished_study_is_shown_per_instance_and_algorithm(study, shell):
 
     assert answer.code == 0
     assert "small: 2 of 2 instances are finished; 8 runs are recorded, 4 of them without a value" in answer.words
-    assert "1 further instances were not needed" in answer.words
+    assert "1 further instance was not needed" in answer.words
     rows = [line.split() for line in answer.out.splitlines() if line.strip().startswith("i")]
     assert rows[0] == ["instance", "good", "bad", "failed", "worst", "SE", "state"]
     assert sorted(row[1:] for row in rows[1:]) == [["2", "2", "2", "runs", "done"]] * 2

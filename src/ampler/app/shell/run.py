@@ -153,10 +153,11 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
 def _kept(store: SqliteStore) -> str:
     """What an interrupted study has on record; where its file is lost, what has become of it."""
     from ampler.core.errors import StoreError
+    from ampler.core.wording import count_are
 
     try:
         store.make_sure()
     except StoreError as problem:
         return str(problem)
     recorded = sum(tally.runs for tally in store.tally())
-    return f"{recorded} runs are recorded in {store.path.name}; the same command goes on from there."
+    return f"{count_are(recorded, 'run')} recorded in {store.path.name}; the same command goes on from there."

@@ -8,6 +8,7 @@ In reading order:
 * `checks`: what every store insists on
 * `places`: where a study file can be
 * `connections`: files made sure of before they are used, and SQLite's errors in our words
+* `tidying`: readers that leave nothing beside the file
 * `structure`: whether a file is built as ours are; `patience`: the work that reading it may take
 * `damage`: the sentence for a file that is damaged
 * `lock`: one writer at a time; `filesystem`: where locks cannot be relied on

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
@@ -14,6 +15,7 @@ from ampler.study.store.filesystem import on_network
 from ampler.study.store.patience import Patience, size_of
 from ampler.study.store.schema import check_version, migrate
 from ampler.study.store.structure import check_to_read, check_to_write
+from ampler.study.store.tidying import TidyReader, nobody_writes, nothing_pending
 
 # What a stranger wrote into the schema calls no functions, and cells that reach beyond their page are noticed.
 DISTRUST = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0")
@@ -50,7 +52,9 @@ def connection_to_write(path: Path) -> sqlite3.Connection:
 
 
 def connection_to_read(path: Path) -> sqlite3.Connection:
-    """Connect to a study file that is there, to read it only."""
+    """Connect to a study file that is there, to read it only; nothing is left beside it when it is closed."""
+    if nobody_writes(path):
+        return _checked_reader(path, "mode=ro&immutable=1")
     try:
         return _checked_reader(path, "mode=ro")
     except sqlite3.OperationalError as problem:
@@ -65,7 +69,10 @@ def connection_to_read(path: Path) -> sqlite3.Connection:
 
 def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
     where = f"file:{quote(str(path))}?{mode}"
-    connection = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    tidy = path if nothing_pending(path) else None
+    options: dict[str, Any] = {"uri": True, "timeout": WAIT, "isolation_level": None, "check_same_thread": False}
+    connection = sqlite3.connect(where, factory=TidyReader, **options)
+    connection.tidy = tidy
     try:
         _distrust(connection)
         connection.execute(READ_ONLY)

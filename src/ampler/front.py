@@ -27,6 +27,7 @@ from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import PlanChange
 from ampler.study.detect_rule import Detect
 from ampler.study.evidence import Evidence, evidence_of_study
+from ampler.study.forecast import Forecast
 from ampler.study.plan import Count, as_algorithms, make_plan, run_costs
 from ampler.study.store import open_store
 
@@ -422,16 +423,18 @@ class Study:
         again: bool = False,
         report: Callable[[Progress], object] | None = None,
         announce: Callable[[PlanChange], object] | None = None,
+        expect: Callable[[Forecast], object] | None = None,
         decided: Callable[[StudyDecision], object] | None = None,
     ) -> Analysis:
         """Make the runs that the study file lacks, and say what they allow to conclude.
 
         Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
         executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
-        before anything starts, how the plan differs from the one of the recorded runs; `decided` is told of each new
-        decision over instances, whose `reason` is for people. When every run of an algorithm fails from the start, the
-        study stops with the reason, unless it shall go on `despite_failures`. When the code of an algorithm has changed
-        since its runs were made, say whether it gives the `same` values all the same, or those runs are made `again`.
+        before anything starts, how the plan differs from the one of the recorded runs, `expect` what is still to be
+        made; `decided` is told of each new decision over instances, whose `reason` is for people. When every run of an
+        algorithm fails from the start, the study stops with the reason, unless it shall go on `despite_failures`. When
+        the code of an algorithm has changed since its runs were made, say whether it gives the `same` values all the
+        same, or those runs are made `again`.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store:
@@ -446,6 +449,7 @@ class Study:
                 again=again,
                 report=report,
                 announce=announce,
+                expect=expect,
                 decided=decided,
             )
             store.make_sure()

@@ -9,6 +9,7 @@ from ampler.core.contracts import FinishedGroup, Store
 from ampler.core.runs import on_instances
 from ampler.core.values import Continue, EndStudy, Finished, Plan, PlanRecord
 from ampler.running.instance import Attempt, InstanceRun
+from ampler.running.ruling import heard
 from ampler.study.forecast import Forecast, Share, forecast, further_runs, summed
 from ampler.study.plan import begun_first
 from ampler.study.record import as_begun, record
@@ -77,7 +78,7 @@ def _under_way(plan: Plan, store: Store) -> tuple[Continue, str, Mapping[str, Fi
     """The decision over instances whose runs are not all there, under which digest, and what is finished of them."""
     groups: list[FinishedGroup] = []
     kept = record(plan)
-    while not isinstance(asked := decided(plan, groups), EndStudy):
+    while not isinstance(asked := heard(lambda: decided(plan, groups)), EndStudy):
         digest = instance_digest(kept, asked)
         done = store.finished(digest)
         if not done.keys() >= set(asked.instances):

@@ -63,7 +63,9 @@ def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
         plans, sessions = store.plans(), store.sessions()
     if not plans:
         return None
-    return StudyOrigin(plans[-1], plans[0].created, sessions[-1].environment if sessions else {})
+    environment = dict(sessions[-1].environment) if sessions else {}
+    environment.pop("check", None)  # that nothing but a look was had then is nothing of the machine
+    return StudyOrigin(plans[-1], plans[0].created, environment)
 
 
 def _of_store(store: Store) -> Evidence:

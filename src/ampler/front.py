@@ -153,6 +153,12 @@ def advise(
     test: Test | None = None,
     statistic: str | Statistic | None = None,
     formula: Formula | None = None,
+    better: Better | None = None,
+    guard: Guard | None = None,
+    se: float | None = None,
+    budget: int | None = None,
+    estimate: Estimate | None = None,
+    margin: float | None = None,
     floor: float | None = None,
     start: int | None = None,
     costs: Mapping[str, float] | None = None,
@@ -170,8 +176,10 @@ def advise(
 ) -> Advice:
     """More instances or more runs? Learn it from a pilot or from old results: a path, a data frame, a study file.
 
-    Returns the accuracy se and the number of instances that find a raw difference of `detect` at the least cost. The
-    other words are those of `analyse` and `advise_runs`.
+    Returns the accuracy se and the number of instances that find a raw difference of `detect` at the least cost, and in
+    `plan` the instances and runs of a study of fixed size that does. A table may have one value in each cell; then it
+    is not known how much of the variation is noise of the runs. The other words are those of `analyse`, which may all
+    be said, and of `advise_runs`.
     """
     columns = Columns(
         _names("algorithm", algorithm),
@@ -191,6 +199,12 @@ def advise(
         "test": test,
         "statistic": statistic,
         "formula": formula,
+        "better": better,
+        "guard": guard,
+        "se": se,
+        "budget": budget,
+        "estimate": estimate,
+        "margin": margin,
         "floor": floor,
         "failures": _policy(on_failure),
     }
@@ -205,7 +219,7 @@ def advise(
         evidence.runs,
         _settings(evidence, said),
         detect=detect,
-        deterministic=evidence.deterministic or (),
+        deterministic=() if isinstance(source, Runs) else evidence.deterministic,  # who makes Runs can make two
         **_given(own),
     )
     notes = (note.sentence for note in evidence.notes if note.kind in ("columns", "table"))

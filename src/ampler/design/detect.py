@@ -27,7 +27,6 @@ FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so fa
 MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
 NODES = 48
 FEWEST_FREEDOM = 10  # from here on these nodes give powers to 2e-9
-ALMOST_FEWEST = 1.1  # times the fewest instances, where not even these are there
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,8 @@ class DetectGoal:
     instance_cost: float = 0.0  # of having an instance at all, in units of one run
     costs: tuple[float, ...] | None = None  # of one run of each algorithm
     available: int | None = None  # instances
+    stretch: float = 0.1  # where too few are there: runs that need so much more than the fewest instances will do
+    fresh: bool = False  # plan a study without a pilot, tested as usual: what is known comes from elsewhere
 
     def __post_init__(self) -> None:
         positive("detect", self.detect, "give the smallest difference that matters, such as 0.02 for 2 %")
@@ -59,7 +60,7 @@ class DetectGoal:
         integer("pilot", self.pilot, 3, MOST_INSTANCES, "20 instances are usual")
         integer("start", self.start, 2, None, "5 runs are usual, and the noise shows from 2 on")
         integer("least", self.least, 1, MOST_INSTANCES, "10 new instances are usual")
-        for name in ("slack", "floor", "instance_cost"):
+        for name in ("slack", "floor", "stretch", "instance_cost"):
             if finite(name, getattr(self, name)) < 0:
                 raise InvalidDesign(f"{name} must not be negative, got {getattr(self, name)!r}")
         if self.available is not None:
@@ -77,12 +78,12 @@ class DetectGoal:
     @property
     def base(self) -> int:
         """How many instances say nothing on the variance of the end test."""
-        return 1 if self.is_fixed else self.pilot
+        return 1 if self.is_fixed or self.fresh else self.pilot
 
     @property
     def end_alpha(self) -> float:
         """The family-wise level that is left for the end."""
-        return self.alpha if self.is_fixed else (1 - self.share) * self.alpha
+        return self.alpha if self.is_fixed or self.fresh else (1 - self.share) * self.alpha
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,12 +127,17 @@ class MainPlan:
         return self.needed <= self.instances
 
 
-def plan_after_pilot(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns) -> MainPlan:
-    """Return the cheapest plan, or among those nearly as cheap the one with the fewest instances."""
-    candidates = list(_candidates(figures, goal, fewest_runs))
+def plan_after_pilot(
+    figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns, *, lower: Floats | None = None
+) -> MainPlan:
+    """Return the cheapest plan, or among those nearly as cheap the one with the fewest instances.
+
+    Each algorithm gets at least `lower` runs; if that is not said, those it had.
+    """
+    candidates = list(_candidates(figures, goal, fewest_runs, figures.counts if lower is None else lower))
     most = MOST_INSTANCES if goal.available is None else goal.available
     reachable = [plan for plan in candidates if plan.needed <= most]
-    if goal.is_fixed or not reachable:
+    if (goal.is_fixed and not goal.fresh) or not reachable:
         return _taking_all(reachable, candidates, figures, goal)
     cheapest = min(plan.cost for plan in reachable)
     near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
@@ -154,7 +160,7 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
     >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
     40
     """
-    fewest = 2 if goal.is_fixed else goal.pilot + goal.least
+    fewest = 2 if goal.base == 1 else goal.pilot + goal.least
     found = smallest(
         lambda n: mean_power(goal, variances, n),
         goal.power,
@@ -201,18 +207,18 @@ def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -
     return float(brentq(missing, low, high, rtol=1e-9))
 
 
-def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns) -> Iterator[MainPlan]:
-    """Plans from the pilot's accuracy on, each more exact, until no instance is saved or it is exact enough."""
+def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns, lower: Floats) -> Iterator[MainPlan]:
+    """Plans from the accuracy of the fewest runs on, each more exact, until that saves nothing or is exact enough."""
     between = figures.between(goal.caution)
     fewest = needed_instances(goal, between)
     guess = None
-    coarsest = float(figures.squared_errors.max())
+    coarsest = float((figures.noise @ (1 / lower)).max())
     finest = goal.floor * float(np.median(figures.between(goal.plausible)))
     for step in range(MOST_ACCURACIES):
         squared = coarsest * 2 ** (-step / 2)
         if step and squared < finest:
             return
-        counts = fewest_runs(sqrt(squared), figures.counts) if step else figures.counts
+        counts = fewest_runs(sqrt(squared), lower) if step else lower
         plan = _plan(figures, goal, between, sqrt(squared), counts, guess)
         yield plan
         guess = plan.needed
@@ -253,7 +259,9 @@ def _taking_all(
         best = min(reachable, key=lambda plan: plan.cost / plan.needed)
     else:
         fewest = min(plan.needed for plan in candidates)
-        best = min((plan for plan in candidates if plan.needed <= ALMOST_FEWEST * fewest), key=lambda plan: plan.cost)
+        best = min(
+            (plan for plan in candidates if plan.needed <= (1 + goal.stretch) * fewest), key=lambda plan: plan.cost
+        )
     return replace(best, instances=goal.available)
 
 

@@ -93,8 +93,9 @@ def _remedy(report: PilotReport) -> str:
         return "analyse the study with test bootstrap-t, which keeps its level"
     other = "" if report.difference == "log-ratio" else "with log-ratio differences, which are less skewed, or "
     return (
-        f"before the rest is paid for, interrupt and begin another study (--store): {other}with test = 'bootstrap-t',"
-        f" effect instead of detect, and the {report.planned:,} instances and the runs above (use, [rule] runs)"
+        f"before the rest is paid for, interrupt and begin another study (--store, another seed): {other}with test ="
+        f" 'bootstrap-t', effect instead of detect, and the {report.planned:,} instances and the runs above (use,"
+        " [rule] runs)"
     )
 
 

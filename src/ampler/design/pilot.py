@@ -48,7 +48,7 @@ class PilotReport:
     mean_power: float  # of what is planned
     least_power: float
     se: float  # of every comparison that goes on, at most, with these runs
-    detectable: float  # the difference that what is planned finds with the wanted power
+    detectable: float  # what the instances that are there find with the wanted power; NaN where they are enough
     total: int  # runs in all, the pilot's included
 
     @property

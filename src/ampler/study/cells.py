@@ -10,7 +10,7 @@ from ampler.core.failures import lifted, values_under
 from ampler.core.runs import Runs, floored
 from ampler.core.values import Plan
 from ampler.stats.rates import Rate
-from ampler.stats.summaries import summary_of
+from ampler.stats.summaries import Mean, summary_of
 
 
 def cell_statistics(runs: Runs, plan: Plan, *, unit: float = 1.0) -> tuple[Floats, Floats]:
@@ -19,17 +19,26 @@ def cell_statistics(runs: Runs, plan: Plan, *, unit: float = 1.0) -> tuple[Float
     They are those of the values in `unit`; NaN where an algorithm has too few of them: two, or one if it is
     deterministic.
     """
-    certain = np.array([algorithm.deterministic for algorithm in plan.algorithms])
-    summary = summary_of(plan.question.statistic)
-    shape = len(runs.instances), len(plan.algorithms)
-    theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
-    own, later = (1.0, unit) if isinstance(summary, Rate) else (unit, 1.0)  # a yes is 1, whatever the unit
-    for place, values in zip(np.ndindex(shape), _cells(runs, plan), strict=True):
-        if len(values) >= (1 if certain[place[1]] else 2):
-            theta[place] = summary(values / own) / later
-            variances[place] = 0.0 if certain[place[1]] else summary.spread(values / own) / later**2
+    cells, shape = _cells(runs, plan), (len(runs.instances), len(plan.algorithms))
+    theta, variances = (each.reshape(shape) for each in _summarised(cells, plan, unit))
     if plan.question.difference != "simple":
         _refuse(theta <= 0, theta, runs, plan)
+    return theta, variances
+
+
+def _summarised(cells: list[Floats], plan: Plan, unit: float) -> tuple[Floats, Floats]:
+    """The statistic and the variance of one run of each cell; means of equally many runs all at once."""
+    summary, certain = summary_of(plan.question.statistic), [each.deterministic for each in plan.algorithms]
+    if isinstance(summary, Mean) and not any(certain) and {len(values) for values in cells} == {max(2, len(cells[0]))}:
+        whole = np.array(cells) / unit
+        return whole.mean(axis=1), whole.var(axis=1, ddof=1)
+    own, later = (1.0, unit) if isinstance(summary, Rate) else (unit, 1.0)  # a yes is 1, whatever the unit
+    theta, variances = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+    for place, values in enumerate(cells):
+        sure = certain[place % len(certain)]
+        if len(values) >= (1 if sure else 2):
+            theta[place] = summary(values / own) / later
+            variances[place] = 0.0 if sure else summary.spread(values / own) / later**2
     return theta, variances
 
 

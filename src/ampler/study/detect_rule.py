@@ -27,7 +27,6 @@ from ampler.design.detect_words import after_pilot, at_end, before_pilot, skewne
 from ampler.design.pilot import PilotReport
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
-from ampler.stats.shape import skewness
 from ampler.study.cells import cell_statistics
 from ampler.study.detect import FEWEST, PilotDecision, decide_after_pilot
 
@@ -51,6 +50,7 @@ class Detect:
     floor: float = 0.15
     plausible: float = 0.9
     caution: float = 0.6
+    stretch: float = 0.0  # where too few instances are there, runs are all that can be bought: as exact as is useful
 
     def check(self, plan: Plan, /) -> None:
         """Raise InvalidPlan if a plan asks for what this rule cannot do."""
@@ -161,7 +161,7 @@ def _told(
         freedom=_row(test.freedom),
         p_values=_row(test.p_values),
         clear=tuple(decision.clear.tolist()),
-        skewness=tuple(skewness(column[~np.isnan(column)]) for column in phi.T),
+        skewness=_row(_skewness(phi)),
         deviations=_row(np.sqrt(spread)),
         noise_shares=_row(np.minimum(1.0, np.divide(noise, spread, out=np.zeros_like(noise), where=spread > 0))),
         **_planned(decision, goal, names, counts, first),
@@ -186,7 +186,7 @@ def _planned(
         "mean_power": mean_power(goal, expected, plan.instances),
         "least_power": least_power(goal, expected, plan.instances),
         "se": plan.se,
-        "detectable": detectable_difference(goal, expected, plan.instances) if expected.max() > 0 else nan,
+        "detectable": nan if plan.enough else detectable_difference(goal, expected, plan.instances),
         "total": _total(plan, counts, pilot),
     }
 
@@ -196,6 +196,15 @@ def _total(plan: MainPlan, counts: Floats, pilot: int) -> int:
     return sum(
         plan.instances * runs if runs else int(pilot * first) for runs, first in zip(plan.runs, counts, strict=True)
     )
+
+
+def _skewness(phi: Floats) -> Floats:
+    """The adjusted sample skewness of each column; NaN where nothing varies."""
+    n = (~np.isnan(phi)).sum(axis=0)
+    deviations = np.nanstd(phi, axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cubes = np.nansum(((phi - np.nanmean(phi, axis=0)) / deviations) ** 3, axis=0)
+        return np.where(deviations > 0, cubes * n / ((n - 1) * (n - 2)), np.nan)
 
 
 def _row(values: Floats) -> tuple[float, ...]:

@@ -102,3 +102,11 @@ def test_a_floor_is_an_option_and_the_error_without_it_names_it(shell, tmp_path)
     assert refused.code == 1
     assert "a floor, such as 1e-8" in " ".join(refused.err.split())
     assert shell(*asked, "--floor", "1e-3").code == 0
+
+
+def test_the_options_of_an_analysis_are_accepted(shell, pilot):
+    said = ("--difference", "simple", "--detect", 1, "--start", 2)
+    more = ("--better", "lower", "--floor", 0.001, "--margin", 0.5, "--se", 0.1, "--estimate", "all-runs")
+    answer = shell("advise", pilot, *said, *more, "--json").json
+    assert answer["plan"]["instances"] > 1
+    assert answer["plan"]["least_power"] <= answer["plan"]["mean_power"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil, floor, isfinite, log2, sqrt
+from math import ceil, floor, isfinite, log2, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ import numpy as np
 from ampler.analysis.advice import words
 from ampler.analysis.advice.curve import Choice, cheapest_choice, cost_curve
 from ampler.analysis.advice.goal import PowerGoal
-from ampler.analysis.advice.pilot import Pilot, VarianceParts, pilot_of
-from ampler.analysis.blocks import complete, gather, summarise
+from ampler.analysis.advice.pilot import Pilot, VarianceParts, in_plain_unit, pilot_of, single_parts, variance_factors
+from ampler.analysis.advice.study_plan import USUAL_START, EarlierResults, StudyPlan, goal_of, study_plan
+from ampler.analysis.blocks import Blocks, complete, gather, summarise
 from ampler.core.arrays import Floats
 from ampler.core.checks import positive
 from ampler.core.choices import Difference, Target
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.runs import Runs, floored
 from ampler.core.settings import AnalysisSettings
-from ampler.stats.contrasts import contrasts_of
+from ampler.design.detect import DetectGoal, needed_instances
+from ampler.stats.contrasts import Contrasts, contrasts_of
 
 ROOM = 3.0  # a rule with the default guard takes a fifth more runs than the optimum, but now and then far more
 LEAST_PILOT = 3  # instances: a variance over fewer is no variance
@@ -47,6 +49,14 @@ class Advice:
     start: int
     warnings: tuple[str, ...]
     rates: bool = False  # differences are shares of yes, of which 0.01 is a percentage point
+    plan: StudyPlan | None = None  # fixed instances and runs, as detect plans them; None for another target or test
+    least_power: float = nan  # of a comparison, at the best choice
+    target: Target = "mean"  # which of the powers of the comparisons `power` is
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the noise of the runs is known, so that an accuracy can be advised."""
+        return isfinite(self.best.se)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, the noise shares included."""
@@ -58,7 +68,7 @@ class Advice:
         return (
             f"{self.answer} Take se = {best.se:.3g} and {best.instances} instances: about {best.runs:.0f} runs on"
             f" each, {best.runs * best.instances:,.0f} in all, reach power {best.power:.3f} for a difference of"
-            f" {words.size(self.detect, rates=self.rates)}."
+            f" {words.size(self.detect, rates=self.rates)}. {words.which_power(self)}"
         )
 
 
@@ -68,8 +78,8 @@ def advise_runs(
     *,
     detect: float,
     target: Target = "mean",
-    deterministic: Collection[str] = (),
-    start: int = 10,
+    deterministic: Collection[str] | None = (),
+    start: int | None = None,
     costs: Mapping[str, float] | None = None,
     instance_cost: float = 0.0,
     available: int | None = None,
@@ -79,7 +89,9 @@ def advise_runs(
     Every true mean difference is taken to be `detect`, in the unit of the differences (0.02 is two percent). `target`
     says which power must reach the wanted one, as for `required_instances`. `costs` are those of one run, by algorithm,
     and `instance_cost` that of having an instance at all. As long as instances are free and there is no end of them,
-    the fewest runs (`start`) on the most instances are cheapest; say how many there are with `available`.
+    the fewest runs (`start`) on the most instances are cheapest; say how many there are with `available`. `plan` of the
+    advice is the study that `detect` would plan after a pilot. If it is not known which algorithms are `deterministic`
+    (None), one value in a cell is enough to learn how many instances are needed with such values.
 
     >>> noise = [0.0, 0.4, -0.4, 0.2, -0.2]
     >>> rows = [(f"i{i}", "ab"[a], 5 * i + a * i % 3 + e) for i in range(12) for a in range(2) for e in noise]
@@ -89,14 +101,29 @@ def advise_runs(
     """
     unit = _unit(detect, settings)
     goal = PowerGoal(settings, detect / unit, target, available, unit)
-    cells, excluded = complete(gather(floored(runs, settings.floor), settings.failures), deterministic)
+    gathered = gather(floored(runs, settings.floor), settings.failures)
+    cells, excluded = complete(gathered, deterministic or ())
+    alone = deterministic is None and len(cells.instances) < LEAST_PILOT
+    if alone:
+        cells, excluded = complete(gathered)
+    start, first = (10, USUAL_START) if start is None else (start, start)
     _check_pilot(runs, len(cells.instances), start)
     cells = replace(cells, values=cells.values / unit)
     contrasts = contrasts_of(
         cells.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
-    blocks = summarise(cells, settings.statistic, deterministic=deterministic)
+    blocks = summarise(cells, settings.statistic, deterministic=deterministic or ())
     prices = _costs(costs, cells.algorithms)
+    asked = goal_of(
+        settings,
+        detect / unit,
+        start=first,
+        costs=tuple(prices.tolist()),
+        instance_cost=_instance_cost(instance_cost),
+        available=available,
+    )
+    if alone:
+        return _from_single_values(blocks, contrasts, settings, asked, excluded, unit)
     pilot = pilot_of(blocks, contrasts, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
     curve = cost_curve(pilot, goal)
     best = cheapest_choice(pilot, goal, curve)
@@ -119,7 +146,61 @@ def advise_runs(
         start=start,
         warnings=_warnings(pilot, best, counts, excluded),
         rates=settings.are_rates,
+        plan=_planned(blocks, contrasts, settings, asked, unit) if target == "mean" and settings.test == "t" else None,
+        least_power=replace(goal, target="worst").reached(best.instances, pilot.variances(counts)),
+        target=target,
     )
+
+
+def _planned(
+    blocks: Blocks, contrasts: Contrasts, settings: AnalysisSettings, goal: DetectGoal, unit: float
+) -> StudyPlan:
+    earlier = EarlierResults(contrasts, *in_plain_unit(blocks, contrasts), blocks.counts.astype(float), blocks.certain)
+    return study_plan(earlier, blocks.algorithms, settings, goal).times(unit)
+
+
+def _from_single_values(
+    blocks: Blocks,
+    contrasts: Contrasts,
+    settings: AnalysisSettings,
+    goal: DetectGoal,
+    excluded: Mapping[str, str],
+    unit: float,
+) -> Advice:
+    """What values tell of which each cell has one: how many instances are needed with such values, and no more."""
+    plan = _planned(blocks, contrasts, settings, goal, unit)
+    runs, used = float(sum(plan.runs.values())), len(blocks.instances)
+    best = Choice(nan, plan.instances, runs, plan.instances * runs, plan.mean_power)
+    differences = blocks.differences(contrasts)
+    return Advice(
+        answer=words.answer(best, used, runs),
+        best=best,
+        curve=(best,),
+        allocation={name: float(number) for name, number in plan.runs.items()},
+        budget=int(runs),
+        instances_interval=_interval_of(differences, goal, plan),
+        parts=tuple(part.times(unit) for part in single_parts(blocks, contrasts)),
+        pilot_instances=used,
+        pilot_runs=runs,
+        excluded=excluded,
+        detect=goal.detect * unit,
+        power=settings.power,
+        difference=settings.difference,
+        start=goal.start,
+        warnings=tuple(
+            each for each in (words.left_out(excluded, used), words.noise_unknown(), words.small_pilot(used)) if each
+        ),
+        rates=settings.are_rates,
+        plan=plan,
+        least_power=plan.least_power,
+    )
+
+
+def _interval_of(differences: Floats, goal: DetectGoal, plan: StudyPlan) -> tuple[int, int]:
+    """What would be needed at the ends of the 90 % intervals of the variances."""
+    variances, factors = differences.var(axis=0, ddof=1), variance_factors(len(differences))
+    low, high = (needed_instances(goal, factor * variances, guess=plan.needed) for factor in factors)
+    return low, high
 
 
 def suggest_se(*, detect: float, effect: float = 0.5) -> float:

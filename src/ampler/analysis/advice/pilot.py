@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import nan
 
 import numpy as np
 
@@ -99,13 +100,30 @@ class Pilot:
 def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats, instance_cost: float = 0.0) -> Pilot:
     """Split the variance of each pair's differences, and keep what tells the cost of an accuracy."""
     check_positive(blocks, contrasts)
-    theta, variances = blocks.theta, blocks.variances
-    if contrasts.difference == "simple":  # the others are ratios, which know no unit
-        exponents = blocks.exponents[:, None]
-        theta, variances = np.ldexp(theta, exponents), np.ldexp(variances, 2 * exponents)
+    theta, variances = in_plain_unit(blocks, contrasts)
     unit = np.ones_like(theta) if contrasts.difference == "simple" else theta**2
     spread = unit * _moderated(variances / unit, blocks)
     return Pilot(contrasts, theta, spread, _parts(blocks, contrasts), start, costs, instance_cost)
+
+
+def in_plain_unit(blocks: Blocks, contrasts: Contrasts) -> tuple[Floats, Floats]:
+    """Return statistics and variances of one run in plain units; ratios know no unit, and keep theirs."""
+    if contrasts.difference != "simple":
+        return blocks.theta, blocks.variances
+    exponents = blocks.exponents[:, None]
+    return np.ldexp(blocks.theta, exponents), np.ldexp(blocks.variances, 2 * exponents)
+
+
+def single_parts(blocks: Blocks, contrasts: Contrasts) -> tuple[VarianceParts, ...]:
+    """Return how much the differences vary where each cell has one value: how much of it is noise is not known."""
+    columns = zip(contrasts.first, contrasts.second, blocks.differences(contrasts).T, strict=True)
+    unknown = (nan, nan)
+    return tuple(
+        VarianceParts(
+            blocks.algorithms[i], blocks.algorithms[j], float(own.mean()), float(own.var(ddof=1)), nan, nan, unknown
+        )
+        for i, j, own in columns
+    )
 
 
 def _moderated(variances: Floats, blocks: Blocks) -> Floats:

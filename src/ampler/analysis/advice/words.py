@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from ampler.analysis.advice.curve import Choice
 from ampler.analysis.advice.pilot import VarianceParts, variance_factors
+from ampler.core.wording import count, listed
 
 if TYPE_CHECKING:
     from ampler.analysis.advice.advise import Advice
+    from ampler.analysis.advice.study_plan import StudyPlan
 
 CURVE = ("se", "instances", "runs on each", "cost", "")
 PARTS = ("comparison", "sd between instances", "se of the pilot", "share of noise")
 POINTS = 12  # of the curve that are shown
+NAMES = 3  # of algorithms with the same number of runs
 PAIRS = 10  # whose variance is shown, the most variable first
 FEW_INSTANCES = 10  # a variance from fewer is known to within a factor of three or worse
 NEARLY = 1.05  # a pilot with so many times its runs would do
@@ -33,6 +36,40 @@ def answer(best: Choice, pilot_instances: int, pilot_runs: float) -> str:
     return f"More runs on each instance ({runs}); the instances suffice ({instances})."
 
 
+def planned_study(advice: Advice) -> str | None:
+    """Say which study finds the difference, with the powers it has; None where there is no such plan."""
+    plan = advice.plan
+    if plan is None:
+        return None
+    numbers = set(plan.runs.values())
+    each = f"{count(min(numbers), 'run')} of each algorithm" if len(numbers) == 1 else _listed_runs(plan)
+    what = f"a difference of {size(advice.detect, rates=advice.rates)}"
+    powers = f"mean power {plan.mean_power:.2f} over the comparisons, the least of one {plan.least_power:.2f}"
+    taken = f"{plan.instances:,} instances with {each}, {plan.total:,} runs in all"
+    if plan.needed <= plan.instances:
+        return f"A new study of {taken}, finds {what} with {powers}."
+    finds = f"with mean power {advice.power:g} they find {size(float(f'{plan.detectable:.3g}'), rates=advice.rates)}"
+    return (
+        f"{what[:1].upper()}{what[1:]} needs {plan.needed:,} instances and {plan.instances:,} are there: {taken}, find"
+        f" it with {powers}; {finds}."
+    )
+
+
+def _listed_runs(plan: StudyPlan) -> str:
+    by_number: dict[int, list[str]] = {}
+    for name, number in plan.runs.items():
+        by_number.setdefault(number, []).append(name)
+    return ", ".join(f"{count(number, 'run')} of {listed(names, NAMES)}" for number, names in sorted(by_number.items()))
+
+
+def noise_unknown() -> str:
+    """One value in a cell does not tell how noisy it is."""
+    return (
+        "every cell has one value, so what share of the variation is noise of the runs is not known, nor whether more"
+        " runs on fewer instances would do as well; a second run of each algorithm on some instances would tell"
+    )
+
+
 def what_to_take(advice: Advice) -> str:
     """Say the cheapest choice in numbers."""
     best = advice.best
@@ -46,6 +83,17 @@ def what_to_take(advice: Advice) -> str:
 def size(difference: float, *, rates: bool) -> str:
     """Return a difference to be found: a number, or percentage points where rates are compared."""
     return f"{100 * difference:g} percentage points" if rates else f"{difference:g}"
+
+
+def which_power(advice: Advice) -> str:
+    """Say which of the powers of the comparisons the power is, and the least one beside it."""
+    kind = {"mean": "the mean over the comparisons", "worst": "the least of the comparisons"}.get(
+        str(advice.target), f"the {advice.target} of the comparisons"
+    )
+    if isinstance(advice.target, int):
+        kind = f"reached in {advice.target} of {len(advice.parts)} comparisons"
+    least = "" if advice.target == "worst" else f"; the least of a comparison is {advice.least_power:.3f}"
+    return f"Power {advice.best.power:.3f} is {kind}{least}."
 
 
 def how_sure(advice: Advice) -> list[str]:

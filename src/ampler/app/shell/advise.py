@@ -34,7 +34,9 @@ THUMB_EFFECT = 0.5  # that `--detect` means for the rule of thumb, unless said o
 @takes(
     asked=settings_options("difference", "reference", "power", "alpha", power="Wanted power: 0.8 if not said."),
     tested=settings_options(
-        "test", "alternative", "statistic", "floor", alternative="Two-sided if not said.", statistic="mean if not said."
+        *("test", "alternative", "statistic", "better", "formula", "floor", "margin", "se", "budget", "estimate"),
+        alternative="Two-sided if not said.",
+        statistic="mean if not said.",
     ),
     table=table_options(),
 )
@@ -143,10 +145,14 @@ def _tell(advice: Advice) -> None:
     from ampler.analysis.advice import words
 
     say(advice.answer, style="bold")
-    say(words.what_to_take(advice))
-    say_points(words.how_sure(advice))
-    say_table(words.CURVE, words.curve_rows(advice))
-    say_table(words.PARTS, words.part_rows(advice), left=words.PARTS[:1])
+    planned = words.planned_study(advice)
+    if planned is not None:
+        say(planned)
+    if advice.is_exact:
+        say(words.what_to_take(advice))
+        say_points([words.which_power(advice), *words.how_sure(advice)])
+        say_table(words.CURVE, words.curve_rows(advice))
+        say_table(words.PARTS, words.part_rows(advice), left=words.PARTS[:1])
     if advice.warnings:
         say("Mind:", style="bold")
         say_points(words.sentences(advice.warnings))

@@ -28,15 +28,15 @@ COMMANDS = {
 }
 
 
-def main(sound: str, disk: str, answers: str) -> None:
-    """Carry out each command on the full disk `disk`; `answers` is a folder on another one."""
+def main(sound: str, disk: str, answers: str, *chosen: str) -> None:
+    """Carry out the chosen commands on the full disk `disk`; `answers` is a folder on another one."""
     os.chdir(disk)
     shutil.copytree(sound, "study")
     os.chdir("study")
     shutil.copy("study.db", "again.db")
     Path("old.md").write_text("old")
     fill()
-    told = {name: carried_out(words, Path(answers)) for name, words in COMMANDS.items()}
+    told = {name: carried_out(COMMANDS[name], Path(answers)) for name in chosen}
     print(json.dumps(told))
 
 

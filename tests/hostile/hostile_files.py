@@ -9,6 +9,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 PAGE = 4096
 
 
@@ -19,6 +21,14 @@ class Answer:
     code: int
     out: str
     err: str
+
+
+def every_second_slow(cases, *, ids=str):
+    """The cases of a long table, half of them for the slow suite."""
+    return [
+        pytest.param(case, id=ids(case), marks=[pytest.mark.slow] if place % 2 else [])
+        for place, case in enumerate(cases)
+    ]
 
 
 def refused(answer: Answer, *codes: int) -> str:
@@ -46,7 +56,7 @@ def sql(*statements):
                 connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
             connection.execute("PRAGMA ignore_check_constraints = ON")
             for statement in statements:
-                connection.execute(statement)
+                statement(connection) if callable(statement) else connection.execute(statement)
 
     return edit
 

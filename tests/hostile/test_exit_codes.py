@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hostile_files import refused
+from hostile_files import every_second_slow, refused
 
 ROWS = "".join(f"i{n},{name},{n}.{k}{n}\n" for n in range(6) for name in "ab" for k in (1, 4, 7))
 TABLE = "instance,algorithm,value\n" + ROWS
@@ -133,7 +133,7 @@ def left(folder):
     return {path.name: path.stat().st_size for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))}
 
 
-@pytest.mark.parametrize("words", WRONG, ids=shown)
+@pytest.mark.parametrize("words", every_second_slow(WRONG, ids=shown))
 def test_wrong_usage_is_told_with_exit_code_2_before_anything_is_done(folder, shell, words):
     before = left(folder)
 
@@ -145,7 +145,7 @@ def test_wrong_usage_is_told_with_exit_code_2_before_anything_is_done(folder, sh
     assert left(folder) == before
 
 
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("kind", every_second_slow(FILES))
 @pytest.mark.parametrize("command", TAKING)
 def test_a_file_that_cannot_be_used_is_one_sentence_with_exit_code_1(tmp_path, monkeypatch, shell, command, kind):
     monkeypatch.chdir(tmp_path)

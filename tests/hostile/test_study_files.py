@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
+from contextlib import suppress
 
 import pytest
-from hostile_files import DAMAGE, refused
+from hostile_files import DAMAGE, every_second_slow, refused, without_types
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ampler as am
 from ampler.study.status import status_of
 from ampler.study.store import open_store, read_store, rescue_store
+from ampler.study.store.structure import column_names
 
 COMMANDS = {
     "status": ("status", "study.db"),
@@ -47,7 +50,7 @@ def held(shell, study, words):
     return answer
 
 
-@pytest.mark.parametrize("command", FAST)
+@pytest.mark.parametrize("command", every_second_slow(FAST))
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_gives_one_sentence_or_an_answer(study, shell, damage, command):
     DAMAGE[damage](study)
@@ -66,7 +69,7 @@ def test_every_command_gives_one_sentence_or_an_answer_for_a_damaged_file(study,
     held(shell, study, COMMANDS[command])
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("damage", every_second_slow(DAMAGE))
 def test_a_damaged_file_that_is_opened_to_be_written_gives_one_sentence_or_opens(study, damage):
     DAMAGE[damage](study)
 
@@ -138,3 +141,42 @@ def test_flipped_bits_and_lost_ends_give_an_answer_or_one_sentence(sound, tmp_pa
 @given(**DAMAGED)
 def test_many_flipped_bits_and_lost_ends_give_an_answer_or_one_sentence(sound, tmp_path, seed, flips, share, noise):
     hold_to_answers(tmp_path / "fuzz", damaged_bytes(sound, seed, flips, share, noise))
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.text(max_size=20),
+    st.binary(max_size=20),
+    st.sampled_from(["{}", "[]", "null", '{"a": 1}', "ok", "lost", "NaN", "9" * 5000]),
+)
+TABLES = ("run", "plan", "session", "instance", "algorithm", "finished", "study", "decision", "progress", "code")
+EDITED = {"table": st.sampled_from(TABLES), "column": st.integers(0, 20), "cell": CELLS, "share": st.floats(0, 1)}
+
+
+def hold_to_answers_edited(sound, folder, table, column, cell, share):
+    """Put a value into a column of some rows, whatever the column should hold."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "edited.db"
+    shutil.copy(sound / "study.db", path)
+    columns = column_names(table)
+    name = columns[column % len(columns)]
+    with suppress(sqlite3.Error):
+        without_types(table, lambda connection: connection.execute(
+            f'UPDATE OR IGNORE {table} SET "{name}" = ? WHERE abs(random() % 1000) < ?', (cell, 1000 * share)
+        ))(path)  # fmt: skip
+    hold_to_answers(folder / "fuzz", path.read_bytes())
+
+
+@settings(max_examples=15, suppress_health_check=SHARED)
+@given(**EDITED)
+def test_edited_rows_give_an_answer_or_one_sentence(sound, tmp_path, table, column, cell, share):
+    hold_to_answers_edited(sound, tmp_path, table, column, cell, share)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, suppress_health_check=SHARED)
+@given(**EDITED)
+def test_many_edited_rows_give_an_answer_or_one_sentence(sound, tmp_path, table, column, cell, share):
+    hold_to_answers_edited(sound, tmp_path, table, column, cell, share)

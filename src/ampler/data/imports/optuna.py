@@ -54,7 +54,7 @@ def is_optuna(path: Path) -> bool:
         with closing(_connect(path)) as connection:
             rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 1000")
             return {"studies", "trials", "trial_values"} <= {str(name) for (name,) in rows}
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.Error, UnicodeError):  # what SQLite says of a damaged file may be no text
         return False
 
 

@@ -67,7 +67,7 @@ USAGE = {
         "--plot": ("out.doc", "out"),
     },
     ("run", "study.toml"): {
-        "--workers": (*NO_NUMBERS, "-1", "0", "1.5", "nan"),
+        "--workers": (*NO_NUMBERS, "-1", "0", "1.5", "nan", "4097", "9" * 30),
         "--part": ("", "x", "1", "0/3", "4/3", "1/0", "-1/3", "1/x", "1/3/5", "１/３x"),
     },
     ("check", "study.toml"): {"--workers": (*NO_NUMBERS, "-1", "0", "1.5")},
@@ -159,6 +159,13 @@ def test_a_file_that_cannot_be_used_is_one_sentence_with_exit_code_1(tmp_path, m
     sentence = refused(answer, 1)
     assert answer.err.count("\n") == 1, sentence
     assert (left(tmp_path) if kind != "a link to itself" else os.listdir()) == before
+
+
+def test_a_title_that_is_no_text_is_written_as_far_as_it_is(folder, shell):
+    answer = shell("report", "runs.csv", *SIMPLE, "-o", "out.md", "--title", "a\udcffb")
+
+    assert answer.code == 0, answer.err
+    assert "a?b" in (folder / "out.md").read_text(encoding="utf-8")
 
 
 def test_the_tables_are_as_long_as_they_are_said_to_be():

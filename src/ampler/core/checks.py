@@ -14,6 +14,7 @@ from typing import Any
 from ampler.core.errors import InvalidDesign, InvalidInput
 
 Door = type[InvalidInput]
+MOST_WORKERS = 4096  # processes of one machine: a slip of the finger must not take it down
 
 
 def finite(name: str, value: Any, way_out: str = "", *, error: Door = InvalidDesign) -> float:
@@ -125,3 +126,8 @@ def _int(value: Any) -> int | None:
         return None if value is True or value is False else int(value)
     result = _float(value)
     return int(result) if result.is_integer() else None
+
+
+def workers(name: str, value: Any, way_out: str = "", *, error: Door = InvalidInput) -> int:
+    """Return a number of worker processes that a machine can have."""
+    return integer(name, value, 1, MOST_WORKERS, way_out or "one for each core is usual", error=error)

@@ -56,7 +56,7 @@ def write_report(
     subject = source if isinstance(source, Subject) else subject_of(source, title=title, study=study, **options)
     text = render(subject, kind)
     with replaced(path) as draft:  # a reader never sees half a report
-        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")  # names may be no text
     return Path(path)
 
 

@@ -115,7 +115,7 @@ def run_plan(
 
 def _check_arguments(workers: int | None, executor: Executor | None, **listeners: object) -> None:
     if workers is not None:
-        checks.integer("workers", workers, 1, way_out="or None for one worker on each core", error=InvalidInput)
+        checks.workers("workers", workers, "or None for one worker on each core")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise InvalidInput(
             f"executor must have a submit method, as those of concurrent.futures have, got {executor!r};"

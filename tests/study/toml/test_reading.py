@@ -221,7 +221,7 @@ WRONG = [
     (SMALL + "[rule]\nallocation = 'fixed'\n\nguard = 'all'", 19, "guard has no meaning with allocation = 'fixed'"),
     (SMALL + "[run]\ntimeout = '60 parsecs'", 17, 'timeout must be a positive duration such as "60s"'),
     (SMALL + "[run]\nmemory = 500", 17, 'memory must be a positive size such as "500MB"'),
-    (SMALL + "[run]\nworkers = 0", 17, "workers must be a whole number of 1 or more, got 0"),
+    (SMALL + "[run]\nworkers = 0", 17, "workers must be a whole number from 1 to 4,096, got 0"),
     (SMALL + "[run]\non-failure = { penality = 1 }", 17, 'on-failure must be "stop", "drop", { penalty = number }'),
     (SMALL + "[run]\non-failure = { par = 10 }", 17, "par = 10 multiplies the time limit, so a timeout must be set"),
     ("run = 3\n" + SMALL, 1, "run must be a table, [run], got 3"),

@@ -13,8 +13,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from ampler.app.shell.output import WrongUsage
+from ampler.core.checks import MOST_WORKERS
 from ampler.core.errors import InvalidInput
 from ampler.core.settings import declared, types
+from ampler.core.wording import shortened
 
 Option = typer.Option
 Said = dict[str, Any]  # options by name, as they were said; None: not said
@@ -79,9 +81,11 @@ def from_options_alone(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_workers(workers: int | None) -> None:
-    """Refuse to make runs by nobody."""
+    """Refuse to make runs by nobody, or by more than a machine can bear."""
     if workers is not None and workers < 1:
         raise WrongUsage(f"--workers must be at least 1, got {workers}")
+    if workers is not None and workers > MOST_WORKERS:
+        raise WrongUsage(f"--workers must be at most {MOST_WORKERS:,}, got {shortened(str(workers))}")
 
 
 # many options as one parameter ------------------------------------------------------------------------------------

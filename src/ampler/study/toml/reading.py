@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ampler.core.checks import integer, positive
+from ampler.core.checks import integer, positive, workers
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, Par, Penalty, StopStudy
 from ampler.core.settings import declared
@@ -77,7 +77,7 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
             policy=policy,
             retries=run.read("retries", keys.at_least(0), 0),
         )
-    return StudyFile(file, plan, run.read("workers", keys.at_least(1), None), notes=_left_open(document, plan))
+    return StudyFile(file, plan, run.read("workers", workers, None), notes=_left_open(document, plan))
 
 
 def _left_open(document: dict[str, Any], plan: Plan) -> tuple[str, ...]:

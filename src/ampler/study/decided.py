@@ -14,6 +14,7 @@ from ampler.core.values import DecisionRecord, PlanRecord, Question
 from ampler.core.wording import listed
 
 HARMLESS = {"better"}  # fields of a question that say how an answer is told
+TESTED = {"Detect"}  # rules over instances whose tests allow for their decisions; of others nothing is known
 SHOWN = 5
 
 
@@ -21,7 +22,7 @@ def check_decided(
     before: PlanRecord, decisions: Sequence[DecisionRecord], now: PlanRecord, *, again: bool = False
 ) -> None:
     """Raise PlanMismatch if a plan changes what decisions already rest on, or runs they saw are made again."""
-    if not before.study_rule or all(taken.number == 0 for taken in decisions):
+    if before.study_rule.get("rule") not in TESTED or all(taken.number == 0 for taken in decisions):
         return
     when = f"was decided on {decisions[-1].taken[:10]} from the values so far" if decisions[-1].taken else "was decided"
     changed = list(_changed(before, now))

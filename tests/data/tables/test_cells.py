@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from ampler.core.errors import InvalidData
+from ampler.data.tables import read_table
 from ampler.data.tables.cells import MISSING, Place, holds_numbers, same, to_numbers
 
 PLACE = Place("runs.csv")
@@ -71,3 +72,13 @@ def test_two_words_for_yes_and_no_are_numbers_and_one_alone_is_a_mistake():
     for strange in (["yes", "yes"], ["yes", "false"], ["true", "false", "1"]):
         with pytest.raises(InvalidData, match="must hold a number"):
             to_numbers(pd.Series(strange), Place("runs.csv"))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(1 + 2j, r"got '\(1\+2j\)'"), ([1], r"got '\[1\]'"), ({"x": 1}, "got"), ("two", "got 'two'")]
+)
+def test_what_is_no_number_in_a_data_frame_is_refused_and_never_cut_down(value, message):
+    for rest in ([1.0, 2.0, 3.0, 4.0], [5, 6, 7, 8]):
+        frame = pd.DataFrame({"algorithm": list("ababa"), "instance": list("iijjk"), "value": [value, *rest]})
+        with pytest.raises(InvalidData, match=message):
+            read_table(frame)

@@ -94,6 +94,8 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
 
 def plain_cells(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of a stranger's objects as words and numbers: what is neither is shown as a word."""
+    if column.dtype.kind == "c":  # a complex number would lose its imaginary part
+        return column.map(str)
     return column.map(_plain) if column.dtype == object else column
 
 

@@ -126,7 +126,7 @@ def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
     frame.columns = [str(name).strip() for name in frame.columns]
     if not frame.columns.is_unique:
         raise InvalidData("the columns of the data frame must have different names")
-    return frame.assign(**{name: plain_cells(frame[name]) for name in frame.columns if frame[name].dtype == object})
+    return frame.assign(**{name: plain_cells(frame[name]) for name in frame.columns if frame[name].dtype.kind in "Oc"})
 
 
 def _for_hyperfine(frame: pd.DataFrame, columns: Columns, source: str) -> Columns:

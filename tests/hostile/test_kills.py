@@ -1,0 +1,233 @@
+"""Faults at random moments: nothing is lost, nothing made twice, nothing left running, nothing left lying about.
+
+Studies are disturbed again and again, by signals to driver, workers, guardian and commands, and resumed; in the end
+each equals the one that nobody disturbed. The moments and the order of faults are a matter of chance, and of the seed.
+"""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from ampler.study.store import read_store
+
+sys.path.insert(0, str(Path(__file__).parent))
+from faults import FAULTS, Crew, processes_with
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found by /proc")
+
+IN_ONE_STUDY = 10
+STUDIES = 21  # so that there are more than 200 faults, each kind three times
+FEW = [3, 20, 35, 40, 44, 51]  # the fast half: one fault of each victim
+TOKEN = "AMPLER_FAULT_TOKEN"
+SOLVERS = """
+import random, time
+
+def nap(instance, seed):
+    time.sleep(0.05)
+    return 50 + len(instance) + random.Random(seed).gauss(0, 4)
+
+def quick(instance, seed):
+    time.sleep(0.01)
+    return 55 + len(instance) + random.Random(seed).gauss(0, 5)
+"""
+COMMAND = """
+sleep 30 &
+env -i setsid sh -c 'sleep NUMBER & sleep NUMBER' &
+sleep 0.06
+echo $((60 + $2 % 17))
+"""
+STUDY = """
+difference = "simple"
+better = "lower"
+seed = 3
+[rule]
+allocation = "fixed"
+runs = 16
+[run]
+retries = 9
+[[algorithm]]
+name = "nap"
+python = "solvers:nap"
+[[algorithm]]
+name = "quick"
+python = "solvers:quick"
+[[algorithm]]
+name = "command"
+command = "sh solver.sh {instance} {seed}"
+[instances]
+names = ["a", "bb", "ccc", "dddd"]
+use = "all"
+"""
+FILES = {"solvers.py": SOLVERS, "solver.sh": COMMAND, "study.toml": STUDY}
+
+
+class Running:
+    """A study that is being run by a driver, and what is recorded of it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.token = f"{TOKEN}={uuid.uuid4().hex}".encode()
+        name, _, value = self.token.decode().partition("=")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ampler", "run", str(folder / "study.toml"), "--workers", "2"],
+            env={**os.environ, name: value, "TMPDIR": str(folder.parent / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.crew = Crew(self.process.pid, self.token)
+
+    def wait_for(self, runs):
+        while len(recorded(self.folder)) < runs and self.process.poll() is None:
+            time.sleep(0.01)
+        return self.process.poll() is None
+
+    def ended(self, seconds=1.0):
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        self.process.stdout.close()
+        return True
+
+    def nothing_runs(self, seconds=60.0):
+        until = time.monotonic() + seconds
+        while (left := self.left()) and time.monotonic() < until:
+            time.sleep(0.02)
+        return not left
+
+    def left(self):
+        """What carries our token, and daemons that got rid of it."""
+        return [*processes_with(self.token), *daemons(self.folder)]
+
+
+def daemons(folder):
+    """The processes without environment that the commands of a study left: they sleep for a time of their own."""
+    number = (folder / "number").read_bytes()
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if number in Path("/proc", pid, "cmdline").read_bytes():
+                found.append(int(pid))
+    return found
+
+
+def made(folder):
+    folder.mkdir()
+    (folder.parent / "tmp").mkdir(exist_ok=True)
+    number = f"31.{uuid.uuid4().int % 10**9:09d}"
+    for name, text in {**FILES, "number": number}.items():
+        (folder / name).write_text(text.replace("NUMBER", number))
+    return folder
+
+
+def recorded(folder):
+    """What is durable at this moment: the attempts at runs, and what they gave."""
+    path = folder / "study.db"
+    if not path.exists():
+        return {}
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        try:
+            rows = connection.execute('SELECT instance, algorithm, "index", attempt, seed, value, status FROM run')
+            return {row[:4]: row[4:] for row in rows.fetchall()}
+        except sqlite3.OperationalError:  # the very beginning: there are no tables yet
+            return {}
+
+
+def results(folder):
+    """The runs that count, and how each instance was finished."""
+    with read_store(folder / "study.db") as store:
+        runs = {(each.key, each.seed, each.value, each.status) for each in store.observations()}
+        return runs, store.finished(store.plans()[-1].decisions)
+
+
+def finish(folder):
+    running = Running(folder)
+    output, _ = running.process.communicate(timeout=240)
+    assert running.process.returncode == 0, output
+    assert running.nothing_runs(), running.left()
+    return sorted(os.listdir(folder))  # before we look into the study file, which makes others beside it
+
+
+def disturbed(folder, faults, rng, total):
+    """Disturb a study; return how many faults happened, and what they left is all there."""
+    known, met, running = {}, 0, Running(folder)
+    for number, (victim, name, steps) in enumerate(faults):
+        wanted = round(total * 0.85 * (number + rng.random()) / len(faults))
+        if not running.wait_for(wanted):
+            ends(running, known)
+            running = Running(folder)
+            assert running.wait_for(min(wanted, len(recorded(folder)) + 1)), running.process.stdout.read()
+        time.sleep(rng.random() * 0.08)
+        known = recorded(folder)
+        until = time.monotonic() + 10
+        while not (happened := running.crew.meet(victim, steps)) and time.monotonic() < until:
+            time.sleep(0.01)  # no command runs at the moment
+        met += happened
+        if running.ended(0.3):
+            ends(running, known)
+            running = Running(folder)
+        assert known.items() <= recorded(folder).items(), f"after {name} of the {victim} a run was lost or changed"
+    running.process.communicate(timeout=240)
+    ends(running, known)
+    return met
+
+
+def ends(running, known):
+    assert running.ended(240)
+    assert running.nothing_runs(), running.left()
+    assert known.items() <= recorded(running.folder).items(), "a run was lost or changed"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = made(tmp_path_factory.mktemp("undisturbed") / "study")
+    files = finish(folder)
+    return len(recorded(folder)), results(folder), files
+
+
+def check(folder, undisturbed):
+    """The study is finished, and equals the one that nobody disturbed; nothing lies about."""
+    files = finish(folder)
+    total, wanted, usual = undisturbed
+    assert files == usual == sorted([*FILES, "number", "study.db"])
+    assert not os.listdir(folder.parent / "tmp")
+    assert results(folder) == wanted
+    good = [key[:3] for key, (_, _, status) in recorded(folder).items() if status == "ok"]
+    assert len(good) == len(set(good)) == total, "each run counts once"
+    with closing(sqlite3.connect(folder / "study.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_there_are_sixty_kinds_of_faults():
+    assert len(FAULTS) >= 60
+    assert {victim for victim, *_ in FAULTS} == {"driver", "worker", "workers", "guardian", "command", "group"}
+    assert STUDIES * IN_ONE_STUDY >= 200
+
+
+def test_a_study_that_is_disturbed_by_each_kind_of_victim_equals_the_undisturbed(tmp_path, undisturbed):
+    folder, faults = made(tmp_path / "study"), [FAULTS[place] for place in FEW]
+
+    assert disturbed(folder, faults, random.Random(1), undisturbed[0]) == len(faults)
+    check(folder, undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", range(STUDIES))
+def test_a_study_that_is_disturbed_again_and_again_equals_the_undisturbed(tmp_path, undisturbed, seed):
+    order = random.Random("order").sample(FAULTS * 4, 4 * len(FAULTS))
+    faults = order[seed * IN_ONE_STUDY : (seed + 1) * IN_ONE_STUDY]
+    folder = made(tmp_path / "study")
+
+    assert disturbed(folder, faults, random.Random(seed), undisturbed[0]) >= IN_ONE_STUDY - 1
+    check(folder, undisturbed)

@@ -15,7 +15,6 @@ from living import alive, gone_within
 from ampler.core.values import Command, Function, Instance, Limits, RunKey
 from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Lost, Returned
-from ampler.running.engines import local as pool_module
 from ampler.running.engines.local import LocalPool
 from ampler.running.work import Task, Work
 from ampler.study.seeds import run_seed
@@ -259,15 +258,15 @@ def test_closing_ends_workers_in_the_middle_of_c_code(pool_of, tmp_path):
 
 def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
     started = []
-    take = pool_module._Worker.start
+    take = LocalPool._started
 
-    def taken(context, work):
+    def taken(pool):
         if len(started) == 2:
             raise KeyboardInterrupt
-        started.append(take(context, work))
+        started.append(take(pool))
         return started[-1]
 
-    monkeypatch.setattr(pool_module._Worker, "start", taken)
+    monkeypatch.setattr(LocalPool, "_started", taken)
     with pytest.raises(KeyboardInterrupt):
         LocalPool(work_of(a=lambda instance, seed: 1), 3)
 

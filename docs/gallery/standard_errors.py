@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
+from ampler.report.figures.style import canvas
 from ampler.stats.contrasts import contrasts_among
 
 RUNS, REPLICATIONS = 400, 40_000

@@ -29,8 +29,8 @@ class AssuredDesign:
     """The fewest instances whose assurance is the wanted one."""
 
     instances: int
-    assurance: float
-    ceiling: float
+    assurance: float  # that they reach
+    ceiling: float  # that no number of instances exceeds
 
 
 def assurance(

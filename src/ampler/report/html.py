@@ -21,7 +21,8 @@ from ampler.analysis.words import course_sentences, headline, together, verdict_
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.drawings import Drawing, drawings
-from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.report.figures.style import COLUMN
 from ampler.report.latex import algorithms_tabular, bayes_tabular, holm_tabular, latex_paragraph, statistics_tabular
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject

@@ -41,8 +41,8 @@ class Detect:
     """
 
     detect: float
-    pilot: int = 20
-    start: int = 5
+    pilot: int = 20  # instances
+    start: int = 5  # runs of each algorithm
     instance_cost: float = 0.0
     least: int = 10
     share: float = 0.1
@@ -147,11 +147,11 @@ def _told(
     assert goal.available is not None
     return PilotReport(
         difference=contrasts.difference,
+        share=0.0 if goal.is_fixed else goal.share,
         detect=goal.detect,
         power=goal.power,
         alpha=goal.alpha,
         alternative=goal.alternative,
-        share=0.0 if goal.is_fixed else goal.share,
         instances=(),
         start=goal.start,
         available=goal.available,

@@ -6,7 +6,8 @@ import pytest
 
 from ampler.core.errors import InvalidInput
 from ampler.report.figures import save
-from ampler.report.figures.style import BLUE, COLUMN, GREEN, GREY, ORANGE, canvas, figure_format
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
+from ampler.report.figures.style import COLUMN, canvas, figure_format
 
 FIRST_BYTES = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
 

@@ -11,9 +11,7 @@ from ampler.app.shell.options import (
     ResultsFile,
     Said,
     as_arguments,
-    pairing_options,
-    settings_options,
-    table_options,
+    results_options,
     takes,
 )
 from ampler.app.shell.output import WrongUsage, say, say_lines, say_points, write_json
@@ -27,7 +25,7 @@ MOST_SENTENCES = 12  # verdicts told in full; the table has them all
 MOST_PROBABLE = 6  # of the longer sentences with probabilities
 
 
-@takes(asked=[*settings_options(), *table_options(), *pairing_options()])
+@takes(asked=results_options())
 def analyse(
     file: ResultsFile,
     asked: Said,

@@ -54,19 +54,9 @@ def ampler(
         raise typer.Exit(WRONG_USAGE)
 
 
-# One line per command, in the order of the help page. A command is a function in the module of its name.
-app.command()(design)
-app.command()(demo)
-app.command()(init)
-app.command()(check)
-app.command()(run)
-app.command()(merge)
-app.command()(rescue)
-app.command()(status)
-app.command()(analyse)
-app.command()(report)
-app.command()(advise)
-app.command()(export)
+# In the order of the help page. A command is a function in the module of its name.
+for command in (design, demo, init, check, run, merge, rescue, status, analyse, report, advise, export):
+    app.command()(command)
 
 
 def main() -> NoReturn:

@@ -46,12 +46,13 @@ def design(
     test: Annotated[Test, Option(help="The paired test.")] = "t",
     correction: Annotated[Literal["holm", "bonferroni"], Option(help="For many comparisons.")] = "holm",
     available: Annotated[int | None, WholeOption(help="Instances you have: which effect can they detect?")] = None,
+    looks: Annotated[
+        str | None, Option(metavar="N", help="Look at the results so often, or at these shares: 0.4,0.7,1.")
+    ] = None,
     runs: Annotated[int | None, WholeOption(help="Runs per algorithm and instance, for the cost.")] = None,
     seconds: Annotated[float | None, NumberOption(help="Seconds per run, for the cost.")] = None,
     workers: Annotated[int | None, WholeOption(help="Runs at the same time, for the cost.")] = None,
-    assurance: Annotated[
-        float | None, NumberOption(help="Wanted probability of success, over what is believed of the effect.")
-    ] = None,
+    assurance: Annotated[float | None, NumberOption(help="Wanted probability of success, with --effect-sd.")] = None,
     effect_sd: Annotated[
         float | None, NumberOption(help="How uncertain the effect is; in its unit. For --assurance.")
     ] = None,
@@ -60,9 +61,6 @@ def design(
         Literal["above", "inside"] | None, Option(help="The interval shall lie above the margin, or inside it.")
     ] = None,
     plot: Annotated[Path | None, Option(metavar="FILE", help="Draw the power curve: .svg, .pdf or .png.")] = None,
-    looks: Annotated[
-        str | None, Option(metavar="N", help="Look at the results so often, or at these shares: 0.4,0.7,1.")
-    ] = None,
     seed: Annotated[int, WholeOption(help="For the simulated powers.")] = 0,
     json: JsonOption = False,
 ) -> None:

@@ -54,6 +54,13 @@ def as_integer(text: str | int) -> int:
 
 NumberOption = partial(Option, parser=as_number, metavar="NUMBER")
 WholeOption = partial(Option, parser=as_integer, metavar="N")
+
+
+def Flag(name: str, help: str) -> Any:  # noqa: N802 - stands in signatures beside Option
+    """Return an option without a value."""
+    return Option(name, help=help)
+
+
 StoreOption = Annotated[
     Path | None, Option(metavar="FILE", help="Where runs are kept; default: the study's name with .db.")
 ]
@@ -142,6 +149,11 @@ def table_options() -> list[inspect.Parameter]:
 def pairing_options() -> list[inspect.Parameter]:
     """Return the option that says what runs of different algorithms share."""
     return [_optional("paired", _text("COLUMN", "Runs with the same here belong together, as folds; several: a,b."))]
+
+
+def results_options() -> list[inspect.Parameter]:
+    """Return everything that can be said of results and of how they are analysed."""
+    return [*settings_options(), *table_options(), *pairing_options()]
 
 
 def _optional(name: str, annotation: Any) -> inspect.Parameter:

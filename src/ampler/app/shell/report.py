@@ -11,9 +11,7 @@ from ampler.app.shell.options import (
     ResultsFile,
     Said,
     as_arguments,
-    pairing_options,
-    settings_options,
-    table_options,
+    results_options,
     takes,
     told_as_usage,
 )
@@ -23,7 +21,7 @@ from ampler.app.surroundings import load_matplotlib
 Option = typer.Option
 
 
-@takes(asked=[*settings_options(), *table_options(), *pairing_options()])
+@takes(asked=results_options())
 def report(
     file: ResultsFile,
     asked: Said,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ampler.app.shell.options import StoreOption, WorkersOption, check_workers
+from ampler.app.shell.options import Flag, StoreOption, WorkersOption, check_workers
 from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
 
 if TYPE_CHECKING:
@@ -22,17 +22,13 @@ def run(
     study: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study file to carry out.")],
     store: StoreOption = None,
     workers: WorkersOption = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try failed runs of earlier sessions again.")
-    ] = False,
+    retry_failed: Annotated[bool, Flag("--retry-failed", "Try failed runs of earlier sessions again.")] = False,
     despite_failures: Annotated[
-        bool, typer.Option("--despite-failures", help="Go on even when every run of an algorithm fails.")
+        bool, Flag("--despite-failures", "Go on even when every run of an algorithm fails.")
     ] = False,
-    same: Annotated[
-        bool, typer.Option("--same", help="Changed code gives the same values: recorded runs are used.")
-    ] = False,
+    same: Annotated[bool, Flag("--same", "Changed code gives the same values: recorded runs are used.")] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Runs of code that has changed are made anew; the old ones are superseded.")
+        bool, Flag("--again", "Runs of code that has changed are made anew; the old ones are superseded.")
     ] = False,
     part: Annotated[
         str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts of the instances; see ampler merge.")

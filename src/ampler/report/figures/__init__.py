@@ -2,7 +2,7 @@
 
 In reading order:
 
-* `style`, `labels`: how all figures look, and how names stand in them;
+* `colours`, `style`, `labels`: how all figures look, and how names stand in them;
 * `design`: sample sizes, power profiles and power curves, before there are runs;
 * `intervals`, `accuracy`, `runs`: all comparisons, how well each instance is known, where the runs went;
 * `pilot`: what a pilot showed, and where the runs of a study went that found its own size;

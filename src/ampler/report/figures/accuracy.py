@@ -10,8 +10,9 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import choice
+from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import WIDEST, labels
-from ampler.report.figures.style import BLUE, COLUMN, GREY, ORANGE, PAGE, canvas, unit_of, write_in_unit
+from ampler.report.figures.style import COLUMN, PAGE, canvas, unit_of, write_in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

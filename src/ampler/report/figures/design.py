@@ -11,7 +11,8 @@ import numpy as np
 
 from ampler.core.choices import Alternative, Target, Test
 from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
-from ampler.report.figures.style import BLUE, GREEN, GREY, ORANGE, canvas
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
+from ampler.report.figures.style import canvas
 from ampler.stats.holm import Correction
 
 if TYPE_CHECKING:

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Literal
 from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Interval
 from ampler.core.checks import choice
+from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    canvas,
-    difference_name,
-    in_unit,
-    row_height,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.style import canvas, difference_name, in_unit, row_height, unit_of, write_in_unit
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 if TYPE_CHECKING:

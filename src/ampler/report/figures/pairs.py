@@ -12,19 +12,9 @@ from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
+from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import (
-    BLUE,
-    COLUMN,
-    GREY,
-    ORANGE,
-    PAGE,
-    canvas,
-    difference_name,
-    row_height,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.style import COLUMN, PAGE, canvas, difference_name, row_height, unit_of, write_in_unit
 from ampler.stats.paired import ESTIMANDS, FEWEST, present
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from ampler.analysis.grown import pilot_test
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidData
 from ampler.design.pilot import PilotReport
+from ampler.report.figures.colours import BLUE, GREY, ORANGE, SKY
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import BLUE, GREY, ORANGE, SKY, canvas, difference_name, row_height, write_in_unit
+from ampler.report.figures.style import canvas, difference_name, row_height, write_in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,9 +43,9 @@ class SpendingData:
     """The runs of each algorithm: in the pilot, on its instances later, and on the others."""
 
     algorithms: tuple[str, ...]
-    pilot: tuple[int, ...]
-    topped_up: tuple[int, ...]
-    new: tuple[int, ...]
+    pilot: tuple[int, ...]  # on its instances, at first
+    topped_up: tuple[int, ...]  # on its instances, later
+    new: tuple[int, ...]  # on the others
     planned: int  # instances
     total: int
 

@@ -13,19 +13,9 @@ from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.bayes.words import sides, three
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PAGE,
-    canvas,
-    difference_name,
-    row_height,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.style import PAGE, canvas, difference_name, row_height, unit_of, write_in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

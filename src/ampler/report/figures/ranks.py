@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from ampler.analysis import Analysis
 from ampler.core.errors import InvalidInput
+from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import labels
-from ampler.report.figures.style import BLUE, GREY, ORANGE, PAGE, canvas
+from ampler.report.figures.style import PAGE, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

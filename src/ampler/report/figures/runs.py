@@ -10,8 +10,9 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.core.arrays import Counts
 from ampler.core.checks import choice
+from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import WIDEST, labels
-from ampler.report.figures.style import BLUE, GREY, ORANGE, canvas, row_height
+from ampler.report.figures.style import canvas, row_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

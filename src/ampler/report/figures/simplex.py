@@ -14,8 +14,9 @@ from ampler.analysis.bayes.words import probability
 from ampler.analysis.units import margin_in_words
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
+from ampler.report.figures.colours import BLUE, GREY
 from ampler.report.figures.labels import labels, literal
-from ampler.report.figures.style import BLUE, GREY, canvas
+from ampler.report.figures.style import canvas
 from ampler.stats.bayes import signed_rank
 
 if TYPE_CHECKING:

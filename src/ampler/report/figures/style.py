@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 COLUMN = 3.5  # inches: one column of the common two-column journals (89 mm)
 PAGE = 7.2  # inches: both columns (183 mm)
 
-# Okabe & Ito's palette, told apart with every kind of colour vision; line styles tell them apart in print.
-BLUE, ORANGE, GREEN, SKY, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "#CC79A7", "#767676"
 
 FORMATS = ("svg", "pdf", "png", "pgf")
 ROW = 0.155  # inches that one row with a label takes

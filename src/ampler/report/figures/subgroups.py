@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING
 from ampler.analysis import Analysis, Subgroup
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import (
-    BLUE,
-    COLUMN,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    canvas,
-    difference_name,
-    row_height,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.style import COLUMN, canvas, difference_name, row_height, unit_of, write_in_unit
 from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:

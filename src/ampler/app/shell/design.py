@@ -46,12 +46,12 @@ def design(
     test: Annotated[Test, Option(help="The paired test.")] = "t",
     correction: Annotated[Literal["holm", "bonferroni"], Option(help="For many comparisons.")] = "holm",
     available: Annotated[int | None, WholeOption(help="Instances you have: which effect can they detect?")] = None,
-    looks: Annotated[
-        str | None, Option(metavar="N", help="Look at the results so often, or at these shares: 0.4,0.7,1.")
-    ] = None,
     runs: Annotated[int | None, WholeOption(help="Runs per algorithm and instance, for the cost.")] = None,
     seconds: Annotated[float | None, NumberOption(help="Seconds per run, for the cost.")] = None,
     workers: Annotated[int | None, WholeOption(help="Runs at the same time, for the cost.")] = None,
+    looks: Annotated[
+        str | None, Option(metavar="N", help="Look at the results so often, or at these shares: 0.4,0.7,1.")
+    ] = None,
     assurance: Annotated[float | None, NumberOption(help="Wanted probability of success, with --effect-sd.")] = None,
     effect_sd: Annotated[
         float | None, NumberOption(help="How uncertain the effect is; in its unit. For --assurance.")

@@ -8,6 +8,11 @@ from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.report import render
+from ampler.report.latex import holm_table
+from ampler.report.methods import methods, plain_paragraph
+from ampler.report.subject import subject_of
+from ampler.report.tables import comparisons_table, unsolved_table
 
 RNG = np.random.default_rng
 
@@ -318,6 +323,19 @@ def test_instances_that_neither_algorithm_of_a_pair_solved_are_counted_and_named
     assert said.startswith("On 2 instances (i1, i2) neither algorithm of a pair gave a value (a × b 2):")
     assert "censored" not in dropped
     assert [each.unsolved for each in counted.diagnoses] == [2, 0, 0]
+    assert counted.unsolved == {("a", "b"): ("i1", "i2")}
+    (verdict,) = [each.verdict for each in counted.comparisons if (each.first, each.second) == ("a", "b")]
+    assert verdict.endswith("; on 2 of 3 instances (i1, i2) neither gave a value")
+    assert "neither solved" in str(counted)
+    assert "neither solved" in holm_table(counted)
+    assert "neither solved" in comparisons_table(counted).header
+    (row,) = unsolved_table(counted).rows
+    assert [cell.text for cell in row] == ["a × b", "2", "i1, i2"]
+    text = plain_paragraph(methods(subject_of(counted)))
+    assert "On 2 instances neither algorithm of 1 pair gave a value" in text
+    assert "(PAR10)" in text
+    for ending in ("html", "md", "tex"):
+        assert "i1, i2" in render(subject_of(counted), ending)
 
 
 def _warnings_with(runs, policy):

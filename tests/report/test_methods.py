@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from ampler.core.failures import Drop
+from ampler.core.values import Limits
 from ampler.report.latex import latex_paragraph
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.references import reference
@@ -206,3 +208,15 @@ def test_one_value_of_each_algorithm_is_one_run():
     assert "Each algorithm had 1 run on each instance, 12 runs in all." in paragraph(
         frame, difference="simple", better="lower"
     )
+
+
+def test_what_ended_runs_is_told_of_any_values_and_of_each_algorithm_where_it_differs(study_file):
+    subject = subject_of(study_file())
+    assert "A run was ended after" not in plain_paragraph(methods(subject))
+    limited = replace(subject.origin.plan, limits=Limits(timeout=60.0, memory=2 * 10**9))
+    text = plain_paragraph(methods(replace(subject, origin=replace(subject.origin, plan=limited))))
+    assert "A run was ended after 60 s by the clock or 2 GB of memory." in text
+    several = replace(limited, own_limits={"less": Limits(cpu_timeout=5.0)})
+    text = plain_paragraph(methods(replace(subject, origin=replace(subject.origin, plan=several))))
+    assert "5 s of processor time or 60 s by the clock or 2 GB of memory (less)" in text
+    assert "60 s by the clock or 2 GB of memory (full)" in text

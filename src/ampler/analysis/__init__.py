@@ -16,6 +16,7 @@ In reading order:
 * `stopping`: what ending runs by their values did to the estimates, and what to say of it;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
 * `results`: all of this as one value, `Analysis`;
+* `counts`: what tables of comparisons count, where it says something;
 * `units`: in which unit differences are told: numbers, percent, factors, percentage points;
 * `words`: every sentence about an analysis, and its table as text;
 * `bayes`: how probable it is: posteriors, verdicts, rankings; computed when asked for;

@@ -345,6 +345,7 @@ def _in_words(
                 early=diagnosis.decided == "pilot",
                 would="" if prepared.course is None else would_be_found(prepared.course),
                 one_instance=one_instance,
+                unsolved=() if isinstance(prepared.settings.failures, Drop) else diagnosis.unsolved_instances,
             ),
         )
         for each, diagnosis in zip(comparisons, diagnoses, strict=True)
@@ -361,7 +362,7 @@ def _dropped(prepared: Prepared) -> set[str]:
 
 def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
     settings = prepared.settings
-    unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts).sum(axis=0)
+    unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts)
     shift = prepared.shift
     same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
     if settings.margin is not None:
@@ -372,7 +373,8 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             noise_share=_noise_share(prepared.differences[:, k], prepared.errors[:, k]),
             skewness=skewness(present(prepared.differences[:, k])),
             equivalence=same[k],
-            unsolved=int(unsolved[k]),
+            unsolved=int(unsolved[:, k].sum()),
+            unsolved_instances=tuple(prepared.runs.instances[i] for i in np.flatnonzero(unsolved[:, k])),
             all_runs=math.nan if shift is None else float(shift.all_runs[k]),
             first_runs=math.nan if shift is None else float(shift.first_runs[k]),
             decided=decided_when(prepared.course, k),

@@ -42,6 +42,7 @@ HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the gua
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
 SHOWN = 3
+UNSOLVED_SHOWN = 12  # of instances that must be named
 
 RUN_IN_NAME = re.compile(
     r"[\s_\-./:,(\[]*(?:run|rep|repeat|repetition|replicate|replication|seed|trial|fold|execution)[\s_\-.:=#]*\d+\W*$",
@@ -94,7 +95,7 @@ def both_failed(runs: Runs, contrasts: Contrasts, pairs: Sequence[Pair]) -> Caut
     names = [runs.instances[i] for i in np.flatnonzero(both.any(axis=1))]
     return Caution(
         "censored",
-        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) neither algorithm of a pair gave a value"
+        f"On {count(len(names), 'instance')} ({listed(names, UNSOLVED_SHOWN)}) neither algorithm of a pair gave a value"
         f" ({listed(of_pairs, SHOWN)}): there the difference is what failed runs count as, not what was measured.",
     )
 

@@ -13,7 +13,7 @@ from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
 from ampler.core.arrays import Floats, Pair
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData
-from ampler.core.failures import policy_data
+from ampler.core.failures import Drop, policy_data
 from ampler.core.plain import flat, jsonable
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
@@ -36,6 +36,7 @@ class Diagnosis:
     skewness: float
     equivalence: Equivalence | None
     unsolved: int = 0  # instances on which neither algorithm gave a value, so that failures alone make the difference
+    unsolved_instances: tuple[str, ...] = ()  # their names
     all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
     first_runs: float = math.nan  # the same by the first runs, which nobody stopped
     decided: str = ""  # "pilot" or "end", in a study that found its own size
@@ -112,6 +113,13 @@ class Analysis:
     def single(self) -> str | None:
         """The only instance, whose runs were compared; None where instances are the sample."""
         return self.accuracy[0].instance if self.instances == 1 else None
+
+    @cached_property
+    def unsolved(self) -> Mapping[Pair, tuple[str, ...]]:
+        """The instances on which neither algorithm of a pair gave a value and failed runs count, by pair."""
+        if isinstance(self.settings.failures, Drop):
+            return {}
+        return {(each.first, each.second): each.unsolved_instances for each in self.diagnoses if each.unsolved}
 
     @property
     def weighs_a_margin(self) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ampler.analysis.compare import Comparison, Equivalence
+from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.exploration import Subgroup
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
@@ -26,6 +27,7 @@ from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 from ampler.stats.two_samples import run_test
 
 LONGEST_LIST = 12  # names in one sentence
+NAMED = 5  # instances in a verdict
 STOP = "stop rejecting"
 CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
 SUCCEEDED = "among the runs that succeeded"
@@ -45,27 +47,36 @@ def verdict(
     early: bool = False,
     would: str = "",
     one_instance: bool = False,
+    unsolved: Sequence[str] = (),
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
     `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
-    of the two were left out, `early` whether a pilot decided, and `one_instance` whether the runs of the only one were
-    compared.
+    of the two were left out, `early` whether a pilot decided, `one_instance` whether the runs of the only one were
+    compared, and `unsolved` the instances on which neither gave a value.
     """
     among = f"{' on this instance' if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
     if one_instance and not comparison.instances:
         return "not compared: both need two values or more"
     if not one_instance and comparison.instances < FEWEST:
         return f"not compared: both have values on {count(comparison.instances, 'instance')}, and {FEWEST} are needed"
+    beside = _neither_solved(unsolved, comparison.instances)
     if comparison.rejected:
         words = _difference_found(comparison, asked, among)
         words += " (decided in the pilot)" if early else ""
         if equivalence is not None and equivalence.established:
             words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
-        return words
+        return words + beside
     if equivalence is not None and equivalence.established:
-        return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}"
-    return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among)
+        return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}{beside}"
+    return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among) + beside
+
+
+def _neither_solved(unsolved: Sequence[str], instances: int) -> str:
+    """On how many of the instances, and on which, failures alone make the difference."""
+    if not unsolved:
+        return ""
+    return f"; on {len(unsolved)} of {count(instances, 'instance')} ({listed(unsolved, NAMED)}) neither gave a value"
 
 
 def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: str) -> str:
@@ -357,10 +368,9 @@ def _differences_of(analysis: Analysis) -> str:
 
 def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
-    counted = ["instances"] if analysis.incomplete else []
     estimate, interval = estimate_header(analysis), _interval_name(analysis)
-    header = ["rank", "comparison", *counted, estimate, interval, "p", "alpha", "d", ""]
-    rows = [_row(comparison, counted=bool(counted)) for comparison in in_table(analysis)]
+    header = ["rank", "comparison", *counted(analysis), estimate, interval, "p", "alpha", "d", ""]
+    rows = [_row(comparison, counts_of(comparison, analysis)) for comparison in in_table(analysis)]
     table = text_table(header, rows, left=[1])
     yield table[0].rstrip()
     for comparison, line in zip(analysis.comparisons, table[1:], strict=True):
@@ -373,12 +383,12 @@ def _interval_name(analysis: Analysis) -> str:
     return f"{paired_test(analysis.settings.test).procedure.level}-level interval"
 
 
-def _row(comparison: Comparison, *, counted: bool) -> list[str]:
+def _row(comparison: Comparison, counts: Sequence[int]) -> list[str]:
     low, high = (digits(bound, 2) for bound in comparison.interval)
     return [
         str(comparison.rank),
         _pair(comparison),
-        *([str(comparison.instances)] if counted else []),
+        *map(str, counts),
         digits(comparison.estimate, 2),
         f"[{low}, {high}]",
         f"{comparison.p_value:.2g}",

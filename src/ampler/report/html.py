@@ -143,6 +143,7 @@ def _tables(analysis: Analysis) -> dict[str, Any]:
         tables.omnibus_table(analysis),
         tables.statistics_table(analysis),
         tables.excluded_table(analysis),
+        tables.unsolved_table(analysis),
         *probable_tables(analysis),
     ]
     return {table.name: table for table in made if table is not None}

@@ -13,6 +13,7 @@ import numpy as np
 from ampler.analysis import Analysis, Comparison
 from ampler.analysis.bayes import Bayes, Chances
 from ampler.analysis.bayes.words import said_verdict, shown_interval, shown_mean, sides
+from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.units import estimate_factor, in_table, unit_header
 from ampler.analysis.words import headline
 from ampler.core.arrays import Interval
@@ -132,8 +133,7 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
 
     It needs \usepackage{booktabs} in the preamble.
     """
-    counted = bool(analysis.incomplete)
-    numbers = ["instances"] if counted else []
+    numbers = list(counted(analysis))
     header = [
         "rank",
         "comparison",
@@ -144,9 +144,9 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
         f"{_steps(analysis).level}-level interval",
         "$d$",
     ]
-    rejected = [_row(each, counted=counted) for each in in_table(analysis) if each.rejected]
-    kept = [_row(each, counted=counted) for each in in_table(analysis) if not each.rejected]
-    return booktabs(header, rejected, kept, align=f"rl{'r' * counted}rrrcr", long=long)
+    rows = [(each.rejected, _row(each, counts_of(each, analysis))) for each in in_table(analysis)]
+    rejected, kept = ([row for fell, row in rows if fell is asked] for asked in (True, False))
+    return booktabs(header, rejected, kept, align=f"rl{'r' * len(numbers)}rrrcr", long=long)
 
 
 def _steps(analysis: Analysis) -> Procedure:
@@ -158,11 +158,11 @@ def _estimate(analysis: Analysis) -> str:
     return name if estimate_factor(analysis.settings) == 1.0 else f"{name}, points"
 
 
-def _row(comparison: Comparison, *, counted: bool) -> list[str]:
+def _row(comparison: Comparison, counts: Sequence[int]) -> list[str]:
     return [
         str(comparison.rank),
         rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
-        *([f"${comparison.instances}$"] if counted else []),
+        *(f"${number}$" for number in counts),
         tex_number(comparison.alpha),
         tex_number(comparison.p_value),
         tex_number(comparison.estimate),

@@ -43,8 +43,8 @@ def _lines(subject: Subject) -> Iterator[str]:
     yield from _probable(analysis)
     yield from ("## Algorithms and accuracy", *_table(tables.algorithms_table(analysis)))
     yield from _table(tables.accuracy_table(analysis))
-    excluded = tables.excluded_table(analysis)
-    yield from _table(excluded) if excluded else ()
+    for lacking in (tables.excluded_table(analysis), tables.unsolved_table(analysis)):
+        yield from _table(lacking) if lacking else ()
     yield from ("## What the tests rest on", *_table(tables.assumptions_table(analysis)))
     omnibus = tables.omnibus_table(analysis)
     yield from ("## All together", "", as_markdown(together(analysis)), *(_table(omnibus) if omnibus else ("",)))

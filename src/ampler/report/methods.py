@@ -16,7 +16,8 @@ from ampler.analysis.words import instances_in_words, solved
 from ampler.core.choices import Estimate
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import count, digits
+from ampler.core.values import Limits, PlanRecord
+from ampler.core.wording import count, digits, in_bytes
 from ampler.design.detect_words import method_sentences
 from ampler.design.pilot import PilotReport
 from ampler.report.beliefs import belief_sentences
@@ -236,18 +237,35 @@ TIMES = {"seconds": "seconds by the clock", "cpu-seconds": "seconds of processor
 
 def _times(origin: StudyOrigin | None) -> Iterator[Sentence]:
     """What the values are, where they are times, and what limited them."""
-    if origin is None or not origin.plan.timed:
+    if origin is None:
         return
     plan = origin.plan
+    if not plan.timed:
+        yield from (Sentence(f"A run was ended after {limits}") for limits in _limits(plan))
+        return
     kinds = dict.fromkeys(TIMES[plan.fingerprint.algorithms[name]["value"]] for name in plan.timed)
     whose = "The values" if len(plan.timed) == len(plan.algorithms) else f"The values of {', '.join(plan.timed)}"
-    limits = [
-        *([f"{digits(plan.limits.cpu_timeout)} s of processor time"] if plan.limits.cpu_timeout else []),
-        *([f"{digits(plan.limits.timeout)} s by the clock"] if plan.limits.timeout else []),
-    ]
-    limited = f"; a run was ended after {' or '.join(limits)}" if limits else ""
+    limited = "".join(f"; a run was ended after {limits}" for limits in _limits(plan))
     par = f" ({_par(plan.policy)})" if isinstance(plan.policy, Par) else ""
     yield Sentence(f"{whose} are {' and '.join(kinds)}{limited}{par}")
+
+
+def _limits(plan: PlanRecord) -> Iterator[str]:
+    """What ended runs, if anything did: one limit for all, or that of each algorithm where they differ."""
+    each = {name: _limit(plan.own_limits.get(name, Limits()).over(plan.limits)) for name in plan.algorithms}
+    if len(set(each.values())) == 1:
+        yield from filter(None, [*each.values()][:1])
+    else:
+        yield "; ".join(f"{limit or 'no limit'} ({name})" for name, limit in each.items())
+
+
+def _limit(limits: Limits) -> str:
+    named = (
+        *([f"{digits(limits.cpu_timeout)} s of processor time"] if limits.cpu_timeout is not None else []),
+        *([f"{digits(limits.timeout)} s by the clock"] if limits.timeout is not None else []),
+        *([f"{in_bytes(limits.memory)} of memory"] if limits.memory is not None else []),
+    )
+    return " or ".join(named)
 
 
 def _par(policy: Par) -> str:
@@ -336,7 +354,15 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
     if not failed:
         return
-    yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(analysis.settings.failures)}")
+    policy = analysis.settings.failures
+    par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
+    yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(policy)}{par}")
+    if analysis.unsolved:
+        instances = {name for names in analysis.unsolved.values() for name in names}
+        yield Sentence(
+            f"On {count(len(instances), 'instance')} neither algorithm of {count(len(analysis.unsolved), 'pair')} gave"
+            " a value, so that their difference there is what failed runs count as"
+        )
     if isinstance(analysis.settings.failures, Drop):
         yield Sentence(f"So all statements are about the runs that succeeded ({solved(analysis)})")
 

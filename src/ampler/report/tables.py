@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.analysis import Analysis, OtherPolicy
+from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.units import estimate_factor, estimate_header, in_table, table_factor, unit_header
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
@@ -44,10 +45,9 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
     """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
     estimate = estimate_header(analysis)
     rejected = sum(each.rejected for each in analysis.comparisons)
-    counted = bool(analysis.incomplete)
     steps = paired_test(analysis.settings.test).procedure
     header = (
-        *("rank", "comparison", "decision", *(("instances",) if counted else ()), estimate),
+        *("rank", "comparison", "decision", *counted(analysis), estimate),
         *(f"{steps.level}-level interval", "joint interval", "p", "α′", f"p ({steps.name})", "d", "d, 95 %"),
     )
     return ReportTable(
@@ -61,7 +61,7 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
                 Cell(str(each.rank), each.rank),
                 words_cell(f"{each.first} × {each.second}"),
                 words_cell("rejected" if each.rejected else "not rejected"),
-                *((Cell(str(each.instances), each.instances),) if counted else ()),
+                *(Cell(str(number), number) for number in counts_of(each, analysis)),
                 number_cell(each.estimate),
                 interval_cell(each.interval),
                 interval_cell(each.joint_interval),
@@ -234,6 +234,23 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
         header=("instance", "used in", "why"),
         rows=tuple((words_cell(name), words_cell(use), words_cell(reason)) for use, name, reason in reasons),
         words=frozenset({0, 1, 2}),
+    )
+
+
+def unsolved_table(analysis: Analysis) -> ReportTable | None:
+    """Return the instances on which neither algorithm of a pair gave a value; None if there are none."""
+    if not analysis.unsolved:
+        return None
+    return ReportTable(
+        name="unsolved",
+        caption="Instances on which neither algorithm of a pair gave a value: there the difference is what failed runs"
+        " count as, not what was measured.",
+        header=("comparison", "instances neither solved", "which"),
+        rows=tuple(
+            (words_cell(" × ".join(pair)), Cell(str(len(names)), len(names)), words_cell(", ".join(names)))
+            for pair, names in analysis.unsolved.items()
+        ),
+        words=frozenset({0, 2}),
     )
 
 

@@ -1,0 +1,76 @@
+"""Whole studies that find their own size, simulated: how often they err, what they find, what they take.
+
+The simulations are those of the benchmarks, whose seeds were fixed before the first look.
+"""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+import detect_paper
+import detect_simulation as simulation
+
+FEW = [(1, 1.5, 0.3), (5, 1.5, 2.0), (21, 1.5, 0.3), ("all", 1.5, 0.3)]
+SIZES = [("a few", 120), pytest.param("many", 1500, marks=pytest.mark.slow)]
+ASKED, ALPHA = 0.8, 0.05
+
+
+def key_of(cell):
+    return simulation.CELLS.index(cell)
+
+
+def share_error(share, number):
+    return sqrt(share * (1 - share) / number)
+
+
+@pytest.mark.parametrize(("words", "studies"), SIZES)
+@pytest.mark.parametrize("cell", FEW, ids=str)
+def test_equal_algorithms_are_told_apart_no_more_often_than_the_level(cell, words, studies):
+    tally = simulation.simulate(simulation.equal(*cell), studies // 2, key=2 * key_of(cell))
+    assert tally.errors[0] <= ALPHA + 3 * share_error(ALPHA, studies // 2)
+
+
+@pytest.mark.parametrize(("words", "studies"), SIZES)
+@pytest.mark.parametrize("cell", FEW[:3], ids=str)
+def test_differences_that_matter_are_found_as_often_as_asked(cell, words, studies):
+    tally = simulation.simulate(simulation.equal(*cell, 1.0), studies // 3, key=2 * key_of(cell) + 1)
+    assert tally.power >= 0.78 - 2 * share_error(ASKED, studies // 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", simulation.CELLS, ids=str)
+def test_every_cell_keeps_its_level_and_takes_little_more_than_one_who_knows_everything(cell):
+    studies = {1: 800, 5: 500, 21: 200, "all": 400}[cell[0]]
+    null = simulation.simulate(simulation.equal(*cell), studies, key=2 * key_of(cell))
+    real = simulation.simulate(simulation.equal(*cell, 1.0), studies // 2, key=2 * key_of(cell) + 1)
+    best = simulation.oracle(real.truth, simulation.GOAL)
+    sizes = [each.instances for each in real.outcomes]
+    spread = np.std(sizes, ddof=1) / sqrt(len(sizes)) / best
+
+    assert null.errors[0] <= ALPHA + 3 * share_error(ALPHA, studies)
+    if best >= 25:  # below, the 30 instances that a study takes at least are more
+        assert np.mean(sizes) / best <= 1.25 + 2 * spread
+    if cell[0] != "all":  # there one algorithm in five differs, and Holm's real power is lower
+        assert real.power >= 0.78 - 2 * share_error(ASKED, studies // 2)
+
+
+@pytest.mark.parametrize(("words", "studies"), [("a few", 25), pytest.param("many", 300, marks=pytest.mark.slow)])
+def test_algorithms_that_leave_early_do_no_harm(words, studies):
+    tally = simulation.simulate(simulation.paper_like(), studies, key=1000)
+    assert tally.errors[0] <= ALPHA + 3 * share_error(ALPHA, studies)
+    assert np.mean([each.early for each in tally.outcomes]) > 4
+    assert tally.power > 0.78
+
+
+@pytest.mark.parametrize(("words", "studies"), [("a few", 25), pytest.param("many", 200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("available", "most", "power"), [(3000, 0.50, 0.80), (57, 0.62, 0.75)])
+def test_the_papers_first_experiment_takes_about_half_of_its_runs(public_data, words, studies, available, most, power):
+    experiment = detect_paper.read(public_data / "paper_experiment1_runs.csv")
+    done = detect_paper.studies(experiment, available, studies)
+    ratio, error = detect_paper.mean_and_error([each.runs / experiment.runs for each in done])
+    found, deviation = detect_paper.mean_and_error([each.found for each in done])
+
+    assert experiment.runs == 23_271
+    assert ratio <= most + 2 * error
+    assert found >= power - 2 * deviation

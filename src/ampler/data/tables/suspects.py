@@ -16,7 +16,7 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
 from ampler.core.wording import quoted
 from ampler.data.tables.columns import Columns, Shape, Wide
-from ampler.data.tables.vocabulary import RUN_WORD, STATISTIC, is_measure, summarises, words_of
+from ampler.data.tables.vocabulary import MEASURING, RUN_WORD, STATISTIC, fold, is_measure, summarises, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def check_side_by_side(frame: pd.DataFrame, shape: Shape, said: Columns) -> None
     _refuse_measures(shape)
     _refuse_runs(shape)
     _ask_about([name for name in shape.values if summarises(name)], shape, "a summary of others")
-    _ask_about(_statistics(shape.values), shape, "another statistic of the same thing")
+    _ask_about(_statistics(shape.values), shape, "another statistic or measure of the same")
     if not shape.transposed:
         _refuse_summary_rows(frame, shape)
         _ask_about(_odd(frame, shape.values), shape, "of another kind than the rest, as what describes an instance is")
@@ -91,14 +91,13 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _statistics(names: Sequence[str]) -> list[str]:
-    """Columns that differ from another in the statistic alone: RF_mean and RF_std."""
+    """Columns that differ from another in the statistic or the measure alone: RF_mean and RF_std, GA and GA time."""
     families: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in names:
-        words = words_of(name)
-        stem = tuple(word for word in words if word not in STATISTIC)
-        if stem and len(stem) < len(words):
+        stem = tuple(word for word in words_of(name) if word not in STATISTIC | MEASURING)
+        if stem:
             families[stem].append(name)
-    return [name for family in families.values() if len(family) > 1 for name in family[1:]]
+    return [name for family in families.values() for name in family[1:] if len({*map(fold, family)}) > 1]
 
 
 def _odd(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:

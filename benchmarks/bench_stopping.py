@@ -166,7 +166,7 @@ def _listed(title: str, rows: list[Row]) -> Iterator[str]:
 def _tables(rows: list[Row]) -> Iterator[str]:
     by = {(row.cell, row.estimate): row for row in rows}
     for values, cv, se, difference in (*VALUES, *BEYOND):
-        cells = [cell for cell in dict.fromkeys(row.cell for row in rows) if cell[:4] == (values, cv, se, difference)]
+        cells = sorted({row.cell for row in rows if row.cell[:4] == (values, cv, se, difference)})
         yield from (f"## {NAMES.get(values, values.capitalize())}, cv {cv:g}, {difference}, se = {se:g}", "")
         yield from (f"| A | N | studies | {' | '.join(SHOWN)} |", f"|{'---|' * (3 + len(SHOWN))}")
         for cell in cells:

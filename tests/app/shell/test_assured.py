@@ -45,24 +45,24 @@ def test_costs_are_told_beside(shell):
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "sentence"),
+    ("options", "sentence"),
     [
-        (("--assurance", "0.9", *SMALL), 1, "with probability 0.841 only"),
-        (("--assurance", "0.8", "--effect", "0.3"), 2, "say what is believed of the effect"),
-        (("--assurance", "0.8", "--effect-sd", "0.3"), 2, "say what is believed of the effect"),
-        (("--assurance", "0.8", *BELIEF, "--power", "0.8"), 2, "leave out --power"),
-        (("--assurance", "0.8", *BELIEF, "--test", "sign", "--target", "worst"), 2, "leave out --target, --test"),
-        (("--assurance", "0.8", "--instances", "57", *BELIEF), 2, "give one of --assurance and --instances"),
-        (BELIEF, 2, "give one of --assurance and --instances"),
-        (("--assurance", "0.8", *BELIEF, "--goal", "inside"), 1, "inside no margin of 0"),
-        (("--assurance", "1.2", *BELIEF), 1, "assurance must lie strictly between 0 and 1"),
-        (("--assurance", "0.8", "--effect", "0.5", "--effect-sd", "-1"), 1, "effect_sd must be a number"),
-        (("--assurance", "0.8", *BELIEF, "--margin", "-1"), 1, "margin must be a number that is not negative"),
+        (("--assurance", "0.9", *SMALL), "with probability 0.841 only"),
+        (("--assurance", "0.8", "--effect", "0.3"), "say what is believed of the effect"),
+        (("--assurance", "0.8", "--effect-sd", "0.3"), "say what is believed of the effect"),
+        (("--assurance", "0.8", *BELIEF, "--power", "0.8"), "leave out --power"),
+        (("--assurance", "0.8", *BELIEF, "--test", "sign", "--target", "worst"), "leave out --target, --test"),
+        (("--assurance", "0.8", "--instances", "57", *BELIEF), "give one of --assurance and --instances"),
+        (BELIEF, "give one of --assurance and --instances"),
+        (("--assurance", "0.8", *BELIEF, "--goal", "inside"), "inside no margin of 0"),
+        (("--assurance", "1.2", *BELIEF), "assurance must lie strictly between 0 and 1"),
+        (("--assurance", "0.8", "--effect", "0.5", "--effect-sd", "-1"), "effect_sd must be a number"),
+        (("--assurance", "0.8", *BELIEF, "--margin", "-1"), "margin must be a number that is not negative"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_a_sentence(shell, options, code, sentence):
+def test_what_does_not_fit_is_a_sentence(shell, options, sentence):
     answer = shell("design", *options)
 
-    assert answer.code == code
+    assert answer.code == 2  # no data could make it right
     assert sentence in answer.err
     assert answer.out == ""

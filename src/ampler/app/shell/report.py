@@ -42,10 +42,11 @@ def report(
     from ampler.report import report_format, subject_of, write_figures, write_report
 
     with told_as_usage():  # said before any work is done
-        report_format(output)
+        kind = report_format(output)
         check_not_input(output, file)
     subject = subject_of(file, title=title, **as_arguments(file, asked))
-    load_matplotlib()
+    if kind == "html" or figures is not None:
+        load_matplotlib()
     say_lines([f"Written: {write_report(subject, output)}"])  # never wrapped, so that it can be copied
     if figures is not None:
         say_lines([f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}"])

@@ -10,6 +10,7 @@ import pytest
 from ampler.core.failures import Penalty
 from ampler.core.values import Command, Function, Limits, Question
 from ampler.running import run_plan
+from ampler.running.engines.dask import dask_cluster
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
 from ampler.testing import MemoryStore, SerialExecutor
@@ -91,18 +92,29 @@ def test_whatever_a_function_raises_or_returns_is_a_value_or_a_reason_in_a_worke
     check(outcomes(functions_of(GIVING), workers=2), words_of(GIVING))
 
 
+@pytest.fixture(params=["processes", "threads", "dask"])
+def engine(request):
+    """How runs are made: by our workers, threads, or the workers of a cluster."""
+    if request.param == "processes":
+        yield {"workers": 2}
+    elif request.param == "threads":
+        with ThreadPoolExecutor(2) as executor:
+            yield {"executor": executor}
+    else:
+        pytest.importorskip("distributed")
+        with dask_cluster("local", workers=2) as client:
+            yield {"executor": client}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["processes", "threads"])
 def test_under_a_limit_it_is_the_same(engine):
-    how = {"workers": 2} if engine == "processes" else {"executor": ThreadPoolExecutor(2)}
-
-    check(outcomes(functions_of(GIVING), limits=Limits(timeout=60.0), **how), words_of(GIVING))
+    check(outcomes(functions_of(GIVING), limits=Limits(timeout=60.0), **engine), words_of(GIVING))
 
 
-@pytest.mark.parametrize("engine", ["serial", "threads"])
-def test_whatever_leaves_the_process_as_it_is_does_so_in_our_own(engine):
+@pytest.mark.parametrize("where", ["serial", "threads"])
+def test_whatever_leaves_the_process_as_it_is_does_so_in_our_own(where):
     table = {name: row for name, row in GIVING.items() if name not in NOT_IN_OUR_PROCESS}
-    executor = SerialExecutor() if engine == "serial" else ThreadPoolExecutor(2)
+    executor = SerialExecutor() if where == "serial" else ThreadPoolExecutor(2)
 
     check(outcomes(functions_of(table), executor=executor), words_of(table))
 
@@ -114,18 +126,16 @@ def test_a_function_that_ends_its_process_costs_its_own_run_only():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["processes", "threads"])
 def test_under_a_limit_it_costs_its_child_only(engine):
-    how = {"workers": 2} if engine == "processes" else {"executor": ThreadPoolExecutor(2)}
     table = {**evil.ENDING, **evil.SLOW_ENDING}
 
-    check(outcomes(functions_of(table), limits=Limits(timeout=60.0), **how), words_of(table))
+    check(outcomes(functions_of(table), limits=Limits(timeout=60.0), **engine), words_of(table))
 
 
-@pytest.mark.parametrize("engine", ["processes", "threads"])
-def test_a_function_that_hangs_is_ended_by_its_limit(engine):
-    names = evil.HANGING if engine == "processes" else ["stops itself", "joins another group"]
-    how = {"workers": 4} if engine == "processes" else {"executor": ThreadPoolExecutor(2)}
+@pytest.mark.parametrize("where", ["processes", "threads"])
+def test_a_function_that_hangs_is_ended_by_its_limit(where):
+    names = evil.HANGING if where == "processes" else ["stops itself", "joins another group"]
+    how = {"workers": 4} if where == "processes" else {"executor": ThreadPoolExecutor(2)}
     seen = outcomes({name: evil.HANGING[name] for name in names}, limits=Limits(timeout=2.0), **how)
 
     for name in names:

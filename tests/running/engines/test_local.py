@@ -274,6 +274,42 @@ def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.parametrize("where", ["main thread", "another thread"])
+def test_a_process_that_ignores_the_ends_of_its_children_has_workers_all_the_same(where):
+    """Some shells and services start their programs so."""
+    code = textwrap.dedent(f"""
+        import os, signal, threading
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        from ampler.core.values import Command, Function, Instance, Limits, RunKey
+        from ampler.running.engines.local import LocalPool
+        from ampler.running.work import Task, Work
+        algorithms = {{
+            "function": Function("function", lambda instance, seed: 1.0, "tests:f"),
+            "command": Command("command", ("echo", "2")),
+            "dies": Function("dies", lambda instance, seed: os._exit(3), "tests:f"),
+        }}
+        def work():
+            pool = LocalPool(Work(algorithms, {{"i": Instance("i")}}, 5, Limits()), 2)
+            for name in algorithms:
+                pool.submit([Task(RunKey("i", name, 0))])
+            fates = []
+            while pool.busy:
+                fates += pool.collect(60.0)
+            pool.close(at_once=False)
+            print(sorted(fate.observations[0].value for fate in fates if hasattr(fate, "observations")))
+        if {where!r} == "main thread":
+            work()
+            assert signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+        else:
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+    """)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+    assert ran.stdout == "[1.0, 2.0]\n", ran.stderr
+
+
 def test_closing_in_peace_lets_idle_workers_leave(pool_of):
     pool = pool_of(pid=lambda instance, seed: os.getpid())
     pool.submit(tasks_of("pid"))

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from ctypes import c_long
@@ -45,6 +47,7 @@ class LocalPool:
         self._context = multiprocessing.get_context(START)
         self._sent = None if START != "fork" or alone() else fresh.sendable(work)
         self._workers: list[_Worker] = []
+        self._deaf = _hear_of_ends()
         try:
             for _ in range(workers):
                 self._workers.append(self._started())
@@ -89,6 +92,9 @@ class LocalPool:
         for worker in self._workers:
             worker.clear()
         self._workers = []
+        if self._deaf:
+            self._deaf = False
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
     def _heard(self, worker: _Worker) -> list[Fate]:
         """What a worker has sent, and, if it died, what went down with it; a new one takes its place."""
@@ -182,13 +188,22 @@ class _Worker:
         self.connection.close()
         if self.death != getattr(self.process, "sentinel", None):
             os.close(self.death)
-        self.process.close()
+        with suppress(ValueError):  # where SIGCHLD is ignored, and a thread cannot change that, nobody knows of its end
+            self.process.close()
 
 
 def _death_of(process: BaseProcess) -> int:
     """A file descriptor that tells of a process's death; multiprocessing's own can be held open by grandchildren."""
     assert process.pid is not None
     return os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else process.sentinel
+
+
+def _hear_of_ends() -> bool:
+    """Stop ignoring the ends of children, as a shell may have us do: we must hear of them. Say whether they were."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGCHLD) != signal.SIG_IGN:
+        return False
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    return True
 
 
 def _how(code: int | None) -> str:

@@ -29,15 +29,15 @@ def forget_empty_entries() -> None:
 
 def load_matplotlib() -> None:
     """Load matplotlib as if we were elsewhere: it would read its settings, which can name code, from where we are."""
-    before = os.open(".", os.O_RDONLY)
+    before = _here()
     try:
-        os.chdir(os.path.dirname(__file__))
+        os.chdir(os.path.dirname(os.path.abspath(__file__)))
         import matplotlib
 
         matplotlib.rcParams["backend"]
     finally:
-        os.fchdir(before)
-        os.close(before)
+        if before:
+            os.chdir(before)
 
 
 def _here() -> str:

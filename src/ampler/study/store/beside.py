@@ -18,7 +18,7 @@ def new_file_beside(path: Path) -> Path | None:
     for folder in (path.parent, Path.cwd(), Path(tempfile.gettempdir())):
         for name in _names(path):
             try:
-                os.close(os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o666))
+                os.close(os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
                 return folder / name
             except FileExistsError:
                 continue

@@ -89,3 +89,11 @@ def test_a_number_of_the_row_names_it_where_nothing_else_does_and_is_never_an_al
     assert read_table(frame).runs.instances[:2] == ("0", "1")
     with pytest.raises(InvalidData, match="no column names the instance"):
         read_table(frame.rename(columns={"Unnamed: 0": "seed"}))
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 1e308, -1e308])
+def test_values_that_are_infinite_missing_or_huge_raise_no_question_and_no_warning(odd):
+    values = np.array([odd, odd, *(10 + NOISE[2:, 2])])
+    assert read_table(wide(PSO=values)).runs.algorithms == ("PSO", "GA", "SA")
+    if not np.isfinite(odd):
+        assert read_table(wide(PSO=[odd] * 8 + [1.5])).runs.algorithms == ("PSO", "GA", "SA")

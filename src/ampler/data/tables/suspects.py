@@ -105,7 +105,10 @@ def _odd(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     if len(frame) < FEWEST_ROWS or len(names) < 2:
         return []
     values = np.column_stack([_numbers(frame[name]) for name in names])
+    values = np.where(np.isfinite(values), values, np.nan)
     there = np.isfinite(values).sum(axis=0)
+    if not there.all():
+        return []  # a column without a number shows no kind
     levels = np.array([len(np.unique(column[np.isfinite(column)])) for column in values.T]) / np.maximum(there, 1)
     whole = np.array([bool(np.all(column[np.isfinite(column)] % 1 == 0)) for column in values.T])
     few, others_many = (levels <= FEW_LEVELS) & (there >= FEWEST_ROWS), _all_others(levels >= MANY_LEVELS)
@@ -127,7 +130,7 @@ def _all_others(holds: Any) -> Any:
 
 def _far(values: Floats) -> Any:
     """Which columns are far from every other in the middle."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         middle = np.log(np.nanmedian(np.abs(values), axis=0))
         apart = np.abs(middle[:, None] - middle[None, :]) > np.log(FAR)
     np.fill_diagonal(apart, val=True)
@@ -136,7 +139,8 @@ def _far(values: Floats) -> Any:
 
 def _counts_up(values: Floats) -> Any:
     """Which columns are the numbers of the rows."""
-    return (np.diff(values, axis=0) == 1).all(axis=0) & np.isin(values[0], (0, 1))
+    with np.errstate(all="ignore"):
+        return (np.diff(values, axis=0) == 1).all(axis=0) & np.isin(values[0], (0, 1))
 
 
 def _meets_others(values: Floats, k: int) -> bool:

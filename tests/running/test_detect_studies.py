@@ -4,6 +4,7 @@ import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler import Study, analyse
+from ampler.core.errors import StoreUnusable
 from ampler.core.values import Continue, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.detect_rule import Detect
+from ampler.study.evidence import course_of
 from ampler.study.plan import make_plan
 from ampler.study.seeds import in_order, run_seed
 from ampler.study.status import status_of
@@ -195,3 +198,13 @@ def test_an_analysis_of_another_question_says_that_its_level_is_not_assured(tmp_
 def test_instances_are_in_the_order_of_the_seed_and_not_of_the_user():
     names = [instance.name for instance in study().plan.instances]
     assert names == [each.name for each in in_order(4, study().plan.instances)] != sorted(names)
+
+
+def test_a_decision_that_cannot_be_read_is_one_sentence():
+    store = MemoryStore()
+    run_plan(study().plan, store, executor=SerialExecutor())
+    pilot, main, end = store.decisions()
+    for spoilt in ({}, {**main.decision.details, "means": None}, {**main.decision.details, "stranger": 1}):
+        broken = (pilot, replace(main, decision=replace(main.decision, details=spoilt)), end)
+        with pytest.raises(StoreUnusable, match="the decision on the size of the study cannot be read"):
+            course_of(store.plans()[-1], broken)

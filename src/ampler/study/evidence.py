@@ -91,8 +91,13 @@ def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotR
     """Return how the values of a study decided on its size; None if they did not, or it is not at its end."""
     if plan.study_rule.get("rule") != Detect.__name__ or not _has_ended(decisions):
         return None
-    (details,) = (taken.decision.details for taken in decisions if taken.number == 1)
-    return PilotReport.from_data(details)
+    try:
+        (details,) = (taken.decision.details for taken in decisions if taken.number == 1)
+        return PilotReport.from_data(details)
+    except (KeyError, TypeError, ValueError):
+        raise StoreUnusable(
+            "the decision on the size of the study cannot be read in its file; ampler rescue saves the runs"
+        ) from None
 
 
 def _has_ended(decisions: Collection[DecisionRecord]) -> bool:

@@ -242,3 +242,7 @@ def test_one_finished_instance_of_several_is_no_study_of_one(tmp_path):
         store.begin(record(as_begun(several.plan)), {})
     with pytest.raises(InvalidData, match="at least two instances, as the study plans several"):
         am.analyse(tmp_path / "study.db")
+
+
+def test_an_interval_of_ratios_is_one_of_a_factor():
+    assert "interval of the factor" in analysed(difference="log-ratio").comparisons[-1].verdict

@@ -89,3 +89,11 @@ def test_constant_values_and_runs_without_a_start_have_no_trend():
     assert trend([(np.arange(5.0), np.ones(5))]) is None
     assert drift([run(n, float(n), started=None) for n in range(50)]) is None
     assert drift([run(n, float(n), started=n) for n in range(2)]) is None
+
+
+def test_who_measures_processor_time_is_not_told_to_do_so():
+    slow = [run(n, seconds=8.0) for n in range(5)]
+    assert "measure and limit processor time" in busy(slow, []).sentence
+    said = busy(slow, [], by_processor=True).sentence
+    assert "measure" not in said
+    assert "use fewer workers all the same" in said

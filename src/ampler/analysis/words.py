@@ -163,7 +163,8 @@ def _nothing_found(
     if equivalence is not None:
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
     if comparison.instances == 1:
-        would = f"{_joint(asked)} of the difference {_range(comparison.joint_interval, asked, 'runs')}"
+        what = "factor" if asked.difference == "log-ratio" else "difference"
+        would = f"{_joint(asked)} of the {what} {_range(comparison.joint_interval, asked, 'runs')}"
     return f"{shown}{among}; {would}" if would else f"{shown}{among}"
 
 

@@ -26,11 +26,16 @@ def fairness_notes(plan: PlanRecord, store: Store) -> tuple[Caution, ...]:
     timed = set(plan.timed)
     runs = [seen for seen in store.observations() if seen.key.algorithm in timed] if timed else []
     cut_off = [seen for seen in store.failures() if seen.status == "timeout"]
-    return tuple(note for note in (busy(runs, cut_off), drift(runs)) if note is not None)
+    by_processor = bool(timed) and all(plan.fingerprint.algorithms[name]["value"] == "cpu-seconds" for name in timed)
+    found = busy(runs, cut_off, by_processor=by_processor), drift(runs)
+    return tuple(note for note in found if note is not None)
 
 
-def busy(timed: Iterable[Observation], cut_off: Iterable[Observation]) -> Caution | None:
-    """Runs took far longer by the clock than on a processor, or were ended by the clock while they waited for one."""
+def busy(timed: Iterable[Observation], cut_off: Iterable[Observation], *, by_processor: bool = False) -> Caution | None:
+    """Runs took far longer by the clock than on a processor, or were ended by the clock while they waited for one.
+
+    With `by_processor` the values are times on a processor, which suffer less.
+    """
     ratios = [seen.seconds / seen.cpu for seen in timed if seen.cpu is not None and seen.cpu >= MEASURABLE]
     known = [seen for seen in cut_off if seen.cpu is not None]
     waiting = sum(seen.cpu < IDLE_SHARE * seen.seconds for seen in known if seen.cpu is not None)
@@ -43,11 +48,11 @@ def busy(timed: Iterable[Observation], cut_off: Iterable[Observation]) -> Cautio
     ]  # fmt: skip
     if not said:
         return None
-    return Caution(
-        "busy",
-        f"The machine was busy, or programs waited: {'; '.join(said)}. Use fewer workers, or measure and limit"
-        " processor time (cpu-seconds, cpu-timeout).",
-    )
+    remedy = "Use fewer workers, or measure and limit processor time (cpu-seconds, cpu-timeout)."
+    if by_processor:
+        clock = " Limit processor time (cpu-timeout), not the time by the clock." if waiting else ""
+        remedy = f"The values are processor times, which suffer less from it; use fewer workers all the same.{clock}"
+    return Caution("busy", f"The machine was busy, or programs waited: {'; '.join(said)}. {remedy}")
 
 
 def drift(timed: Iterable[Observation]) -> Caution | None:

@@ -107,3 +107,15 @@ def test_other_common_names_of_the_algorithm_are_known(write, name):
 
 def test_a_common_name_beside_a_plain_one_is_not_the_algorithm(write):
     assert read_table(write("algorithm,model,task,score\na,x,i1,1\nb,x,i1,2\n")).runs.algorithms == ("a", "b")
+
+
+def test_algorithms_that_are_not_compared_describe_nothing(write):
+    text = "dataset,size,a,b,c\ni1,1,1,2,5\ni2,1,3,4,6\ni3,2,3,5,6\ni4,2,4,4,5\n"
+    table = read_table(write(text), columns=Columns(algorithms=("a", "b")))
+    assert set(table.features) == {"size"}
+    assert "'size' describes it" in table.taken
+
+
+def test_a_column_that_pairs_is_looked_for_among_those_of_the_file(write):
+    with pytest.raises(InvalidData, match=r"--paired must name a column, got 'x': the columns are 'dataset', 'fold'$"):
+        read_table(write("dataset,fold,a,b\ni1,1,1,2\ni2,1,3,4\n"), columns=Columns(paired=("x",)))

@@ -213,7 +213,8 @@ def _wide(kinds: Kinds, numeric: Collection[str], instance: tuple[str, ...], sai
             "no column names the algorithm; say which with --algorithm, or which columns are algorithms with"
             f" --algorithms: the columns are {quoted(header)}"
         )
-    return _as_wide(header, names, values, transposed=False)
+    left_out = {*_side_by_side(header, numeric, names)} - {*values}  # algorithms that are not compared describe nothing
+    return _as_wide([name for name in header if name not in left_out], names, values, transposed=False)
 
 
 def _naming(kinds: Kinds) -> tuple[str, ...]:

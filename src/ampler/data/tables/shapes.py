@@ -77,7 +77,8 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
     value = rows.frame[long.values[0]].to_numpy(dtype=float)
     status, notes = statuses(rows.frame, long.status, value)
     algorithm, instance = rows.algorithm, rows.instance
-    pairing = tuple(find([str(name) for name in frame.columns], name, "paired") for name in columns.paired)
+    header = [str(name) for name in frame.columns if name not in (_NAMES, _VALUE)]
+    pairing = tuple(find(header, name, "paired") for name in columns.paired)
     shared = combination(*(coded(rows.frame[name]).codes for name in pairing))[0] if pairing else None
     return ResultsTable(
         Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status, shared),

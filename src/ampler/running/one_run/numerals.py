@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import digits
 from typing import Literal, NamedTuple
 
 Kind = Literal["number", "doubtful", "other"]
@@ -104,7 +105,11 @@ def without_escapes(text: str) -> str:
 def _may_hold_numbers(text: str) -> bool:
     """A quick look, so that a gigabyte of chatter costs seconds."""
     small = text.lower()
-    return "nan" in small or "inf" in small or "∞" in small or _DIGIT.search(text) is not None
+    if "nan" in small or "inf" in small or "∞" in small:
+        return True
+    if text.isascii():
+        return any(digit in text for digit in digits)
+    return _DIGIT.search(text) is not None
 
 
 def _last_in(text: str, *, before: str) -> Candidate | None:

@@ -159,3 +159,23 @@ def test_a_guardian_that_was_killed_is_replaced_and_told_of_the_group(tmp_path):
     owner.communicate()
 
     assert gone_within(int((tmp_path / "pid").read_text()))
+
+
+def test_a_line_whose_descriptor_is_another_file_by_now_is_not_written_to(tmp_path, monkeypatch):
+    """A function may close all descriptors and open its own: they are not ours."""
+    reading, writing = os.pipe()
+    monkeypatch.setattr(client, "_started", lambda: writing)
+    line = client._Line()
+    line.tell(1, 2)
+    theirs = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    os.dup2(theirs, line.pipe())
+    again, anew = os.pipe()
+    monkeypatch.setattr(client, "_started", lambda: anew)
+
+    line.tell(3, 4)
+
+    assert os.read(reading, 100) == b"1 2\n"
+    assert (tmp_path / "file").read_bytes() == b""
+    assert b"3 4\n" in os.read(again, 100)
+    for descriptor in (reading, theirs, writing, again, anew):
+        os.close(descriptor)

@@ -152,20 +152,24 @@ class _Line:
 
     def __init__(self) -> None:
         self._pipe: int | None = None
+        self._file: int | None = None  # what the pipe is, whatever its number is later
         self._starting = threading.Lock()
         self._told: dict[tuple[int, int, int], None] = {}  # who told of which owner and group
 
     def pipe(self) -> int:
         with self._starting:
             if self._pipe is None:
-                self._pipe = _started()
+                self.share(_started())
+            assert self._pipe is not None
             return self._pipe
 
     def share(self, pipe: int) -> None:
-        self._pipe = pipe
+        self._pipe, self._file = pipe, _file_of(pipe)
 
     def tell(self, owner: int, group: int) -> None:
         self._remember(owner, group)
+        if self._pipe is not None and _file_of(self._pipe) != self._file:
+            self._pipe = None  # a run has closed it, and perhaps opened a file of the same number
         try:
             os.write(self.pipe(), _line_of(owner, group))
         except OSError:  # the guardian was killed, or our pipe closed: a new one is told all that is under way
@@ -182,6 +186,13 @@ class _Line:
     def _ours(self) -> list[tuple[int, int]]:
         """What this process has told, not one from which it was forked."""
         return [(owner, group) for teller, owner, group in list(self._told) if teller == os.getpid()]
+
+
+def _file_of(descriptor: int) -> int | None:
+    try:
+        return os.fstat(descriptor).st_ino
+    except OSError:
+        return None
 
 
 def _line_of(owner: int, group: int) -> bytes:

@@ -81,3 +81,10 @@ def test_what_has_no_pages_has_no_records(tmp_path, content):
     (tmp_path / "t.db").write_bytes(content)
 
     assert read(tmp_path / "t.db")[0] == []
+
+
+def test_a_number_below_zero_is_read_as_one(tmp_path):
+    with closing(made(tmp_path / "t.db")) as connection:
+        connection.execute("UPDATE t SET id = -7 WHERE id = 1")
+
+    assert min(each.number for each in read(tmp_path / "t.db")[0]) == -7

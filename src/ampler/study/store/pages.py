@@ -98,7 +98,10 @@ class Pages:
     def _record(self, page: bytes, kind: int, at: int) -> Record:
         at += 4 if kind == KEYS_ABOVE else 0
         size, at = _varint(page, at)
-        rowid, at = _varint(page, at) if kind == TABLE else (None, at)
+        rowid: int | None = None
+        if kind == TABLE:
+            number, at = _varint(page, at)
+            rowid = number - 2**64 if number >= 2**63 else number  # SQLite's numbers have a sign
         return Record(rowid, _cells(self._payload(page, kind, at, size)))
 
     def _payload(self, page: bytes, kind: int, at: int, size: int) -> bytes:

@@ -268,7 +268,8 @@ def test_a_study_run_by_the_rule_with_the_advised_accuracy_reaches_the_power(ava
         runs.append(sum(each.counts.sum() for each in samples))
         within.append(np.mean([each.counts.sum() <= advice.budget for each in samples]))
     assert np.mean(rejected) > 0.8 - 0.03
-    assert advice.best.cost < np.mean(runs) < 1.8 * advice.best.cost  # what the guard costs where runs are few
+    # what the second edition of the guard costs where runs are few: 1.97 and 1.98 times; the first took under 1.8
+    assert advice.best.cost < np.mean(runs) < 2.1 * advice.best.cost
     assert np.mean(within) > (0.95 if available else 0.8)
 
 

@@ -1,5 +1,8 @@
 """What all tests share: hypothesis without a clock, and where the public data lie."""
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,20 @@ settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run a test marked `alone` in a process of its own where others have left threads in this one."""
+    if pyfuncitem.get_closest_marker("alone") is None or threading.active_count() == 1:
+        return None
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:randomly", pyfuncitem.nodeid]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (answer.returncode, " passed" in answer.stdout) == (0, True), answer.stdout + answer.stderr
+    return True
+
 
 PUBLIC_DATA = Path(__file__).parents[2] / "shared" / "public-data"
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -111,12 +112,12 @@ def test_under_a_limit_it_is_the_same(engine):
     check(outcomes(functions_of(GIVING), limits=Limits(timeout=60.0), **engine), words_of(GIVING))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("where", ["serial", "threads"])
 def test_whatever_leaves_the_process_as_it_is_does_so_in_our_own(where):
     table = {name: row for name, row in GIVING.items() if name not in NOT_IN_OUR_PROCESS}
-    executor = SerialExecutor() if where == "serial" else ThreadPoolExecutor(2)
-
-    check(outcomes(functions_of(table), executor=executor), words_of(table))
+    with nullcontext(SerialExecutor()) if where == "serial" else ThreadPoolExecutor(2) as executor:
+        check(outcomes(functions_of(table), executor=executor), words_of(table))
 
 
 def test_a_function_that_ends_its_process_costs_its_own_run_only():

@@ -37,6 +37,7 @@ def state():
     )
 
 
+@pytest.mark.alone
 def test_what_a_function_changes_is_as_before_when_it_has_returned(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = state()
@@ -93,6 +94,23 @@ def test_an_interrupt_that_a_function_swallows_goes_on_all_the_same():
     with pytest.raises(KeyboardInterrupt):
         called(swallow)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_from_outside_goes_on_beside_other_threads_too():
+    waiting = threading.Event()
+    thread = threading.Thread(target=waiting.wait)
+    thread.start()
+
+    def real(instance, seed):
+        signal.raise_signal(signal.SIGINT)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            called(real)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        waiting.set()
+        thread.join()
 
 
 def test_handlers_that_listen_are_those_from_before():

@@ -11,6 +11,7 @@ import pytest
 from ampler.core.values import Function, Instance, Limits
 from ampler.running.one_run import run_once, warmth
 
+pytestmark = pytest.mark.alone  # beside threads runs are made by a child that is not warm
 LIMITS = Limits(timeout=60)
 
 

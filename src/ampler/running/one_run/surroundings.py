@@ -40,7 +40,7 @@ class Surroundings:
     """A process around a call: what it was before is put back, and a real interrupt is told from a made-up one.
 
     Beside other threads nothing is put back, as what is changed meanwhile may be theirs; but in a worker all is: there
-    threads are what a function left.
+    threads are what a function left. Interrupts are listened to in any case: they come to the main thread.
     """
 
     def __init__(self) -> None:
@@ -50,25 +50,29 @@ class Surroundings:
         self._listeners: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def __enter__(self) -> Surroundings:
-        if alone() or guardian.is_worker():
-            self._home = _Home()
-            if threading.current_thread() is threading.main_thread():
-                self._signals = _Signals()
-                self._listen(self._signals.handlers)
+        whole, main = alone() or guardian.is_worker(), threading.current_thread() is threading.main_thread()
+        self._home = _Home() if whole else None
+        self._signals = _Signals() if whole and main else None
+        if main:
+            self._listen()
         return self
 
     def __exit__(self, *ignored: object) -> None:
         if self._home is not None:
             self._home.put_back()
+        for number, listener in self._listeners.items():
+            if _signal.getsignal(number) == self._interrupt:
+                _signal.signal(number, listener)
         if self._signals is not None:
             self._signals.put_back()
         if self.interrupted:
             raise KeyboardInterrupt  # also if the function has swallowed it
 
-    def _listen(self, handlers: dict[int, Any]) -> None:
+    def _listen(self) -> None:
         for number in INTERRUPTS:
-            if callable(handlers[number]):
-                self._listeners[number] = handlers[number]
+            handler = _signal.getsignal(number)
+            if callable(handler):
+                self._listeners[number] = handler
                 _signal.signal(number, self._interrupt)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -67,6 +67,7 @@ def test_a_process_killed_the_moment_it_has_started_a_command_leaves_none():
     assert gone_within(int(killed.stdout))
 
 
+@pytest.mark.alone
 def test_every_group_that_was_watched_is_released_when_its_run_has_ended(monkeypatch):
     """Its number may soon be that of a stranger."""
     told = []
@@ -86,6 +87,7 @@ def test_every_group_that_was_watched_is_released_when_its_run_has_ended(monkeyp
     assert {-group for group in told if group < 0} == watched
 
 
+@pytest.mark.alone
 def test_a_short_command_leaves_the_guardian_in_peace(monkeypatch):
     """Waking it would take time from the run."""
     told = []
@@ -97,6 +99,7 @@ def test_a_short_command_leaves_the_guardian_in_peace(monkeypatch):
     assert told == []
 
 
+@pytest.mark.alone
 def test_a_guardian_that_was_killed_is_replaced_before_the_next_command(monkeypatch):
     run_once(Command("x", ("echo", "5")), Instance("i"), 1, Limits())
     reading, writing = os.pipe()

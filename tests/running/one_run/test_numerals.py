@@ -55,3 +55,18 @@ def test_names_and_brackets_are_taken_off():
 
 def test_escape_sequences_disappear():
     assert without_escapes("\x1b[1;31m5\x1b[0m\x1b]8;;http://x/7\x1b\\6\x1b(B\x9b3m") == "56"
+
+
+@pytest.mark.parametrize("text", ["1 234", "cost: 1 234", "cost=12 345.5", "1 234 567", "-1 000"])
+def test_a_space_before_three_digits_may_stand_for_thousands_and_is_not_guessed_at(text):
+    assert last_candidate(text).kind == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("12 34", "34"), ("1  234", "234"), ("1\n234", "234"), ("1234 567", "567"), ("0 234", "234"),
+                       ("run 5 cost 234", "234"), ("7 0.125", "0.125")],
+)  # fmt: skip
+def test_numbers_that_cannot_be_one_together_are_two(text, word):
+    found = last_candidate(text)
+
+    assert (found.word, found.kind) == (word, "number")

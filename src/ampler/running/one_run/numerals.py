@@ -32,6 +32,7 @@ _OPENING, _CLOSING = "([{<|\"'`", ")]}>|\"'`.!?:,;"
 _NAMED = re.compile(r"^[^\W\d][\w.\-/\[\]]*[\"'`]?(?:=|:)+[\"'`(\[{]*(?=[^=:]+$)")
 _GIVEN = re.compile(r"[=:>≈~][\"']?[-+−]?\.?\d")  # a number at the end of a word that is not read as name=number
 _DIGIT = re.compile(r"\d")
+_LEADING, _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}"), re.compile(r"\d{3}(?:\.\d*)?")  # of 1 234.5
 ABOUT = ("±", "+/-", "+-", "∓", "-", "−", "–", "—")  # a word before a number that makes it doubtful
 LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
 PIECE = 4096  # characters that are looked at at a time
@@ -121,9 +122,17 @@ def _last_in(text: str, *, before: str) -> Candidate | None:
         previous = words[place - 1][1] if place else "".join(before.split()[-1:])
         if kind == "number" and previous in ABOUT:
             kind = "doubtful"  # 12.5 ± 0.3: which of the two is meant? And is "- 5" five below zero?
+        if kind == "number" and place and _is_grouped(text, *words[place - 1], start, word):
+            kind = "doubtful"  # 1 234: one number or two?
         if kind != "other":
             return Candidate(word, kind, start)
     return None
+
+
+def _is_grouped(text: str, before: int, previous: str, start: int, word: str) -> bool:
+    """Whether a word may be the thousands of the number before it: three digits after a single space."""
+    apart = text[before + len(previous) : start] == " "
+    return bool(apart and _THOUSANDS.fullmatch(bare_of(word)) and _LEADING.fullmatch(bare_of(previous)))
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:

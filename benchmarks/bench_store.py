@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from ampler.study.plan import make_plan
 from ampler.study.record import record
 from ampler.study.seeds import run_seed
 from ampler.study.store import environment, open_store
+from measuring import folder_on_disk
 
 INSTANCES, ALGORITHMS, RUNS = 1000, 10, 100  # a million runs
 UNFINISHED = 10  # instances that a kill left without their last word
@@ -28,7 +28,7 @@ SECONDS, MEGABYTES = 15.0, 1000.0
 
 def main() -> int:
     """Print the table and return the exit code."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
+    with folder_on_disk() as folder:
         print(f"{'study file':<44}{'target':>14}{'measured':>14}")
         syncs = bare_syncs(Path(folder, "bare"))
         print(f"{'bare writes of 4 kB that wait for the disk':<44}{'':>14}{syncs:>12.0f} /s")

@@ -8,7 +8,6 @@ microseconds. Both ways are measured in turn, in the same minute: on a busy mach
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
 from ampler.study.store import open_store
+from measuring import folder_on_disk
 
 START = 0.05  # seconds
 WORKERS = 2
@@ -40,7 +40,7 @@ else:
 def main() -> int:
     """Print the table and return the exit code."""
     print(f"{'an interpreter that takes 50 ms to start, 2 workers':<58}{'target':>12}{'measured':>12}")
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
+    with folder_on_disk() as folder:
         script = Path(folder, "solver.py")
         script.write_text(SOLVER.format(start=START), encoding="utf-8")
         program = (sys.executable, "-I", str(script))
@@ -69,7 +69,7 @@ def runs_per_second(command: Command, runs: int) -> float:
         seed=1,
         count="all",
     )
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+    with folder_on_disk() as folder:
         began = time.perf_counter()
         with open_store(Path(folder, "study.db")) as store:
             progress = run_plan(plan, store, workers=WORKERS)

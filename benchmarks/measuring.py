@@ -34,8 +34,15 @@ def runs_per_second(algorithm: Algorithm, rule: Any, *, instances: int, **engine
         seed=1,
         count="all",
     )
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk, not in memory
+    with folder_on_disk() as folder:
         began = time.perf_counter()
         with open_store(Path(folder, "study.db")) as store:
             progress = run_plan(plan, store, **engine)
         return progress.new / (time.perf_counter() - began)
+
+
+def folder_on_disk() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder on a disk, not in memory, where git does not see what a kill leaves."""
+    place = Path.cwd() / ".benchmarks"
+    place.mkdir(exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=place)

@@ -18,6 +18,7 @@ import random
 import resource
 import signal
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -154,8 +155,7 @@ def too_many_files(instance, seed):
 def write_beyond_limit(instance, seed):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-    with open(f"/tmp/ampler-hostile-{os.getpid()}", "wb", buffering=0) as file:
-        os.unlink(file.name)
+    with tempfile.TemporaryFile(buffering=0) as file:
         while True:
             file.write(b"x" * 100)
 

@@ -1,8 +1,11 @@
-"""Data from a file held against the types of our values: a field that does not fit is named, never used. Pure."""
+"""Data from a file held against the types of our values: a field that does not fit is named, never used. Pure.
+
+What a type asks for is worked out once: every run that is read from a study file is held against it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -11,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Value = TypeVar("Value")
+Fitting = Callable[[Any], bool]
 
 
 def checked(value: Value) -> Value:
@@ -22,8 +26,8 @@ def checked(value: Value) -> Value:
     ...
     ValueError: timeout of Limits is 'long'
     """
-    for name, kind in _hints(value).items():
-        if not fits(getattr(value, name), kind):
+    for name, test in _tests(type(value)):  # type: ignore[arg-type]
+        if not test(getattr(value, name)):
             raise ValueError(f"{name} of {type(value).__name__} is {shown(getattr(value, name))}")
     return value
 
@@ -34,27 +38,45 @@ def fits(value: Any, kind: Any) -> bool:
     >>> fits({"a": 3}, Mapping[str, int]), fits(True, int), fits(float("nan"), float | None)
     (True, False, False)
     """
+    return _test_of(kind)(value)
+
+
+@cache
+def _tests(kind: Any) -> tuple[tuple[str, Fitting], ...]:
+    """The fields that a type declares, each with what tells whether a value fits."""
+    hints = get_type_hints(kind)
+    return tuple((field.name, _test_of(hints[field.name])) for field in fields(kind))
+
+
+@cache
+def _test_of(kind: Any) -> Fitting:
     if kind is Any:
-        return True
+        return lambda value: True
     if is_dataclass(kind):
-        return isinstance(value, kind) and _all_fit(value)  # type: ignore[arg-type]
+        return lambda value: isinstance(value, kind) and _all_fit(value)  # type: ignore[arg-type]
     origin, inner = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return any(fits(value, each) for each in inner)
     if origin is Literal:
-        return isinstance(value, str | int) and value in inner
+        return lambda value: isinstance(value, str | int) and value in inner
+    return _bare(kind) if origin is None else _composed(origin, [_test_of(each) for each in inner])
+
+
+def _composed(origin: Any, parts: list[Fitting]) -> Fitting:
+    """Of alternatives, of tuples of any length, of mappings."""
+    first, last = parts[0], parts[-1]
+    if origin in (Union, UnionType):
+        return lambda value: any(part(value) for part in parts)
     if origin is tuple:
-        return isinstance(value, tuple) and all(fits(each, inner[0]) for each in value)
-    if origin is not None:  # a mapping
-        return isinstance(value, Mapping) and all(fits(a, inner[0]) and fits(b, inner[1]) for a, b in value.items())
-    return _is(value, kind)
+        return lambda value: isinstance(value, tuple) and all(map(first, value))
+    return lambda value: isinstance(value, Mapping) and all(map(first, value.keys())) and all(map(last, value.values()))
 
 
-def _is(value: Any, kind: Any) -> bool:
-    """A bare type: whole numbers are numbers, truth values are neither."""
+def _bare(kind: Any) -> Fitting:
+    """A type by itself: whole numbers are numbers, truth values are neither."""
     if kind is float:
-        return type(value) in (int, float) and _is_finite(value)
-    return value is None if kind in (None, NoneType) else type(value) is kind
+        return lambda value: type(value) in (int, float) and _is_finite(value)
+    if kind in (None, NoneType):
+        return lambda value: value is None
+    return lambda value: type(value) is kind
 
 
 def _is_finite(number: float) -> bool:
@@ -65,14 +87,4 @@ def _is_finite(number: float) -> bool:
 
 
 def _all_fit(value: Any) -> bool:
-    return all(fits(getattr(value, name), kind) for name, kind in _hints(value).items())
-
-
-def _hints(value: Any) -> dict[str, Any]:
-    return _declared(type(value))  # type: ignore[arg-type]
-
-
-@cache
-def _declared(kind: Any) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    return all(test(getattr(value, name)) for name, test in _tests(type(value)))  # type: ignore[arg-type]

@@ -24,12 +24,12 @@ $(STAMP): pyproject.toml case_studies/upmsp/pyproject.toml
 ifdef UV
 	@echo "==> using uv"
 	@test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
-	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --editable '.[parquet,dask]' --editable case_studies/upmsp --group dev --group docs
+	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --editable '.[parquet,dask,web]' --editable case_studies/upmsp --group dev --group docs
 else
 	@echo "==> using pip"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet,dask]' --editable case_studies/upmsp --group dev --group docs
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet,dask,web]' --editable case_studies/upmsp --group dev --group docs
 endif
 	@touch $(STAMP)
 	@echo "==> Ready: $(BIN)/ampler"

@@ -6,6 +6,7 @@ In reading order:
 
 * `subject`: what a report is about, and how the runs were made;
 * `methods`, `beliefs`, `references`: the paragraph that says what was done, and the works it cites (references.bib);
+* `look`: colours, type and spaces that page, browser and figures share;
 * `tables`, `bayes`, `drawings`: what is shown, the same for every format;
 * `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
 * `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.

@@ -11,7 +11,7 @@ In reading order:
 * `contracts`: what a plug-in can fill: a rule, a statistic, an executor, a store;
 * `arrays`: the kinds of arrays and pairs, named once;
 * `checks`: a number or a word that fits, or one sentence why not;
-* `wording`: numbers, counts, lists, times and sizes as a sentence has them;
+* `wording`: numbers, counts, lists, times and sizes as a sentence has them; `names`: names as people know them;
 * `plain`: values as JSON, as records and as digests; `typed`: data from a file held against the types of our values;
 * `files`: write beside, then replace; the only module here that touches files.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from ampler.core.names import told_apart, without_common
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
@@ -14,22 +14,19 @@ WIDEST = 28  # characters: a third of a column at our size of letters
 
 
 def labels(names: Sequence[str], widest: int = WIDEST) -> tuple[str, ...]:
-    r"""Return the names as labels: cut in the middle where too long, numbered where that makes two alike.
+    r"""Return the names as labels: cut where too long, so that what tells them apart stays.
 
     >>> labels(["full", "no-swap, with a very long explanation", "no-swap, with a very LONG explanation"], 20)
-    ('full', 'no-swap,…anation (2)', 'no-swap,…anation (3)')
+    ('full', 'no-swa…g explanation', 'no-swa…G explanation')
     >>> print(*labels([r"$\frac{$"]))
     \$\frac{\$
     """
-    visible = [_visible(name) for name in names]
-    short = [_cut(name, widest) for name in visible]
-    alike = Counter(label for _, label in set(zip(names, short, strict=True)))
-    number = {name: f" ({place})" for place, name in reversed(list(enumerate(names, start=1)))}
-    told_apart = [
-        label if alike[label] == 1 else _cut(whole, widest - len(number[name])) + number[name]
-        for name, whole, label in zip(names, visible, short, strict=True)
-    ]
-    return tuple(literal(label) for label in told_apart)
+    return tuple(literal(label) for label in told_apart(names, widest))
+
+
+def instance_labels(analysis: Analysis, widest: int = WIDEST) -> tuple[str, ...]:
+    """Return the labels of all instances, in their order, without the folder and the ending that they share."""
+    return labels(without_common([row.instance for row in analysis.accuracy]), widest)
 
 
 def pair_labels(analysis: Analysis, pairs: Sequence[tuple[str, str]], widest: int = WIDEST) -> tuple[str, ...]:
@@ -53,15 +50,3 @@ def literal(text: str) -> str:
     costs \$5 or \$6
     """
     return text.replace("$", r"\$")
-
-
-def _visible(name: str) -> str:
-    """On one line, without characters that move or hide others."""
-    return " ".join("".join(c if unicodedata.category(c) not in {"Cc", "Cf"} else " " for c in name).split())
-
-
-def _cut(name: str, widest: int) -> str:
-    if len(name) <= widest:
-        return name
-    head = widest // 2
-    return f"{name[:head]}…{name[len(name) - (widest - head - 1) :]}"

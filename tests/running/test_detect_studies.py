@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ampler import Study, analyse
+from ampler import Study, analyse, write_report
 from ampler.core.errors import StoreUnusable
 from ampler.core.values import Continue, Question
 from ampler.running import run_plan
@@ -208,3 +208,36 @@ def test_a_decision_that_cannot_be_read_is_one_sentence():
         broken = (pilot, replace(main, decision=replace(main.decision, details=spoilt)), end)
         with pytest.raises(StoreUnusable, match="the decision on the size of the study cannot be read"):
             course_of(store.plans()[-1], broken)
+
+
+# from the file to the report ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shifts", "instances", "said"),
+    [
+        ({"a": 0.0, "b": 50.0}, 40, "a is better"),  # clear after the pilot: nothing goes on, and no power is planned
+        ({"a": 0.0, "b": 0.0}, 40, "no difference found"),
+        ({"a": 0.0, "b": 50.0, "c": 50.0}, 10, "a is better"),  # too few to choose among
+    ],
+    ids=["all clear", "all equal", "few"],
+)
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_whatever_the_pilot_showed_is_read_analysed_and_reported(shifts, instances, said, noise, tmp_path):
+    def solver(shift):
+        return lambda instance, seed: 100.0 + instance + shift + noise * random.Random(seed).gauss(0, 1)
+
+    study = Study(
+        algorithms={name: solver(shift) for name, shift in shifts.items()},
+        instances={f"i{n}": n for n in range(instances)},
+        difference="percent",
+        detect=0.02,
+        seed=3,
+    )
+    run = study.run(tmp_path / "study.db", executor=SerialExecutor())
+    read = analyse(tmp_path / "study.db")
+
+    assert [each.verdict for each in read.comparisons] == [each.verdict for each in run.comparisons]
+    assert said in read.comparisons[0].verdict
+    json.dumps(read.as_dict(), allow_nan=False)
+    assert said in write_report(read, tmp_path / "report.md").read_text(encoding="utf-8")

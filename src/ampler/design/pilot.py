@@ -12,6 +12,7 @@ from ampler.core.choices import Alternative, Difference
 Row = tuple[float, ...]
 
 NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares")  # rows of a record
+UNKNOWN = ("mean_power", "least_power", "se", "detectable")  # are no numbers where nothing goes on, or nothing lacks
 IN_UNIT = ("means", "errors", "deviations")  # rows in the unit of simple differences
 
 
@@ -94,6 +95,5 @@ class PilotReport:
             "clear": tuple(data["clear"]),
             "instances": tuple(data["instances"]),
             "interval": tuple(data["interval"]),
-            "detectable": float(data["detectable"]),
         }
-        return cls(**{**data, **rows, **given})
+        return cls(**{**data, **rows, **given, **{name: float(data[name]) for name in UNKNOWN}})

@@ -2,9 +2,19 @@
 
 import math
 
+import pandas as pd
 import pytest
 
-from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words
+from ampler import analyse
+from ampler.analysis.units import (
+    amount_in_words,
+    estimate_header,
+    estimate_text,
+    in_table,
+    margin_in_words,
+    size_in_words,
+    unit_header,
+)
 from ampler.core.settings import AnalysisSettings
 
 
@@ -27,3 +37,31 @@ def test_a_difference_stands_in_its_own_unit(asked, amount, margin):
 def test_a_factor_beyond_all_numbers_is_infinite():
     assert size_in_words(800.0, AnalysisSettings(difference="log-ratio")) == "∞"
     assert size_in_words(-math.inf, AnalysisSettings(difference="simple")) == "−∞"
+
+
+@pytest.mark.parametrize(
+    ("asked", "header", "of", "mark"),
+    [
+        ({"difference": "percent", "reference": "old"}, "mean, %", lambda value: 100 * value, ""),
+        ({"difference": "log-ratio"}, "mean, factor", math.exp, "×"),
+        ({"difference": "simple"}, "mean", lambda value: value, ""),
+        ({"difference": "log-ratio", "test": "wilcoxon"}, "pseudomedian, factor", math.exp, "×"),
+        ({"difference": "log-ratio", "test": "sign"}, "P(φ>0), %", lambda value: 100 * value, ""),
+    ],
+)
+def test_a_table_has_the_unit_of_the_sentences(asked, header, of, mark):
+    frame = pd.DataFrame({"dataset": list("abcdef"), "old": [9, 8, 7, 9, 6, 7], "new": [5, 4, 4, 6, 5, 5]})
+    analysis = analyse(frame, better="lower", **asked)
+
+    [shown] = in_table(analysis)
+    [plain] = analysis.comparisons
+    assert estimate_header(analysis) == header
+    assert shown.estimate == pytest.approx(of(plain.estimate))
+    assert shown.interval == pytest.approx([of(bound) for bound in plain.interval])
+    assert shown.joint_interval == pytest.approx([of(bound) for bound in plain.joint_interval])
+    assert estimate_text(shown.estimate, analysis).startswith(mark)
+
+
+def test_the_standard_error_of_a_factor_has_no_unit_and_that_of_percent_has():
+    assert unit_header("SE", AnalysisSettings(difference="log-ratio")) == "SE"
+    assert unit_header("SE", AnalysisSettings(difference="percent")) == "SE, %"

@@ -1,29 +1,43 @@
 """The unit in which differences are told: plain numbers, percent, factors, percentage points. Pure.
 
-Values stay as they are everywhere else: a rate of a half is 0.5, and a difference of rates 0.05.
+Values stay as they are everywhere else: a rate of a half is 0.5, a difference of two percent 0.02, and that of a factor
+of two its logarithm. Sentences, tables and figures show them in the same unit, which they take from here.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
+from ampler.core.arrays import Interval
 from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import difference_text, digits
-from ampler.stats.paired import ESTIMANDS, paired_test
+from ampler.core.wording import LARGEST_EXPONENT, digits
+from ampler.stats.paired import ESTIMANDS
 
 POINTS = "percentage points"
 
 
-def size_in_words(value: float, asked: AnalysisSettings) -> str:
+def as_shown(value: float, asked: AnalysisSettings) -> float:
     """Return a difference as a number of its unit: percent, a factor, percentage points, or as it is.
+
+    >>> [as_shown(0.5, AnalysisSettings(difference=kind)) for kind in ("simple", "percent", "log-ratio")]
+    [0.5, 50.0, 1.6487...]
+    """
+    if asked.difference == "log-ratio":
+        return math.exp(value) if not value >= LARGEST_EXPONENT else math.inf
+    return table_factor(asked) * value
+
+
+def size_in_words(value: float, asked: AnalysisSettings) -> str:
+    """Return a difference as a number of its unit, as a sentence has it.
 
     >>> size_in_words(0.0316, AnalysisSettings(difference="percent"))
     '3.16 %'
     """
-    return difference_text(table_factor(asked) * value, asked.difference)
+    return f"{digits(as_shown(value, asked))}{' %' if asked.difference == 'percent' else ''}"
 
 
 def amount_in_words(size: float, asked: AnalysisSettings) -> str:
@@ -51,38 +65,53 @@ def accuracy_in_words(se: float, asked: AnalysisSettings) -> str:
 
 
 def table_factor(asked: AnalysisSettings) -> float:
-    """Return what differences are multiplied by in tables: 100 for rates, as percentage points."""
-    return 100.0 if asked.are_rates else 1.0
-
-
-def estimate_factor(asked: AnalysisSettings) -> float:
-    """Return what estimates are multiplied by in tables; a share of the instances has no unit."""
-    return 1.0 if ESTIMANDS[paired_test(asked.test).estimate_of].is_share else table_factor(asked)
+    """Return what standard errors are multiplied by in tables: 100 for percent and for rates, as percentage points."""
+    return 100.0 if asked.are_rates or asked.difference == "percent" else 1.0
 
 
 def unit_header(name: str, asked: AnalysisSettings) -> str:
-    """Return the head of a column of differences."""
-    return f"{name}, points" if asked.are_rates else name
+    """Return the head of a column of differences or their standard errors, with the unit where it is a linear one."""
+    return f"{name}{', points' if asked.are_rates else ', %' if asked.difference == 'percent' else ''}"
+
+
+def location_header(name: str, asked: AnalysisSettings) -> str:
+    """Return the head of a column of differences, with their unit."""
+    return f"{name}, factor" if asked.difference == "log-ratio" else unit_header(name, asked)
 
 
 def estimate_header(analysis: Analysis, name: str | None = None) -> str:
-    """Return the head of a column of estimates, by default what they are of."""
-    name, asked = name or analysis.comparisons[0].estimate_of, analysis.settings
-    return name if estimate_factor(asked) == 1.0 else unit_header(name, asked)
+    """Return the head of a column of estimates with its unit, by default what they are of."""
+    name = name or analysis.comparisons[0].estimate_of
+    return f"{name}, %" if _are_shares(analysis) else location_header(name, analysis.settings)
+
+
+def estimate_in_unit(value: float, analysis: Analysis) -> float:
+    """Return an estimate as a number of its unit; a share of the instances is one in percent."""
+    return 100.0 * value if _are_shares(analysis) else as_shown(value, analysis.settings)
+
+
+def interval_in_unit(interval: Interval, analysis: Analysis) -> Interval:
+    """Return the interval of an estimate in its unit."""
+    low, high = interval
+    return estimate_in_unit(low, analysis), estimate_in_unit(high, analysis)
+
+
+def estimate_text(shown: float, analysis: Analysis) -> str:
+    """Write an estimate that is already in its unit; a factor is marked as one."""
+    is_factor = analysis.settings.difference == "log-ratio" and not _are_shares(analysis)
+    return f"{'×' if is_factor else ''}{digits(shown)}"
 
 
 def in_table(analysis: Analysis) -> Iterator[Comparison]:
-    """Yield the comparisons with estimates and intervals as tables show them."""
-    factor = estimate_factor(analysis.settings)
+    """Yield the comparisons with estimates and intervals in their unit, as tables show them."""
     for each in analysis.comparisons:
-        yield each if factor == 1.0 else _times(factor, each)
+        yield replace(
+            each,
+            estimate=estimate_in_unit(each.estimate, analysis),
+            interval=interval_in_unit(each.interval, analysis),
+            joint_interval=interval_in_unit(each.joint_interval, analysis),
+        )
 
 
-def _times(factor: float, each: Comparison) -> Comparison:
-    (low, high), (joint_low, joint_high) = each.interval, each.joint_interval
-    return replace(
-        each,
-        estimate=factor * each.estimate,
-        interval=(factor * low, factor * high),
-        joint_interval=(factor * joint_low, factor * joint_high),
-    )
+def _are_shares(analysis: Analysis) -> bool:
+    return ESTIMANDS[analysis.comparisons[0].estimate_of].is_share

@@ -12,8 +12,9 @@ from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
     amount_in_words,
-    estimate_factor,
     estimate_header,
+    estimate_in_unit,
+    estimate_text,
     in_table,
     margin_in_words,
     size_in_words,
@@ -371,7 +372,7 @@ def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
     estimate, interval = estimate_header(analysis), _interval_name(analysis)
     header = ["rank", "comparison", *counted(analysis), estimate, interval, "p", "alpha", "d", ""]
-    rows = [_row(comparison, counts_of(comparison, analysis)) for comparison in in_table(analysis)]
+    rows = [_row(comparison, analysis) for comparison in in_table(analysis)]
     table = text_table(header, rows, left=[1])
     yield table[0].rstrip()
     for comparison, line in zip(analysis.comparisons, table[1:], strict=True):
@@ -384,13 +385,13 @@ def _interval_name(analysis: Analysis) -> str:
     return f"{paired_test(analysis.settings.test).procedure.level}-level interval"
 
 
-def _row(comparison: Comparison, counts: Sequence[int]) -> list[str]:
-    low, high = (digits(bound, 2) for bound in comparison.interval)
+def _row(comparison: Comparison, analysis: Analysis) -> list[str]:
+    low, high = map(digits, comparison.interval)
     return [
         str(comparison.rank),
         _pair(comparison),
-        *map(str, counts),
-        digits(comparison.estimate, 2),
+        *map(str, counts_of(comparison, analysis)),
+        estimate_text(comparison.estimate, analysis),
         f"[{low}, {high}]",
         f"{comparison.p_value:.2g}",
         digits(comparison.alpha, 2),
@@ -426,13 +427,12 @@ def stability_lines(analysis: Analysis) -> list[str]:
 
 def subgroup_lines(analysis: Analysis) -> list[str]:
     """Return the table of every comparison on groups of instances."""
-    factor = estimate_factor(analysis.settings)
     rows = [
         [
             f"{each.feature} = {each.value}",
             str(each.instances),
             _pair(each),
-            digits(factor * each.estimate, 2),
+            estimate_text(estimate_in_unit(each.estimate, analysis), analysis),
             f"{each.p_value:.2g}",
         ]
         for each in analysis.subgroups

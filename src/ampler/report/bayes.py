@@ -18,7 +18,7 @@ from ampler.analysis.bayes.words import (
     shown_mean,
     sides,
 )
-from ampler.analysis.units import unit_header
+from ampler.analysis.units import location_header
 from ampler.core.wording import digits
 from ampler.report.tables import Cell, ReportTable, interval_cell, number_cell, words_cell
 
@@ -63,7 +63,7 @@ def probable_table(bayes: Bayes) -> ReportTable:
         name="probable",
         caption="How probable it is, beside the tests: the posterior of the mean over instances, of the same given all"
         " comparisons (shared), and of a new instance of the same kind.",
-        header=("comparison", "verdict", unit_header("mean", bayes.analysis.settings), level, *names),
+        header=("comparison", "verdict", location_header("mean", bayes.analysis.settings), level, *names),
         rows=tuple(_row(each, bayes, shared=shared) for each in bayes.comparisons),
         words=frozenset({0, 1}),
     )

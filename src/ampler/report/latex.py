@@ -14,7 +14,7 @@ from ampler.analysis import Analysis, Comparison
 from ampler.analysis.bayes import Bayes, Chances
 from ampler.analysis.bayes.words import said_verdict, shown_interval, shown_mean, sides
 from ampler.analysis.counts import counted, counts_of
-from ampler.analysis.units import estimate_factor, in_table, unit_header
+from ampler.analysis.units import estimate_header, in_table, location_header
 from ampler.analysis.words import headline
 from ampler.core.arrays import Interval
 from ampler.core.wording import digits
@@ -154,8 +154,7 @@ def _steps(analysis: Analysis) -> Procedure:
 
 
 def _estimate(analysis: Analysis) -> str:
-    name = ESTIMANDS[analysis.comparisons[0].estimate_of].tex
-    return name if estimate_factor(analysis.settings) == 1.0 else f"{name}, points"
+    return estimate_header(analysis, ESTIMANDS[analysis.comparisons[0].estimate_of].tex).replace("%", r"\%")
 
 
 def _row(comparison: Comparison, counts: Sequence[int]) -> list[str]:
@@ -177,7 +176,7 @@ def bayes_tabular(bayes: Bayes) -> str:
     It needs \usepackage{booktabs} in the preamble.
     """
     names = sides(bayes)
-    mean = unit_header("mean", bayes.analysis.settings)
+    mean = location_header("mean", bayes.analysis.settings).replace("%", r"\%")
     header = ["comparison", mean, rf"{digits(100 * bayes.level)}\,\% interval", *names, *(f"new: {x}" for x in names)]
     rows = [
         [

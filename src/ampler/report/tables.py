@@ -10,7 +10,16 @@ import numpy as np
 
 from ampler.analysis import Analysis, OtherPolicy
 from ampler.analysis.counts import counted, counts_of
-from ampler.analysis.units import estimate_factor, estimate_header, in_table, table_factor, unit_header
+from ampler.analysis.units import (
+    as_shown,
+    estimate_header,
+    estimate_in_unit,
+    in_table,
+    interval_in_unit,
+    location_header,
+    table_factor,
+    unit_header,
+)
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
 from ampler.core.wording import digits
@@ -151,11 +160,11 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     failed = any(each.unsolved for each in analysis.diagnoses)
     steps = paired_test(analysis.settings.test).procedure
     within = (f"p of equivalence ({steps.name})", "equivalent") if asked else ()
-    stopped, factor = any(math.isfinite(each.all_runs) for each in analysis.diagnoses), table_factor(analysis.settings)
+    stopped, settings = any(math.isfinite(each.all_runs) for each in analysis.diagnoses), analysis.settings
     header = (
         *("comparison", "skewness", "run noise", *within),
         *(("instances neither solved",) if failed else ()),
-        *((unit_header("mean by all runs", analysis.settings), "by the first runs") if stopped else ()),
+        *((location_header("mean by all runs", settings), "by the first runs") if stopped else ()),
     )
     bias = (
         " Values decided when runs ended, which biases them: the means by all runs as they are and by the first runs."
@@ -176,7 +185,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
                     else ()
                 ),
                 *((Cell(str(each.unsolved), each.unsolved),) if failed else ()),
-                *((number_cell(factor * each.all_runs), number_cell(factor * each.first_runs)) if stopped else ()),
+                *(number_cell(as_shown(runs, settings)) for runs in (each.all_runs, each.first_runs) if stopped),
             )
             for each in analysis.diagnoses
         ),
@@ -255,7 +264,6 @@ def unsolved_table(analysis: Analysis) -> ReportTable | None:
 
 
 def _subgroups_table(analysis: Analysis) -> ReportTable:
-    factor = estimate_factor(analysis.settings)
     return ReportTable(
         name="subgroups",
         caption=f"Every comparison on groups of instances. Exploratory: p and {100 * (1 - analysis.settings.alpha):g} %"
@@ -275,8 +283,8 @@ def _subgroups_table(analysis: Analysis) -> ReportTable:
                 words_cell(each.value),
                 Cell(str(each.instances), each.instances),
                 words_cell(f"{each.first} × {each.second}"),
-                number_cell(factor * each.estimate),
-                interval_cell((factor * each.interval[0], factor * each.interval[1])),
+                number_cell(estimate_in_unit(each.estimate, analysis)),
+                interval_cell(interval_in_unit(each.interval, analysis)),
                 _p_value(each.p_value),
             )
             for each in analysis.subgroups

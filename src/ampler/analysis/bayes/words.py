@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ampler.analysis.bayes.conclusions import Bayes, Chances, Probable
-from ampler.analysis.units import amount_in_words, margin_in_words, size_in_words, table_factor, unit_header
+from ampler.analysis.units import amount_in_words, as_shown, location_header, margin_in_words, size_in_words
 from ampler.analysis.words import LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased, text_table
 from ampler.core.arrays import Interval
 from ampler.core.wording import count, digits, listed
@@ -180,7 +180,7 @@ def bayes_lines(bayes: Bayes) -> list[str]:
     """Return the table of the comparisons, in Holm's order."""
     level = f"{digits(100 * bayes.level)} % interval"
     shared = any(each.shared for each in bayes.comparisons)
-    mean = unit_header("mean", bayes.analysis.settings)
+    mean = location_header("mean", bayes.analysis.settings)
     header = ["comparison", mean, level, "on average", *(["shared"] if shared else []), "new instance", "verdict"]
     rows = [
         [
@@ -229,15 +229,14 @@ def sensitivity_lines(bayes: Bayes) -> list[str]:
 
 
 def shown_mean(found: Posterior, bayes: Bayes) -> float:
-    """Return a posterior's mean as tables show it: rates in percentage points."""
-    return table_factor(bayes.analysis.settings) * found.mean
+    """Return a posterior's mean in the unit of its differences."""
+    return as_shown(found.mean, bayes.analysis.settings)
 
 
 def shown_interval(found: Posterior, bayes: Bayes) -> Interval:
-    """Return a posterior's interval as tables show it."""
-    factor = table_factor(bayes.analysis.settings)
-    low, high = found.interval
-    return factor * low, factor * high
+    """Return a posterior's interval in the unit of its differences."""
+    low, high = (as_shown(bound, bayes.analysis.settings) for bound in found.interval)
+    return low, high
 
 
 def _bracket(interval: Interval) -> str:

@@ -109,6 +109,7 @@ def test_a_dropped_run_is_spent_but_no_value():
     samples.drop("b")
     assert samples.counts.tolist() == [2, 2]
     assert samples.spent.tolist() == [2, 3]
+    assert samples.total_spent == 5
 
 
 def test_one_value_of_a_deterministic_algorithm_has_variance_zero():

@@ -42,6 +42,7 @@ class Samples:
         self._table = np.full((4, size), np.nan)  # scaled: means, variances, second, fourth
         self._table[2:] = 0.0
         self._counts = np.zeros((2, size), dtype=np.int64)  # values, runs spent
+        self.total_spent = 0  # runs of all algorithms
         self._exponents = np.zeros(size, dtype=np.int64)
         self.ordinary = True
         self.exponents = _view(self._exponents)
@@ -79,6 +80,7 @@ class Samples:
         moments.add(number)
         self._counts[0, place] = moments.n
         self._counts[1, place] += 1
+        self.total_spent += 1
         if moments.exponent or not self.ordinary:
             self._exponents[place] = moments.exponent
             self.ordinary = not self._exponents.any()
@@ -92,6 +94,7 @@ class Samples:
     def drop(self, algorithm: str) -> None:
         """Count a failed run: it is spent, but it is no value."""
         self._counts[1, self.place(algorithm)] += 1
+        self.total_spent += 1
 
     def place(self, algorithm: str) -> int:
         """Return the position of an algorithm in all the arrays."""

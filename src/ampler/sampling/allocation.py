@@ -6,6 +6,7 @@ Every function takes arrays with the algorithms on their last axis; leading axes
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Literal
 
 import numpy as np
@@ -119,14 +120,14 @@ def _targets(pairs: Pairs, counts: Floats, se: float, allocation: Allocation, co
 
 def _greedy_runs(pairs: Pairs, counts: Floats, se: float, size: int) -> Counts:
     """Campelo & Wanner (2019), Algorithm 1: one more run for the worst pair, as long as it is not known to `se`."""
-    now = counts.copy()
-    for _ in range(size):
-        worst = pairs.worst(now)
+    runs = np.zeros(counts.shape, dtype=np.int64)
+    for step in range(size):
+        worst = pairs.worst(counts + runs if step else counts)
         wanting = worst.error > se
-        if not wanting.any():
+        if not (wanting if counts.ndim == 1 else wanting.any()):
             break
-        _add(now, worst.choice, wanting)
-    return (now - counts).astype(np.int64)
+        _add(runs, worst.choice, wanting)
+    return runs
 
 
 def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int) -> Counts:
@@ -134,6 +135,8 @@ def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int
 
     The absolute deficit would starve the small ones when the budget ends early.
     """
+    if counts.ndim == 1:
+        return _one_towards(pairs, counts, targets, se, size)
     steps = np.empty((size + 1, *counts.shape))
     steps[0] = counts
     for step in range(size):
@@ -148,13 +151,32 @@ def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int
     return (_at_step(steps, enough) - counts).astype(np.int64)
 
 
+def _one_towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int) -> Counts:
+    """The same for one instance, remembering who got each run instead of the counts after it."""
+    now, deficits, order = counts.copy(), targets / counts, []
+    for _ in range(size):
+        place = int(deficits.argmax())
+        now[place] += 1
+        deficits[place] = targets[place] / now[place]
+        order.append(place)
+
+    def runs(steps: int) -> Counts:
+        return np.bincount(order[:steps], minlength=len(counts))
+
+    def reached(steps: int) -> bool:
+        return bool(pairs.largest_error(counts + runs(steps)) <= se)
+
+    enough = bisect_left(range(size), True, key=reached) if pairs.largest_error(now) <= se else size
+    return runs(enough)
+
+
 def _rounded(pairs: Pairs, counts: Floats, targets: Floats, se: float) -> Counts:
     """Whole numbers: down, then up one by one, largest relative deficit first, until every pair is known to `se`."""
     down = np.maximum(counts, np.floor(targets))
     return _towards(pairs, down, np.maximum(targets, down), se, counts.shape[-1]) + (down - counts).astype(np.int64)
 
 
-def _add(counts: Floats, algorithm: Codes, amount: Bools | int = 1) -> None:
+def _add(counts: Floats | Counts, algorithm: Codes, amount: Bools | int = 1) -> None:
     """Add a run to one algorithm of each instance, in place."""
     if counts.ndim == 1:
         counts[algorithm] += amount

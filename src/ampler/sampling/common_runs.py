@@ -44,7 +44,7 @@ class CommonRuns:
         shared, own = np.zeros(len(lower)), np.zeros(len(lower))
         rival = np.where(self.first == reference, self.second, self.first)
         shared[rival], own[rival] = self.noise[:, reference], self.noise[np.arange(len(rival)), rival]
-        real = optimal_counts(ReferencePairs(reference, shared, own, np.sqrt(own)), se, lower, costs)
+        real = optimal_counts(ReferencePairs(reference, shared, own, own), se, lower, costs)
         hub = float(np.ceil(real[reference] - NEARLY_WHOLE))
         counts = np.maximum(lower, np.ceil(own / (se * se - shared / hub) - NEARLY_WHOLE))
         counts[reference] = hub
@@ -55,7 +55,7 @@ class CommonRuns:
         own = self._own_noise()
         target = se
         for _ in range(FITTING_STEPS):
-            counts = optimal_counts(AllPairs(own, np.sqrt(own)), target, lower, costs)
+            counts = optimal_counts(AllPairs(own, own), target, lower, costs)
             excess = float(np.sqrt(self.squared_errors(counts).max()) / se)
             if excess <= 1 + NEARLY_WHOLE:
                 break

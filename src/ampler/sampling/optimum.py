@@ -8,11 +8,13 @@ Arrays have the algorithms on their last axis; leading axes are independent prob
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ampler.core.arrays import Bools, Codes, Floats
+from ampler.core.arrays import Codes, Floats
 from ampler.sampling.pair_errors import AllPairs, GrandMeanPairs, Pairs, ReferencePairs
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
@@ -55,11 +57,13 @@ class _Pull:
         gap = x[..., None] - self.shared
         return np.asarray(np.add.reduce(self.weight / (gap * gap) * (x[..., None] < self.bend), axis=-1))
 
-    def newton_step(self, x: Floats, price: float) -> Floats:
+    def newton_step(self, x: Floats, price: float) -> Any:
         """Return the step towards pull = price, everyone feeling x: pull^(−1/2) is concave and nearly straight in x."""
         gap = x[..., None] - self.shared
         terms = self.weight / (gap * gap)
         pull, slope = np.add.reduce(terms, axis=-1), np.add.reduce(terms / gap, axis=-1)
+        if terms.ndim == 1:
+            return (np.sqrt(pull / price) - 1.0) * pull / slope if 0.0 < pull < np.inf else np.float64(0.0)
         return np.asarray(np.where((pull > 0) & (pull < np.inf), (np.sqrt(pull / price) - 1.0) * pull / slope, 0.0))
 
 
@@ -96,6 +100,8 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
     """Bracket the answer between neighbouring bends, by halving their sorted list."""
     bends = np.sort(np.maximum(pull.bend, lowest[..., None]), axis=-1)
     size = bends.shape[-1]
+    if bends.ndim == 1:
+        return _one_segment(pull, price, lowest, bends)
     below, above = np.zeros(lowest.shape, dtype=np.intp), np.full(lowest.shape, size, dtype=np.intp)
     for _ in range(size.bit_length()):  # the answer is right of all bends before `below`, not right of bend `above`
         middle = np.minimum((below + above) // 2, size - 1)
@@ -109,16 +115,34 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
     return low, high
 
 
+def _one_segment(pull: _Pull, price: float, lowest: Floats, bends: Floats) -> tuple[Any, Any]:
+    """The same for one problem."""
+
+    def falls_short(place: int) -> bool:
+        return not (np.isfinite(bends[place]) and pull.at(bends[place]) > price)
+
+    place = bisect_left(range(len(bends)), True, key=falls_short)
+    return bends[place - 1] if place > 0 else lowest, bends[place] if place < len(bends) else np.float64(np.inf)
+
+
 def _above_poles(inside: _Pull, price: float, low: Floats) -> Floats:
     """A start left of the answer: there any single term of the pull pays the whole price."""
     alone = inside.shared + np.sqrt(inside.weight / price)
     return np.asarray(np.maximum(low, alone.max(axis=-1)))
 
 
-def _pick(values: Floats, index: Codes) -> Floats:
+def _pick(values: Floats, index: Codes) -> Any:
     if values.ndim == 1:
-        return np.asarray(values[index])
+        return values[index]
     return np.asarray(np.take_along_axis(values, index[..., None], axis=-1)[..., 0])
+
+
+def _put(values: Floats, index: Codes, number: Any) -> None:
+    """Set one algorithm of each problem, in place."""
+    if values.ndim == 1:
+        values[index] = number
+    else:
+        np.put_along_axis(values, index[..., None], np.asarray(number)[..., None], axis=-1)
 
 
 # --- all pairs of separate noises: at most one v exceeds T/2 ----------------------------------------------------------
@@ -132,26 +156,28 @@ def _all_pairs_counts(noise: Floats, target: float, lower: Floats, costs: Floats
     with np.errstate(divide="ignore", invalid="ignore"):
         limit = noise / lower
         weight = np.where(limit > target / 2, costs * noise, 0.0)
-        giant = np.arange(noise.shape[-1]) == weight.argmax(axis=-1)[..., None]
+        giant = weight.argmax(axis=-1)
         t = _share_of_others(giant, limit, costs * noise, target)
-        least = np.maximum(target - limit.max(axis=-1, where=giant, initial=0.0), 0.0)
-        t = np.minimum(np.maximum(t, least), target / 2)
-        v = np.minimum(limit, np.where(giant, target - t[..., None], t[..., None]))
+        most = _pick(limit, giant)
+        t = np.minimum(np.maximum(t, np.maximum(target - most, 0.0)), target / 2)
+        v = np.minimum(limit, t[..., None])
+        _put(v, giant, np.minimum(most, target - t))
         return np.where(noise > 0, np.maximum(lower, noise / v), lower)
 
 
-def _share_of_others(giant: Bools, limit: Floats, weight: Floats, target: float) -> Floats:
+def _share_of_others(giant: Codes, limit: Floats, weight: Floats, target: float) -> Floats:
     """The t at which the giant's marginal cost, weight/(T−t)², meets that of the others not at their limits.
 
     With the p largest limits free, t_p = T·ρ/(1+ρ), ρ² = Σ weight/weight_giant; the marginal cost of the others falls
     in t with jumps at the limits, so the answer is the smallest over p of max(t_p, the next limit).
     """
-    capped = np.where(giant, 0.0, limit)
+    whole = np.sqrt(_pick(weight, giant))[..., None]
+    capped, others = limit.copy(), weight.copy()
+    _put(capped, giant, 0.0)
+    _put(others, giant, 0.0)
     order = np.argsort(-capped, axis=-1)
     limits = _arranged(capped, order)
-    free = _arranged(np.where(giant, 0.0, weight), order).cumsum(axis=-1)
-    giants = weight.sum(axis=-1, where=giant, keepdims=True)
-    root, whole = np.sqrt(free), np.sqrt(giants)
+    root = np.sqrt(_arranged(others, order).cumsum(axis=-1))
     meeting = target * root / (root + whole)
     following = np.maximum(meeting[..., :-1], limits[..., 1:]).min(axis=-1)
     return np.asarray(np.minimum(np.where(np.isnan(following), 0.0, following), limits[..., 0]))

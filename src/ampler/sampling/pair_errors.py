@@ -7,34 +7,36 @@ last axis; leading axes are independent problems.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ampler.core.arrays import Codes, Floats
+from ampler.core.arrays import Floats
 from ampler.core.choices import Formula
 from ampler.stats.contrasts import Contrasts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorstPair:
+class WorstPair(NamedTuple):
     """The pair that is known least, and which of its two algorithms Algorithm 1 would run next."""
 
-    error: Floats
-    first: Codes
-    second: Codes
-    choice: Codes
+    error: Any  # arrays, or plain numbers where there is one problem
+    first: Any
+    second: Any
+    choice: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferencePairs:
-    """Pairs (reference, j): se² = shared_j/n_reference + own_j/n_j. Both are 0 at the reference itself."""
+class ReferencePairs(NamedTuple):
+    """Pairs (reference, j): se² = shared_j/n_reference + own_j/n_j. Both are 0 at the reference itself.
+
+    The best ratio of runs for a pair is that of the relative deviations, √variances/units; units are 1 if None.
+    """
 
     reference: int
     shared: Floats
     own: Floats
-    roots: Floats  # best ratio of runs for a pair = roots_i/roots_j
+    variances: Floats
+    units: Floats | None = None
 
     def largest_error(self, counts: Floats) -> Floats:
         """Return the largest standard error of the pairs of interest."""
@@ -44,19 +46,20 @@ class ReferencePairs:
         """Return the worst pair, the first among equals."""
         squared = self._squared(counts)
         second = squared.argmax(axis=-1)
-        first = np.full_like(second, self.reference)
-        return _worst(_at(squared, second), first, second, counts, _at(self.roots, first), _at(self.roots, second))
+        first = np.intp(self.reference) if counts.ndim == 1 else np.full_like(second, self.reference)
+        roots = _root(self, first), _root(self, second)
+        return _worst(_at(squared, second), first, second, counts, *roots)
 
     def _squared(self, counts: Floats) -> Floats:
-        return self.shared / counts[..., self.reference, None] + self.own / counts
+        return self.shared / counts[..., self.reference : self.reference + 1] + self.own / counts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AllPairs:
-    """Pairs (i, j), i < j: se² = noise_i/n_i + noise_j/n_j."""
+class AllPairs(NamedTuple):
+    """Pairs (i, j), i < j: se² = noise_i/n_i + noise_j/n_j. The best ratio of runs is as with a reference."""
 
     noise: Floats
-    roots: Floats
+    variances: Floats
+    units: Floats | None = None
 
     def largest_error(self, counts: Floats) -> Floats:
         """Return the largest standard error of the pairs of interest."""
@@ -69,13 +72,12 @@ class AllPairs:
         one = single.argmax(axis=-1)
         rest = np.where(np.arange(single.shape[-1]) == np.asarray(one)[..., None], -1.0, single)
         other = rest.argmax(axis=-1)
-        first, second = np.minimum(one, other), np.maximum(one, other)
+        first, second = _ordered(one, other)
         squared = _at(single, first) + _at(single, second)
-        return _worst(squared, first, second, counts, _at(self.roots, first), _at(self.roots, second))
+        return _worst(squared, first, second, counts, _root(self, first), _root(self, second))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GrandMeanPairs:
+class GrandMeanPairs(NamedTuple):
     """Pairs (i, j), i < j, in units of the grand mean, with share = φ_ij/A = shares_i − shares_j and v = noise/n.
 
     delta: se² = (1−share)²·v_i + (1+share)²·v_j + share²·Σ_{k≠i,j} v_k; paper: se² = v_i + v_j + share²·Σ_k v_k.
@@ -94,27 +96,27 @@ class GrandMeanPairs:
         squared = self.squared_errors(counts)
         flat = squared.reshape(*squared.shape[:-2], -1)
         place = flat.argmax(axis=-1)
-        one, other = np.divmod(place, squared.shape[-1])
-        first, second = np.minimum(one, other), np.maximum(one, other)
+        first, second = _ordered(*divmod(place, squared.shape[-1]))
         share = _at(self.shares, first) - _at(self.shares, second) if self.formula == "delta" else 0.0
-        roots = np.sqrt(self.noise)
-        root_first, root_second = _at(roots, first) * np.abs(1 - share), _at(roots, second) * np.abs(1 + share)
+        root_first = np.sqrt(_at(self.noise, first)) * abs(1 - share)
+        root_second = np.sqrt(_at(self.noise, second)) * abs(1 + share)
         return _worst(_at(flat, place), first, second, counts, root_first, root_second)
 
     def squared_errors(self, counts: Floats) -> Floats:
         """Return the squared standard errors of all pairs as a symmetric matrix, 0 where there is no pair."""
         v, g = self.noise / counts, self.shares
-        total = v.sum(axis=-1, keepdims=True)
-        tilt = 0.0 if self.formula == "paper" else 2.0
-        own = v * (1 - tilt * g) + g * g * total
+        total = np.add.reduce(v, axis=-1, keepdims=True)
+        left, right = np.empty((2, *v.shape[:-1], 4, v.shape[-1]))
+        tilted = self.formula == "delta"
         # Multiplied out, se² is a sum of products f(i)·g(j): one product of thin matrices.
-        left, right = np.ones((*v.shape, 4)), np.ones((*v.shape[:-1], 4, v.shape[-1]))
-        left[..., 0], left[..., 2], left[..., 3] = own, tilt * g, tilt * v - 2 * total * g
-        right[..., 1, :], right[..., 2, :], right[..., 3, :] = own, v, g
-        squared: Floats = left @ right
-        diagonal = np.arange(v.shape[-1])
-        squared[..., diagonal, diagonal] = 0.0
-        return np.maximum(squared, 0.0)  # as a share nears ±1 the terms cancel: no negative square
+        left[..., 0, :] = right[..., 1, :] = (v * (1 - 2.0 * g) if tilted else v) + g * g * total
+        left[..., 1, :] = right[..., 0, :] = 1.0
+        left[..., 2, :] = 2.0 * g if tilted else 0.0
+        left[..., 3, :] = 2.0 * v - 2.0 * total * g if tilted else -2.0 * total * g
+        right[..., 2, :], right[..., 3, :] = v, g
+        squared: Floats = left.swapaxes(-1, -2) @ right
+        squared.reshape(*v.shape[:-1], -1)[..., :: v.shape[-1] + 1] = 0.0
+        return np.maximum(squared, 0.0, out=squared)  # as a share nears ±1 the terms cancel: no negative square
 
 
 Pairs = ReferencePairs | AllPairs | GrandMeanPairs
@@ -130,40 +132,58 @@ def pairs_of(contrasts: Contrasts, variances: Floats, statistics: Floats) -> Pai
     """
     if contrasts.difference == "percent" and contrasts.reference is None:
         return _grand_mean_pairs(contrasts.formula, variances, statistics)
-    relative = contrasts.difference != "simple"
-    roots = np.sqrt(variances) / statistics if relative else np.sqrt(variances)
-    noise = variances / statistics**2 if relative else variances
+    units = None if contrasts.difference == "simple" else statistics
+    noise = variances if units is None else variances / (units * units)
     if contrasts.reference is None:
-        return AllPairs(noise, roots)
-    return _reference_pairs(contrasts, noise, roots, statistics)
-
-
-def _reference_pairs(contrasts: Contrasts, noise: Floats, roots: Floats, statistics: Floats) -> ReferencePairs:
+        return AllPairs(noise, variances, units)
     reference = contrasts.reference
-    assert reference is not None
-    others = np.arange(noise.shape[-1]) != reference
-    scale: Any = 1.0
-    if contrasts.difference == "percent":  # Campelo & Wanner (2019), eq. 24: relative errors, scaled by θj/θ1
-        scale = (statistics / statistics[..., reference, None]) ** 2
-    shared = np.where(others, noise[..., reference, None] * scale, 0.0)
-    return ReferencePairs(reference, shared, np.where(others, noise * scale, 0.0), roots)
+    shared, own = _shared_and_own(noise, reference, units if contrasts.difference == "percent" else None)
+    shared[..., reference] = own[..., reference] = 0.0
+    return ReferencePairs(reference, shared, own, variances, units)
+
+
+def _shared_and_own(noise: Floats, reference: int, statistics: Floats | None) -> tuple[Floats, Floats]:
+    """The reference's part of each pair's noise, and the other's."""
+    its = slice(reference, reference + 1)
+    if statistics is None:
+        return np.zeros_like(noise) + noise[..., its], noise.copy()
+    ratio = statistics / statistics[..., its]  # Campelo & Wanner (2019), eq. 24: relative errors, scaled by θj/θ1
+    ratio *= ratio
+    return ratio * noise[..., its], ratio * noise
 
 
 def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -> GrandMeanPairs:
-    mean = statistics.mean(axis=-1, keepdims=True)
-    return GrandMeanPairs(variances / mean**2, statistics / (mean * statistics.shape[-1]), formula)
+    size = statistics.shape[-1]
+    mean = np.add.reduce(statistics, axis=-1, keepdims=True) / size
+    return GrandMeanPairs(variances / (mean * mean), statistics / (mean * size), formula)
 
 
-def _worst(
-    squared: Floats, first: Codes, second: Codes, counts: Floats, root_first: Floats, root_second: Floats
-) -> WorstPair:
+def _root(pairs: ReferencePairs | AllPairs, index: Any) -> Any:
+    """The deviation of one run, in units, of one algorithm per problem."""
+    variance = _at(pairs.variances, index)
+    root = math.sqrt(variance) if type(variance) is float else np.sqrt(variance)
+    return root if pairs.units is None else root / _at(pairs.units, index)
+
+
+def _worst(squared: Any, first: Any, second: Any, counts: Floats, root_first: Any, root_second: Any) -> WorstPair:
+    ratio = _at(counts, first) / _at(counts, second)
+    if counts.ndim == 1:
+        short = ratio <= root_first / root_second if root_second > 0.0 else root_first > 0.0
+        return WorstPair(np.float64(math.sqrt(squared)), first, second, first if short else second)
     with np.errstate(divide="ignore", invalid="ignore"):  # an algorithm without noise needs no run: the ratio is ∞
-        short = _at(counts, first) / _at(counts, second) <= root_first / root_second
+        short = ratio <= root_first / root_second
     return WorstPair(np.sqrt(squared), first, second, np.where(short, first, second))
 
 
-def _at(values: Floats, index: Codes) -> Floats:
-    """Pick one algorithm, or pair, per problem."""
+def _ordered(one: Any, other: Any) -> tuple[Any, Any]:
+    """Of two algorithms per problem the earlier and the later one."""
+    if one.ndim == 0:
+        return (one, other) if one < other else (other, one)
+    return np.minimum(one, other), np.maximum(one, other)
+
+
+def _at(values: Floats, index: Any) -> Any:
+    """Pick one algorithm, or pair, per problem; of a single problem as a plain number, with which to go on quickly."""
     if values.ndim == 1:
-        return np.asarray(values[index])
+        return values.item(index) if index.ndim == 0 else values[index]
     return np.asarray(np.take_along_axis(values, index[..., None], axis=-1)[..., 0])

@@ -119,11 +119,10 @@ class Accuracy:
         samples = Samples.of(samples)
         contrasts = self.check(samples.algorithms, deterministic=samples.deterministic)
         left = self._left(samples)
-        missing = self._missing(samples)
-        if missing.any():
-            return _wish(samples, _first(missing, left)) if left > 0 else Stop("budget spent")
+        if self._lacks_first_runs(samples):
+            return _wish(samples, _first(self._missing(samples), left)) if left > 0 else Stop("budget spent")
         estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
-        if not estimates.spread.any():
+        if not any(estimates.spread.tolist()):
             return Stop("all constant")
         case = self._case(samples, contrasts, estimates)
         se = estimates.own_unit(contrasts, self.se)
@@ -131,7 +130,8 @@ class Accuracy:
             return Stop("accuracy reached" if largest_error(*case) <= se else "budget spent")
         size = min(self.batch, left)
         runs = next_runs(*case, se=se, allocation=self.allocation, size=size, costs=self._costs(samples))
-        return _wish(samples, runs) if runs.any() else Stop("accuracy reached")
+        wish = _wish(samples, runs)
+        return wish if wish.counts else Stop("accuracy reached")
 
     def predict(self, samples: SamplesLike) -> dict[str, int]:
         """Return the runs of each algorithm that are still to come, as far as can be known now.
@@ -147,7 +147,7 @@ class Accuracy:
         contrasts = self.check(samples.algorithms, deterministic=samples.deterministic)
         left = max(self._left(samples), 0)
         runs = _first(self._missing(samples), left)
-        if not self._missing(samples).any():
+        if not self._lacks_first_runs(samples):
             estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
             runs = self._rest(samples, contrasts, estimates, left) if estimates.spread.any() else np.zeros_like(runs)
         return dict(zip(samples.algorithms, runs.tolist(), strict=True))
@@ -200,7 +200,12 @@ class Accuracy:
 
     def _left(self, samples: Samples) -> int:
         budget = default_budget(len(samples.algorithms)) if self.budget is None else self.budget
-        return budget - int(np.add.reduce(samples.spent))
+        return budget - samples.total_spent
+
+    def _lacks_first_runs(self, samples: Samples) -> bool:
+        if min(samples.counts.tolist()) >= self.start:  # the usual case, found out quickly
+            return False
+        return bool(self._missing(samples).any())
 
     def _missing(self, samples: Samples) -> Counts:
         """What each algorithm lacks of its first runs."""
@@ -212,15 +217,13 @@ class Accuracy:
         self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates
     ) -> tuple[Contrasts, Floats, Floats, Floats]:
         """What allocation works on: pairs, runs, variances of one run, statistics."""
-        counts = samples.counts.astype(float)
-        counts[_certain(samples)] = CERTAIN
+        counts = _counted(samples, CERTAIN)
         return contrasts, counts, self._guarded(samples, estimates, contrasts), estimates.theta
 
     def _guarded(self, samples: Samples, estimates: AlgorithmEstimates, contrasts: Contrasts) -> Floats:
         if self.guard == "none":
             return estimates.spread
-        counts = samples.counts.astype(float)
-        counts[_certain(samples)] = 1.0  # no degrees of freedom: its variance is 0 by declaration
+        counts = _counted(samples, 1.0)  # no degrees of freedom: a declared variance of 0
         summary = summary_of(self.statistic)
         kurtosis = _kurtosis(samples) if isinstance(summary, Mean) else None
         how: dict[str, Any] = {
@@ -325,6 +328,14 @@ def _certain(samples: Samples) -> list[int]:
     return [samples.place(name) for name in samples.deterministic]
 
 
+def _counted(samples: Samples, certain: float) -> Floats:
+    """The numbers of values, with another one for those that are known from one."""
+    counts = samples.counts.astype(float)
+    if samples.deterministic:
+        counts[_certain(samples)] = certain
+    return counts
+
+
 def _first(missing: Counts, left: int) -> Counts:
     """As many of the missing runs as the budget allows, those first that lack most."""
     if missing.sum() <= left:
@@ -343,4 +354,4 @@ def _kurtosis(samples: Samples) -> Floats:
 
 
 def _wish(samples: Samples, runs: Counts) -> Sample:
-    return Sample({name: count for name, count in zip(samples.algorithms, runs.tolist(), strict=True) if count > 0})
+    return Sample({samples.algorithms[place]: int(runs[place]) for place in runs.nonzero()[0].tolist()})

@@ -15,6 +15,8 @@ from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.choices import Difference, Formula
 from ampler.core.errors import InvalidRule
 
+DIFFERENCES, FORMULAS = get_args(Difference), get_args(Formula)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrasts:
@@ -169,9 +171,9 @@ def contrasts_of(
     algorithms: tuple[str, ...], *, difference: Difference, reference: str | None, formula: Formula
 ) -> Contrasts:
     """Return the contrasts these words ask for, or say which word is wrong."""
-    if difference not in get_args(Difference):
+    if difference not in DIFFERENCES:
         raise InvalidRule(f'difference must be "simple", "percent" or "log-ratio", got {difference!r}')
-    if formula not in get_args(Formula):
+    if formula not in FORMULAS:
         raise InvalidRule(f'formula must be "delta" or "paper", got {formula!r}')
     if reference is not None and reference not in algorithms:
         raise InvalidRule(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -79,8 +79,7 @@ def estimate(
     return tuple(Estimate(names[i], names[j], *map(float, numbers)) for i, j, *numbers in pairs)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AlgorithmEstimates:
+class AlgorithmEstimates(NamedTuple):
     """Where each algorithm stands: its statistic and the variance of one run, in units of 2^exponents.
 
     The units are 1 unless values are enormous or tiny: then squares of them would leave the doubles.
@@ -131,7 +130,7 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
         if isinstance(statistic, Rate):
             _check_yes_or_no(samples)
         theta, spread = _summaries(samples, statistic)
-    if contrasts.difference != "simple" and not np.minimum.reduce(theta) > 0.0:
+    if contrasts.difference != "simple" and not min(theta.tolist()) > 0.0:
         _refuse_nonpositive(samples, contrasts, theta)
     if samples.ordinary:
         return AlgorithmEstimates(theta, spread)
@@ -142,7 +141,7 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
 
 def short_of_values(samples: Samples) -> tuple[str, ...]:
     """Return the algorithms with too few values for a standard error: two, or one if it is deterministic."""
-    if np.minimum.reduce(samples.counts) >= 2:  # the usual case, found out quickly
+    if min(samples.counts.tolist()) >= 2:  # the usual case, found out quickly
         return ()
     return tuple(
         name

@@ -168,6 +168,8 @@ def summary_of(statistic: str | Statistic) -> Summary:
     >>> summary_of("quantile:0.9")
     Quantile(q=0.9)
     """
+    if isinstance(statistic, str) and statistic in _NAMED:
+        return _NAMED[statistic]
     if isinstance(statistic, Mean | Quantile | TrimmedMean | Custom | Rate):
         return statistic
     if callable(statistic) and isinstance(statistic, Hashable):

@@ -7,6 +7,8 @@ last axis holds the variances that share a prior; leading axes are independent p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +36,7 @@ def fitted_prior(variances: Floats, degrees: Floats, *, caution: float | None = 
     With `caution`, a chance, the variance of the logarithms is replaced by its upper bound: few variances may look
     alike by luck. Variances of 0 stay out; with fewer than two others there is nothing to borrow.
     """
-    from scipy.special import psi
-
+    psi = _special().psi
     used = (variances > 0) & (degrees > 0)
     size = used.sum(axis=-1)
     half = np.where(used, degrees, 2.0) / 2
@@ -69,9 +70,7 @@ def moderated(variances: Floats, degrees: Floats) -> Floats:
 
 def chi_square_quantile(level: Floats | float, degrees: Floats) -> Floats:
     """Return the value that a chi-square variable stays below with probability `level`."""
-    from scipy.special import chdtri
-
-    return np.asarray(chdtri(degrees, 1.0 - level))
+    return np.asarray(_special().chdtri(degrees, 1.0 - level))
 
 
 def _divisor(degrees: Floats, caution: float | None) -> Floats:
@@ -82,7 +81,7 @@ def _divisor(degrees: Floats, caution: float | None) -> Floats:
 def _inverse_trigamma(value: Floats) -> Floats:
     """Solve ψ′(y) = value by Newton's method on 1/ψ′ (Smyth 2004, appendix), y at most half the cap of the prior."""
     highest = MAX_PRIOR_DEGREES / 2
-    wanted = np.maximum(value, _trigamma(np.float64(highest)))
+    wanted = np.maximum(value, _least_trigamma())
     # Two upper bounds of y, sharp for small and for large values; from above the iteration is monotone and quadratic.
     y = np.minimum(0.5 + 1.0 / wanted, 1.0 / np.sqrt(np.maximum(wanted - np.pi**2 / 6, 1e-9)))
     for _ in range(4):
@@ -91,15 +90,25 @@ def _inverse_trigamma(value: Floats) -> Floats:
     return np.asarray(np.minimum(y, highest))
 
 
-def _trigamma(x: Floats | np.float64) -> Floats:
+@cache
+def _least_trigamma() -> Any:
+    """ψ′ at half the cap of the prior."""
+    return _trigamma(np.float64(MAX_PRIOR_DEGREES / 2))
+
+
+def _trigamma(x: Any) -> Any:
     """ψ′(x) for x > 0; much quicker than scipy's polygamma, which also begins with Hurwitz's zeta function."""
-    from scipy.special import zeta
-
-    return np.asarray(zeta(2, x))
+    return _special().zeta(2, x)
 
 
-def _tetragamma(x: Floats) -> Floats:
+def _tetragamma(x: Any) -> Any:
     """ψ″(x) for x > 0."""
-    from scipy.special import zeta
+    return -2.0 * _special().zeta(3, x)
 
-    return -2.0 * np.asarray(zeta(3, x))
+
+@cache
+def _special() -> Any:
+    """scipy's special functions, which take a while to load and stand in the loop of every decision."""
+    import scipy.special
+
+    return scipy.special

@@ -79,7 +79,7 @@ paper: setup  ## the paper's two experiments, reduced, into paper/: reports besi
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> Building the documentation"
-	@$(BIN)/python -m sphinx -q -W -E -a -b html docs docs/_build/html
+	@$(BIN)/python -m sphinx -q -n -W -E -a -b html docs docs/_build/html
 	@echo "==> Open docs/_build/html/index.html"
 
 clean:  ## remove .venv and everything built

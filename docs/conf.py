@@ -26,17 +26,79 @@ CHOICES = {
     "Test": "core.choices",
 }
 ALIASES = (*CHOICES, "Distribution", "Floats")
+# What public functions take and give besides public names: documented on the API page as well.
+VALUES = (
+    "analysis.advice.curve.Choice",
+    "analysis.advice.pilot.VarianceParts",
+    "analysis.advice.study_plan.StudyPlan",
+    "analysis.compare.Comparison",
+    "analysis.compare.Equivalence",
+    "analysis.exploration.Conclusion",
+    "analysis.exploration.OtherPolicy",
+    "analysis.exploration.Subgroup",
+    "analysis.results.AlgorithmRuns",
+    "analysis.results.Diagnosis",
+    "analysis.results.InstanceAccuracy",
+    "analysis.bayes.conclusions.Bayes",
+    "analysis.bayes.conclusions.Chances",
+    "analysis.bayes.conclusions.Probable",
+    "analysis.bayes.ranking.Ranking",
+    "analysis.bayes.sensitivity.Sensitivity",
+    "core.contracts.Executor",
+    "core.contracts.PairErrors",
+    "core.contracts.Rule",
+    "core.contracts.Statistic",
+    "core.contracts.Store",
+    "core.contracts.StudyRule",
+    "core.runs.Runs",
+    "core.settings.AnalysisSettings",
+    "core.values.Caution",
+    "core.values.Code",
+    "core.values.Continue",
+    "core.values.DecisionRecord",
+    "core.values.EndStudy",
+    "core.values.Fingerprint",
+    "core.values.Finished",
+    "core.values.Limits",
+    "core.values.PlanRecord",
+    "core.values.Session",
+    "core.values.Tally",
+    "design.looks.Expectation",
+    "design.looks.Looks",
+    "design.pilot.PilotReport",
+    "design.powers.PlannedFamily",
+    "design.powers.Terms",
+    "design.simulate.SimulatedRate",
+    "design.solve.SimulatedPower",
+    "sampling.rules.Sampled",
+    "stats.bayes.mixture.Areas",
+    "stats.bayes.posterior.Posterior",
+    "stats.bayes.shared.SharedPosterior",
+    "stats.contrasts.Contrasts",
+    "stats.omnibus.BlockAnova",
+    "stats.omnibus.Friedman",
+    "stats.omnibus.Omnibus",
+    "stats.omnibus.RankTest",
+    "study.changes.ChangedSetting",
+    "study.changes.PlanChange",
+    "study.forecast.Forecast",
+    "study.store.merge.Merged",
+    "study.store.rescue.Rescued",
+    "study.toml.reading.StudyFile",
+)
 
 project = "ampler"
 author = "The ampler authors"
 version = release = ampler.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"ampler {version}"
+html_static_path = ["_static"]
+html_css_files = ["doors.css"]
 html_copy_source = False
 html_show_copyright = False
 default_role = "code"  # `names` in docstrings are code
@@ -45,6 +107,16 @@ autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_type_aliases = {name: name for name in ALIASES}
 python_use_unqualified_type_names = True
+# `-n` looks for every type of a signature. The documentation of Python, numpy and pandas is not here to be linked to;
+# names of choices and of kinds of arguments stand in words on the API page.
+nitpick_ignore_regex = [
+    ("py:.*", r"(collections|concurrent|contextlib|os|pathlib|typing|types|sqlite3|enum|datetime)(\..*)?"),
+    ("py:.*", r"(numpy|np|pandas|pd|matplotlib)\..*"),
+    ("py:.*", r"PathLike|TypeAliasForwardRef|collections\.abc\.Mapping\[str"),
+    ("py:.*", r"tuple\[str|ampler\.core\.samples\.T|Names|Guard|Formula|FailurePolicy|Weights"),
+    ("py:.*", "|".join(ALIASES)),
+    ("py:.*", r"ampler\.study\.store\.sqlite\..*"),  # a store is what its contract says
+]
 
 
 def setup(app) -> None:
@@ -66,6 +138,7 @@ def fill_in(app, page: str, source: list[str]) -> None:
     """Put what the package says of itself in place of the markers in a page."""
     if page == "api":
         source[0] = source[0].replace("%% choices %%", choices()).replace("%% public names %%", public_names())
+        source[0] = source[0].replace("%% values %%", values())
     if page == "commands":
         source[0] = source[0].replace("%% help pages %%", help_pages())
 
@@ -103,6 +176,12 @@ def _member(name: str) -> str:
     if isinstance(value, type):
         return f".. autoclass:: {name}\n   :members:"
     return f".. autofunction:: {name}" if callable(value) else f".. autodata:: {name}"
+
+
+def values() -> str:
+    """What stands in signatures and is no public name."""
+    documented = "\n\n".join(f".. autoclass:: ampler.{path}\n   :members:" for path in VALUES)
+    return f"```{{eval-rst}}\n{documented}\n```"
 
 
 def help_pages() -> str:

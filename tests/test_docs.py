@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from ampler.app.shell.app import app
 ROOT = Path(__file__).parents[1]
 # The Python of README.md, the first, is collected by pytest itself.
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIALS = [page for page in PAGES if page.stem.startswith("tutorial-")]
 COMMANDS = [command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands]
 SHOWN = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -37,23 +39,63 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "$ ampler" in page.read_text(encoding="utf-8")], ids=name)
-def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
+def files(page: Path) -> dict[str, str]:
+    """The files that a tutorial has its reader save: blocks whose first line is a comment with the file's name."""
+    blocks = re.findall(
+        r"^```\w+\n((?:#|//) (\S+\.\w+)\n.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    return {file: text for text, file in blocks}
+
+
+def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a reader gets who types a command: `python` is this one, and `ampler` its module."""
+    program, *words = shlex.split(command)
+    ours = {"python": [sys.executable], "ampler": [sys.executable, "-m", "ampler"]}
+    return subprocess.run(
+        [*ours.get(program, [program]), *words],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def check_session(session: list[tuple[str, str]], folder: Path) -> None:
     checker = doctest.OutputChecker()
-    for command, expected in sessions(page):
-        if not command.startswith("ampler "):
-            continue
-        answer = subprocess.run(
-            [sys.executable, "-m", *shlex.split(command)],
-            cwd=tmp_path,
-            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+    for command, expected in session:
+        answer = typed(command, folder)
         assert answer.returncode == 0, f"{command}\n{answer.stderr}"
         assert not expected or checker.check_output(expected, answer.stdout, SHOWN), f"{command}\n{answer.stdout}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page not in TUTORIALS and "$ ampler" in page.read_text(encoding="utf-8")],
+    ids=name,
+)
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
+    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=name)
+def test_a_tutorial_leads_where_it_says(page, tmp_path):
+    needed = {command.split()[0] for command, _ in sessions(page)} - {"python", "ampler"}
+    if missing := [program for program in needed if shutil.which(program) is None]:
+        pytest.skip(f"the tutorial needs {', '.join(missing)}, which is not installed here")
+    for file, text in files(page).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+
+    assert len(sessions(page)) > 0
+    check_session(sessions(page), tmp_path)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=name)
+def test_every_file_of_a_tutorial_has_a_name(page):
+    blocks = re.findall(r"^```(python|toml|c)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert len(files(page)) == len(blocks) > 0
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES[1:] if ">>>" in page.read_text(encoding="utf-8")], ids=name)
@@ -95,9 +137,11 @@ def test_links_between_pages_lead_somewhere(page):
 
 def test_every_page_is_in_the_table_of_contents():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    listed = set(re.search(r"```\{toctree\}\n(?::.*\n)*\n(.*?)```", index, re.DOTALL)[1].split())
+    trees = re.findall(r"```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)```", index, re.DOTALL)
+    listed = [page for tree in trees for page in tree.split()]
 
-    assert listed == {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/house.md"])

@@ -1,13 +1,17 @@
 """Each caution speaks when its trouble is there, names it, and is silent when it is not."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from ampler.analysis import analyse_runs, cautions
+from ampler.analysis import Caution, analyse_runs, cautions
+from ampler.analysis.cautions import GRAVITY, ranked
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.core.values import CautionKind
 from ampler.report import render
 from ampler.report.latex import holm_table
 from ampler.report.methods import methods, plain_paragraph
@@ -343,3 +347,15 @@ def _warnings_with(runs, policy):
         return analyse_runs(runs, AnalysisSettings(difference="simple", failures=policy)).warnings
     except InvalidData:
         return ()
+
+
+def test_every_kind_of_caution_has_one_rank():
+    kinds = get_args(CautionKind)
+
+    assert {kind: sum(kind in some for some in GRAVITY.values()) for kind in kinds} == dict.fromkeys(kinds, 1)
+
+
+def test_cautions_that_could_reverse_a_verdict_come_first():
+    some = [Caution("columns", "a"), Caution("run-noise", "b"), Caution("skewness", "c"), Caution("power", "d")]
+
+    assert [each.sentence for each in ranked(some)] == ["c", "b", "d", "a"]

@@ -16,9 +16,11 @@ In reading order:
 * `stopping`: what ending runs by their values did to the estimates, and what to say of it;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
 * `results`: all of this as one value, `Analysis`;
+* `wins`: on how many instances each algorithm of a pair is better;
 * `counts`: what tables of comparisons count, where it says something;
 * `units`: in which unit differences are told: numbers, percent, factors, percentage points;
 * `words`: every sentence about an analysis, and its table as text;
+* `answer`: the whole in one sentence, and what would have been found had it been there;
 * `bayes`: how probable it is: posteriors, verdicts, rankings; computed when asked for;
 * `advice`: more instances or more runs, learnt from a pilot.
 

@@ -1,6 +1,7 @@
 """What a reader of the results must know: warnings as values. Pure.
 
 Each function looks at one thing that can spoil a conclusion; it returns a caution, or None if there is nothing to say.
+`ranked` puts cautions in the order of what they could change, which their kind says.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ampler.core.arrays import Bools, Codes, Floats, Pair
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Caution
+from ampler.core.values import Caution, CautionKind
 from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import pooled_kurtosis
@@ -44,10 +45,38 @@ FEW_RUNS = 10  # a cell must be this long before its repetition is taken for mor
 SHOWN = 3
 UNSOLVED_SHOWN = 12  # of instances that must be named
 
+REVERSES, WIDENS, INFORMS = "could reverse a verdict", "widens intervals", "good to know"
+GRAVITY: Mapping[str, frozenset[CautionKind]] = {  # what a caution of each kind could change, the gravest first
+    REVERSES: frozenset(
+        {
+            *("biased", "course", "unfinished", "part", "one-instance", "pseudoreplication", "duplicates"),
+            *("repeated-runs", "failures", "censored", "bias", "skewness", "denominator", "constant", "direction"),
+            *("incomplete", "code", "drift", "busy"),
+        }
+    ),
+    WIDENS: frozenset({"run-noise", "power", "level", "accuracy", "budget", "heavy-tails", "unmatched"}),
+    INFORMS: frozenset({"accuracy-unknown", "rates", "table", "columns", "folds", "unused", "plan"}),
+}
+
 RUN_IN_NAME = re.compile(
     r"[\s_\-./:,(\[]*(?:run|rep|repeat|repetition|replicate|replication|seed|trial|fold|execution)[\s_\-.:=#]*\d+\W*$",
     re.IGNORECASE,
 )
+
+
+def gravity(kind: CautionKind) -> str:
+    """Return what a caution of this kind could change.
+
+    >>> gravity("skewness"), gravity("run-noise")
+    ('could reverse a verdict', 'widens intervals')
+    """
+    return next((name for name, kinds in GRAVITY.items() if kind in kinds), REVERSES)
+
+
+def ranked(warnings: Sequence[Caution]) -> tuple[Caution, ...]:
+    """Return the cautions by what they could change, the gravest first; those of one rank stay in their order."""
+    ranks = list(GRAVITY)
+    return tuple(sorted(warnings, key=lambda each: ranks.index(gravity(each.kind))))
 
 
 def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Caution | None:

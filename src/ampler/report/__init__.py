@@ -8,6 +8,7 @@ In reading order:
 * `methods`, `beliefs`, `references`: the paragraph that says what was done, and the works it cites (references.bib);
 * `look`: colours, type and spaces that page, browser and figures share;
 * `tables`, `bayes`, `drawings`: what is shown, the same for every format;
+* `axis`, `forest`, `forest_html`: the comparisons, one row each, as a figure that is also a table, for any page;
 * `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
 * `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.
 

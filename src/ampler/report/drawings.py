@@ -16,7 +16,6 @@ from ampler.core.errors import AmplerError
 from ampler.core.wording import amount
 from ampler.design import achieved_power
 from ampler.report import figures as plots
-from ampler.report.figures.style import COLUMN, STYLE
 from ampler.stats.paired import FEWEST, paired_test
 
 if TYPE_CHECKING:
@@ -48,12 +47,12 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
     yield from _probable(analysis)
     yield from _accuracy(analysis)
     yield from _worst(analysis)
-    yield _runs(analysis)
+    yield from _runs(analysis)
     yield from _ranks(analysis)
     yield from _subgroups(analysis)
     for place, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
         yield _pair(analysis, place, first, second, why)
-        yield _assumptions(analysis, place, first, second)
+        yield from _assumptions(analysis, place, first, second)
 
 
 def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
@@ -150,10 +149,13 @@ def _worst(analysis: Analysis) -> Iterator[Drawing]:
     )
 
 
-def _runs(analysis: Analysis) -> Drawing:
+def _runs(analysis: Analysis) -> Iterator[Drawing]:
+    """How many runs there were of each; nothing where every cell has one value."""
+    if max(max(row.runs) for row in analysis.accuracy) < 2:
+        return
     caption = "Runs of each algorithm on the instances: a dot for each number that occurs, quartiles, median, total."
     words = ", ".join(f"{row.algorithm}: {row.runs} runs" for row in analysis.algorithms[:5])
-    return Drawing("runs", "accuracy", caption, words, plots.draw_runs(plots.runs_data(analysis)))
+    yield Drawing("runs", "accuracy", caption, words, plots.draw_runs(plots.runs_data(analysis)))
 
 
 def _power(analysis: Analysis) -> Iterator[Drawing]:
@@ -261,25 +263,22 @@ def _subgroups(analysis: Analysis) -> Iterator[Drawing]:
 
 def _pair(analysis: Analysis, place: int, first: str, second: str, why: str) -> Drawing:
     data = plots.pair_differences_data(analysis, first, second)
-    caption = f"{first} × {second} ({why}): the difference on each instance ± its standard error."
+    error = " ± its standard error" if np.isfinite(data.errors).any() else ""
+    caption = f"{first} × {second} ({why}): the difference on each instance{error}."
     words = f"Differences from {data.differences.min():.3g} to {data.differences.max():.3g}."
-    return Drawing(f"pair-{place}", "assumptions", caption, words, plots.draw_pair_differences(data))
+    return Drawing(f"pair-{place}", "instances", caption, words, plots.draw_pair_differences(data))
 
 
-def _assumptions(analysis: Analysis, place: int, first: str, second: str) -> Drawing:
-    """QQ plot and resampled means side by side."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
+def _assumptions(analysis: Analysis, place: int, first: str, second: str) -> Iterator[Drawing]:
+    """QQ plot and resampled means."""
     quantiles = plots.quantiles_data(analysis, first, second)
-    means = plots.bootstrap_data(analysis, first, second)
-    with matplotlib.rc_context(STYLE):
-        left, right = Figure(figsize=(2 * COLUMN, 2.4), layout="constrained").subplots(1, 2)
-        plots.draw_quantiles(quantiles, left)
-        plots.draw_bootstrap(means, right)
     caption = (
-        f"{first} × {second}: left, the differences against normal quantiles, triangles outside the pointwise 95 % band"
-        " of normal samples; right, the mean over resampled instances, which the t-test takes to be normal."
+        f"{first} × {second}: the differences against normal quantiles, triangles outside the pointwise 95 % band of"
+        " normal samples."
     )
-    words = f"Skewness {quantiles.skewness:.2f}; skewness of the resampled means {means.skewness:.2f}."
-    return Drawing(f"assumptions-{place}", "assumptions", caption, words, left)
+    words = f"Skewness {quantiles.skewness:.2f}."
+    yield Drawing(f"assumptions-{place}", "assumptions", caption, words, plots.draw_quantiles(quantiles))
+    means = plots.bootstrap_data(analysis, first, second)
+    caption = f"{first} × {second}: the mean over resampled instances, which the t-test takes to be normal."
+    words = f"Skewness of the resampled means {means.skewness:.2f}."
+    yield Drawing(f"resampled-{place}", "assumptions", caption, words, plots.draw_bootstrap(means))

@@ -9,21 +9,28 @@ import base64
 import hashlib
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from importlib.resources import files
 from io import StringIO
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
+from ampler.analysis.answer import finding_sentence, power_sentence
+from ampler.analysis.cautions import INFORMS, REVERSES, WIDENS, gravity, ranked
 from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
+from ampler.core.values import Caution
+from ampler.core.wording import count
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.drawings import Drawing, drawings
 from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from ampler.report.figures.style import COLUMN
+from ampler.report.forest import forest_of
+from ampler.report.forest_html import components_css, forest_html, page_templates, template_text
 from ampler.report.latex import algorithms_tabular, bayes_tabular, holm_tabular, latex_paragraph, statistics_tabular
+from ampler.report.look import tokens_css
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 from ampler.study.evidence import StudyOrigin
@@ -31,8 +38,10 @@ from ampler.study.evidence import StudyOrigin
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TEMPLATES = files("ampler.report").joinpath("templates")
-INCH = 128  # pixels: a third larger than in print, as screens are further away
+SECTIONS = ("course", "comparisons", "together", "probable", "instances", "accuracy", "assumptions", "exploration")
+LONGEST_WHOLE = 30  # characters of a word that is not broken at its hyphens
+MINDED = 3  # cautions that are not folded away
+LEVELS = {REVERSES: "reverses", WIDENS: "widens", INFORMS: "informs"}
 SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # texts can be read aloud, searched and copied
     "svg.hashsalt": "ampler",  # the same figure gives the same page
@@ -47,30 +56,26 @@ _VARIABLES = {colour.lower(): f"var(--{name})" for colour, name in COLOURS.items
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure ready for the page."""
+    """A figure ready for the page; its kind says how many of the twelve columns it takes."""
 
     name: str
-    kind: str  # "narrow" fits half the page, "wide" takes it all
+    kind: str  # "third", "half", "alone" or "wide"
     caption: str
     svg: Any  # markup, safe
 
 
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """A caution with what it could change."""
+
+    level: str
+    gravity: str
+    sentence: str
+
+
 def html_report(subject: Subject) -> str:
     """Return the page."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FunctionLoader(_template),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html").render(**_values(subject))
-
-
-def _template(name: str) -> str:
-    return TEMPLATES.joinpath(name).read_text(encoding="utf-8")
+    return page_templates().get_template("report.html").render(**_values(subject))
 
 
 def _values(subject: Subject) -> dict[str, Any]:
@@ -78,17 +83,23 @@ def _values(subject: Subject) -> dict[str, Any]:
     from markupsafe import Markup
 
     analysis, paragraph = subject.analysis, methods(subject)
-    script = _template("report.js")
+    script = template_text("report.js")
+    minded = [_mind(caution) for caution in ranked(analysis.warnings)]
     return {
         "title": subject.title,
         "version": __version__,
-        "style": Markup(_template("report.css")),
+        "style": Markup(tokens_css() + components_css() + template_text("report.css")),
         "script": Markup(script),
         "script_hash": _hash(script),
         "analysis": analysis,
         "facts": _facts(analysis),
+        "answer": unbroken(finding_sentence(analysis)),
+        "power": unbroken(power_sentence(analysis)),
+        "forest": Markup(forest_html(forest_of(analysis))),
+        "gravest": minded[:MINDED],
+        "lighter": minded[MINDED:],
         "headline": headline(analysis),
-        "sentences": list(verdict_sentences(analysis)),
+        "verdicts": list(verdict_sentences(analysis)),
         "together": together(analysis),
         "course": list(course_sentences(analysis)),
         "probable": probable_words(analysis),
@@ -102,27 +113,42 @@ def _values(subject: Subject) -> dict[str, Any]:
     }
 
 
+def unbroken(text: str) -> Any:
+    """Return a text as markup in which names with hyphens stay on one line.
+
+    >>> str(unbroken("no-SWP < full"))
+    '<span class="whole">no-SWP</span> &lt; full'
+    """
+    from markupsafe import Markup
+
+    return Markup(re.sub(rf"(?<!\S)(?=\S*-)\S{{2,{LONGEST_WHOLE}}}(?!\S)", _whole, escape(text)))
+
+
+def _whole(found: re.Match[str]) -> str:
+    return f'<span class="whole">{found[0]}</span>'
+
+
+def _mind(caution: Caution) -> Mind:
+    what = gravity(caution.kind)
+    return Mind(LEVELS[what], what, caution.sentence)
+
+
 def _hash(script: str) -> str:
     """The digest by which the page's policy allows this script and no other."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _facts(analysis: Analysis) -> list[tuple[str, str]]:
-    rejected = sum(each.rejected for each in analysis.comparisons)
-    return [
-        (f"{analysis.instances:,}", "instances" if analysis.single is None else "instance"),
-        (str(len(analysis.algorithms)), "algorithms"),
-        (f"{analysis.runs:,}", "runs"),
-        (f"{rejected} of {len(analysis.comparisons)}", "null hypotheses rejected"),
-    ]
+def _facts(analysis: Analysis) -> list[str]:
+    numbers = ((analysis.instances, "instance"), (len(analysis.algorithms), "algorithm"), (analysis.runs, "run"))
+    return [count(number, noun) for number, noun in numbers]
 
 
 def _pictures(analysis: Analysis) -> dict[str, list[Picture]]:
-    """The figures by section."""
-    found: dict[str, list[Picture]] = {}
+    """The figures by section, each with its share of the width."""
+    found: dict[str, list[Picture]] = {section: [] for section in SECTIONS}
     for drawing in drawings(analysis):
-        found.setdefault(drawing.section, []).append(_picture(drawing))
-    return found
+        found[drawing.section].append(_picture(drawing))
+    return {section: _arranged(pictures) for section, pictures in found.items()}
 
 
 def _picture(drawing: Drawing) -> Picture:
@@ -130,8 +156,30 @@ def _picture(drawing: Drawing) -> Picture:
 
     svg = inline_svg(drawing.ax, name=drawing.name, words=drawing.words)
     figure = drawing.ax.get_figure(root=True)
-    kind = "narrow" if figure is not None and figure.get_size_inches()[0] <= COLUMN else "wide"
+    kind = "third" if figure is not None and figure.get_size_inches()[0] <= COLUMN else "wide"
     return Picture(drawing.name, kind, drawing.caption, Markup(svg))
+
+
+def _arranged(pictures: list[Picture]) -> list[Picture]:
+    """The figures in rows that are full: three thirds, two halves, or one with its caption beside it."""
+    rows: list[Picture] = []
+    for kind, group in groupby(pictures, key=lambda picture: picture.kind):
+        some = list(group)
+        kinds = [kind] * len(some) if kind == "wide" else shares(len(some))
+        rows += [replace(picture, kind=share) for picture, share in zip(some, kinds, strict=True)]
+    return rows
+
+
+def shares(number: int) -> list[str]:
+    """Return how wide so many figures of equal rank are, so that no row has a hole.
+
+    >>> shares(1), shares(4), shares(5)
+    (['alone'], ['half', 'half', 'half', 'half'], ['third', 'third', 'third', 'half', 'half'])
+    """
+    if number == 1:
+        return ["alone"]
+    halves = {0: 0, 1: 4, 2: 2}[number % 3]
+    return ["third"] * (number - halves) + ["half"] * halves
 
 
 def _tables(analysis: Analysis) -> dict[str, Any]:
@@ -203,7 +251,7 @@ def svg_element(text: str, *, name: str, words: str, inches: float) -> str:
     body = re.sub(r"(font: [^;\"]*?px |font-family: )[^;\"]*", r"\1var(--letters)", body)
     view = re.search(r'viewBox="[^"]*"', body)
     assert view is not None
-    opening = f'<svg role="img" aria-label="{escape(words)}" {view[0]} style="width:{inches * INCH:.0f}px">'
+    opening = f'<svg role="img" aria-label="{escape(words)}" {view[0]}>'
     return re.sub(r"<svg[^>]*>", lambda _: opening, body, count=1)
 
 

@@ -55,7 +55,8 @@ MARKS: Mapping[str, str] = MappingProxyType({"better": "▲", "worse": "▼", "e
 def tokens_css() -> str:
     """Return the style sheet that every page begins with.
 
-    Light or dark as the reader's system has it, unless the page says `data-theme="light"` or `"dark"` on its root.
+    Light or dark as the reader's system has it, unless the page says `data-theme="light"` or `"dark"` on its root; on
+    paper always light.
     """
     light, dark = _properties(LIGHT), _properties(DARK)
     return (
@@ -63,6 +64,7 @@ def tokens_css() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ {dark} }} }}\n"
         f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
         ":root[data-theme=light] { color-scheme: light; }\n"
+        f"@media print {{ :root:root:root {{ color-scheme: light; {light} }} }}\n"
     )
 
 

@@ -354,8 +354,17 @@ def _rank(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2f}"
 
 
+def p_text(value: float) -> str:
+    """Write a p-value with two digits.
+
+    >>> p_text(0.0394), p_text(1.63e-05), p_text(math.nan)
+    ('0.039', '1.6e−5', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
+
+
 def _p_value(value: float) -> Cell:
-    return Cell(f"{value:.2g}".replace("e-0", "e-").replace("-", "−"), value)
+    return Cell(p_text(value), value)
 
 
 def _share(value: float) -> Cell:

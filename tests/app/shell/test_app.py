@@ -15,19 +15,7 @@ from ampler.app.shell.app import app, main
 from ampler.app.shell.output import WrongUsage
 from ampler.core.errors import InvalidDesign
 
-HEAVY = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "matplotlib",
-    "rich",
-    "jinja2",
-    "pebble",
-    "sqlite3",
-    "asyncio",
-    "starlette",
-    "uvicorn",
-)
+HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "rich", "jinja2", "pebble", "sqlite3", "asyncio")
 
 
 @pytest.fixture

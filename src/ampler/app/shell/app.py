@@ -23,7 +23,6 @@ from ampler.app.shell.output import DONE, INTERRUPTED, PROBLEM, WRONG_USAGE, Wro
 from ampler.app.shell.report import report
 from ampler.app.shell.rescue import rescue
 from ampler.app.shell.run import run
-from ampler.app.shell.serve import serve
 from ampler.app.shell.status import status
 from ampler.core.errors import AmplerError
 from ampler.core.wording import shortened
@@ -56,7 +55,7 @@ def ampler(
 
 
 # In the order of the help page. A command is a function in the module of its name.
-for command in (design, demo, init, check, run, merge, rescue, status, analyse, report, advise, export, serve):
+for command in (design, demo, init, check, run, merge, rescue, status, analyse, report, advise, export):
     app.command()(command)
 
 

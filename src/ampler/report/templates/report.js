@@ -1,4 +1,13 @@
 "use strict";
+document.documentElement.classList.add("alive");
+// Light or dark, whatever the system says.
+for (const button of document.querySelectorAll(".theme")) {
+  button.addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+  });
+}
 // A click on a heading sorts the table by that column; a second click turns it round.
 for (const button of document.querySelectorAll("th button")) {
   button.addEventListener("click", () => {

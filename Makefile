@@ -11,7 +11,7 @@ UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
 DEMO := scheduling-demo
 
-.PHONY: help setup demo test test-slow check format bench bench-sampling paper docs clean
+.PHONY: help setup demo test test-slow check format bench bench-sampling paper docs package clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -81,6 +81,12 @@ docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> Building the documentation"
 	@$(BIN)/python -m sphinx -q -n -W -E -a -b html docs docs/_build/html
 	@echo "==> Open docs/_build/html/index.html"
+
+package: setup  ## build wheel and sdist into dist/, and try each in an environment of its own
+	@echo "==> Building into dist/"
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist . >/dev/null
+	@$(BIN)/python tests/packaging/smoke.py dist
 
 clean:  ## remove .venv and everything built
 	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

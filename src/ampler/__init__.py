@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from ampler.analysis.advice import Advice as Advice, suggest_se as suggest_se
     from ampler.report import write_report as write_report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where the public names live; a test holds them together with the imports above.
 _ROOMS = {

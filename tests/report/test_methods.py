@@ -85,7 +85,7 @@ def test_a_planned_study_says_what_was_planned(study_file):
     assert "The number of instances was planned beforehand: with" in text
     assert "instances, the tests have a mean power of 0.8 for a standardised effect of d = 1.5" in text
     assert "; 5 were used (Campelo & Wanner 2020)." in text
-    assert text.endswith("The runs and the analysis were made with ampler 0.1.0, seed 2019.")
+    assert text.endswith("The runs and the analysis were made with ampler 0.2.0, seed 2019.")
 
 
 @pytest.mark.parametrize(

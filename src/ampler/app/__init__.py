@@ -1,6 +1,7 @@
-"""The fronts. Answers: how do people at a terminal reach the rooms below?
+"""The fronts. Answers: how do people at a terminal or a browser reach the rooms below?
 
 * `shell`: the `ampler` command;
+* `web`: the pages of `ampler serve`;
 * `surroundings`: what lies in the working folder is data, and runs nothing.
 
 Thin: a front reads options and lays out words. What is said of a design, a study, an analysis or advice stands in the

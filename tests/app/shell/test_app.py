@@ -15,7 +15,19 @@ from ampler.app.shell.app import app, main
 from ampler.app.shell.output import WrongUsage
 from ampler.core.errors import InvalidDesign
 
-HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "rich", "jinja2", "pebble", "sqlite3", "asyncio")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "matplotlib",
+    "rich",
+    "jinja2",
+    "pebble",
+    "sqlite3",
+    "asyncio",
+    "starlette",
+    "uvicorn",
+)
 
 
 @pytest.fixture

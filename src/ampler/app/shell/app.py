@@ -23,6 +23,7 @@ from ampler.app.shell.output import DONE, INTERRUPTED, PROBLEM, WRONG_USAGE, Wro
 from ampler.app.shell.report import report
 from ampler.app.shell.rescue import rescue
 from ampler.app.shell.run import run
+from ampler.app.shell.serve import serve
 from ampler.app.shell.status import status
 from ampler.core.errors import AmplerError
 from ampler.core.wording import shortened
@@ -55,7 +56,7 @@ def ampler(
 
 
 # In the order of the help page. A command is a function in the module of its name.
-for command in (design, demo, init, check, run, merge, rescue, status, analyse, report, advise, export):
+for command in (design, demo, init, check, run, merge, rescue, status, analyse, report, advise, export, serve):
     app.command()(command)
 
 

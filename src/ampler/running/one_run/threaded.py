@@ -25,8 +25,8 @@ from ampler.running.one_run import guardian
 from ampler.running.one_run.processes import Ending, Group, alone
 
 CHILD = (
-    "import sys; sys.path[:] = sys.argv[5:]; from ampler.running.one_run.threaded import serve;"
-    " serve(*map(int, sys.argv[1:5]))"
+    "import sys; sys.path[:] = sys.argv[5:]; from ampler.running.one_run.threaded import serve_requests;"
+    " serve_requests(*map(int, sys.argv[1:5]))"
 )
 SIZE = 8  # bytes that say how long the answer is
 
@@ -57,7 +57,7 @@ def served(function: Callable[..., Any], *arguments: Any) -> Any | Ending:
     return answer
 
 
-def serve(requests: int, answers: int, line: int, parent: int) -> None:
+def serve_requests(requests: int, answers: int, line: int, parent: int) -> None:
     """Answer calls until no more come: the life of the child."""
     _serving.add(os.getpid())
     guardian.adopt(line)

@@ -1,0 +1,18 @@
+"""The browser: pages over designs, studies and results, for people who would rather look than read.
+
+    a request ─► security ─► a page's module ─► the rooms below ─► templates, charts ─► HTML
+
+In reading order:
+
+* `server`: every address with its page, and how it listens
+* `security`: who may ask, and what a page may do
+* `pages`: templates, and what goes wrong as a page; `static_files`: style sheets and scripts
+* `shelf`: the study files that were named, and no others
+* `home`: the first page, three doors
+* `query`: what an address asks for
+* `calculator`: how many instances; `asked_design`: its state; `design_charts`, on the frame of `charts`: its pictures
+
+No page starts an algorithm or changes a study: files are opened to be read. Pages lay out; what is said of a design, a
+study or an analysis stands in the `words` of their rooms. Only `app.shell.serve` imports this, when it is called: the
+web libraries are an extra. Scripts and style sheets are in `static`, and pages work without scripts as far as they can.
+"""

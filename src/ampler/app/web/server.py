@@ -1,0 +1,75 @@
+"""The server: every address with its page, behind the door, on a port of this machine."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from ampler.app.web.calculator import calculator, redrawn
+from ampler.app.web.home import home
+from ampler.app.web.pages import PROBLEMS
+from ampler.app.web.security import Doorkeeper, own_names
+from ampler.app.web.shelf import Shelf, shelf_of
+from ampler.app.web.static_files import static_file
+from ampler.core.errors import InvalidInput
+
+ROUTES = (
+    Route("/", home),
+    Route("/design", calculator),
+    Route("/design/answer", redrawn),
+    Route("/static/{name}", static_file),
+)
+PATIENCE = 2  # seconds that answers under way have when the server ends
+
+
+def application(paths: Iterable[Path] = (), *, host: str = "127.0.0.1", token: str | None = None) -> ASGIApp:
+    """Return the pages over these study files, behind the door."""
+    return Doorkeeper(pages_over(shelf_of(paths)), own_names(host), token)
+
+
+def pages_over(shelf: Shelf) -> Starlette:
+    """Return the pages alone."""
+    app = Starlette(routes=ROUTES, exception_handlers=PROBLEMS)
+    app.state.shelf = shelf
+    return app
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at `host`, on a free port if `port` is 0; InvalidInput when it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((host, port))
+        opened.listen()  # who opens the address at once is answered a moment later
+    except (OSError, OverflowError) as problem:
+        opened.close()
+        said = getattr(problem, "strerror", None) or problem
+        raise InvalidInput(f"cannot listen at {host}:{port} ({said}); leave --port out to get a free one") from None
+    return opened
+
+
+def address_of(opened: socket.socket, host: str, token: str | None) -> str:
+    """Return what to type into a browser."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{opened.getsockname()[1]}/{'' if token is None else f'?token={token}'}"
+
+
+def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
+    """Answer until Ctrl-C."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=PATIENCE,
+    )
+    uvicorn.Server(config).run(sockets=[opened])

@@ -1,0 +1,32 @@
+"""The style sheets and scripts of the pages: our own, from the package, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ampler.app.web.pages import HERE, NotThere
+from ampler.report.look import tokens_css
+
+KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def static_file(request: Request) -> Response:
+    """Return a file of the pages."""
+    text, kind = _content(request.path_params["name"])
+    return Response(text, media_type=kind, headers={"cache-control": "no-cache"})
+
+
+@cache
+def known_files() -> frozenset[str]:
+    """Return the names of all that can be asked for."""
+    return frozenset({"tokens.css", *(file.name for file in HERE.joinpath("static").iterdir())})
+
+
+def _content(name: str) -> tuple[str, str]:
+    if name not in known_files():
+        raise NotThere("pages have no file of this name")
+    kind = KINDS[name.rpartition(".")[2]]
+    return (tokens_css() if name == "tokens.css" else HERE.joinpath("static", name).read_text("utf-8")), kind

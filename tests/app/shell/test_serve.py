@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+
+@pytest.fixture
+def server():
+    command = [sys.executable, "-m", "ampler", "serve"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    yield child
+    child.kill()
+    child.communicate()
+
+
+def test_it_prints_the_address_answers_there_and_ends_with_ctrl_c(server):
+    address = server.stdout.readline().strip()
+
+    with urllib.request.urlopen(f"{address}design", timeout=60) as reply:
+        assert b"57 instances" in reply.read()
+    server.send_signal(signal.SIGINT)
+    _, err = server.communicate(timeout=60)
+
+    assert server.returncode == 130
+    assert address.startswith("http://127.0.0.1:")
+    assert err == "Open this address in a browser; Ctrl-C ends it.\n"
+
+
+def test_a_study_that_is_not_there_is_one_sentence(shell, tmp_path):
+    answer = shell("serve", tmp_path / "gone.db")
+
+    assert answer.code == 1
+    assert answer.err == f"ampler: there is no study file {tmp_path / 'gone.db'}; `ampler run` makes it\n"
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_cannot_be_is_wrong_usage(shell, port):
+    answer = shell("serve", "--port", port)
+
+    assert answer.code == 2
+    assert "--port must be between 0 and 65535" in answer.err
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path):
+    for name in ("starlette", "uvicorn"):
+        (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError('No module named {name}', name='{name}')")
+    child = subprocess.run(
+        [sys.executable, "-m", "ampler", "serve"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert child.returncode == 1
+    assert child.stderr == "ampler: the browser needs Starlette and uvicorn: pip install 'ampler[web]'\n"
+
+
+@pytest.mark.parametrize("words", ["import ampler", "import ampler.app.shell; ampler.analyse"])
+def test_the_web_libraries_are_loaded_for_the_browser_alone(words):
+    script = f"import sys; {words}; print([name for name in ('starlette', 'uvicorn', 'anyio') if name in sys.modules])"
+    child = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert child.stdout == "[]\n"
+
+
+def test_other_commands_do_not_load_them():
+    script = (
+        "import sys; sys.argv = ['ampler', 'design', '--comparisons', '1', '--effect', '1', '--power', '0.8']\n"
+        "from ampler.app.shell import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('starlette', 'uvicorn', 'anyio', 'jinja2') if name in sys.modules])"
+    )
+    child = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert child.stdout.splitlines()[-1] == "[]"

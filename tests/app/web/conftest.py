@@ -1,0 +1,96 @@
+"""How the tests of the pages ask: the server's own interface, in this process, without a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from ampler.app.web.server import application
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What was answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def words(self) -> str:
+        """The text with the line breaks taken out."""
+        return " ".join(self.text.split())
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Browser:
+    """Asks an application, one request after the other."""
+
+    def __init__(self, app: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self.app, self.loop = app, loop
+
+    def get(self, where: str, **headers: str) -> Reply:
+        return self.ask("GET", where, headers=headers.items())
+
+    def ask(
+        self, method: str, where: str, *, headers: Iterable[tuple[str, str]] = (), body: Iterable[bytes] = ()
+    ) -> Reply:
+        said = {"host": "127.0.0.1:8000"} | {name.replace("_", "-"): value for name, value in headers}
+        path, _, query = where.partition("?")
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": unquote(path),
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in said.items()],
+            "client": ("127.0.0.1", 40000),
+            "server": ("127.0.0.1", 8000),
+        }
+        return self.loop.run_until_complete(self._asked(scope, list(body)))
+
+    async def _asked(self, scope: dict[str, Any], body: list[bytes]) -> Reply:
+        sent: list[dict[str, Any]] = []
+        waiting = [{"type": "http.request", "body": part, "more_body": True} for part in body]
+        waiting.append({"type": "http.request", "body": b"", "more_body": False})
+
+        async def receive() -> dict[str, Any]:
+            return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in sent[0]["headers"]}
+        return Reply(sent[0]["status"], headers, b"".join(each.get("body", b"") for each in sent[1:]))
+
+
+@pytest.fixture
+def browse() -> Iterator[Callable[..., Browser]]:
+    """`browse(study, …)`: a browser before the pages over these files; other words are those of `application`."""
+    loop = asyncio.new_event_loop()
+    yield lambda *paths, **words: Browser(application([Path(path) for path in paths], **words), loop)
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+
+
+@pytest.fixture
+def browser(browse: Callable[..., Browser]) -> Browser:
+    return browse()

@@ -16,6 +16,7 @@ In reading order:
 * `toml`: study.toml, read with the line of whatever does not fit; `starters`: studies to start from
 * `store`: study.db, the only place that speaks SQL
 * `status`, `evidence`: where a study stands, and what its file says besides its runs
+* `following`: where it stands, look by look while it grows
 * `forecast`, `failing`: what it will take, and what its failed runs say
 * `fairness`: whether the machine was busy, or drifted, while times were measured
 * `words`: all of this in sentences, the same for shell and browser

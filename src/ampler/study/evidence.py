@@ -81,7 +81,7 @@ def _of_store(store: Store) -> Evidence:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
-    rule = _rule(plan)
+    rule = rule_of(plan)
     settings = _settings(plan) | ({} if rule is None else {"start": rule.start})
     course = course_of(plan, decisions)
     return Evidence(store.runs(*digests), _features(plan), settings, notes, plan.deterministic, rule, course)
@@ -114,8 +114,8 @@ def _undecided(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple
     return (Caution("course", sentence),)
 
 
-def _rule(plan: PlanRecord) -> Accuracy | None:
-    """The rule that looked at the values; None if it is another one, or compared what only its program knew."""
+def rule_of(plan: PlanRecord) -> Accuracy | None:
+    """Return the rule that looked at the values; None if it is another one, or compared what only its program knew."""
     if plan.rule.get("rule") != Accuracy.__name__:
         return None
     try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ampler.core.contracts import Store
@@ -16,11 +16,28 @@ from ampler.study.stopping import digests_in_force, instances_in_force
 
 def status_of(store: Store) -> StudyStatus:
     """Return where a study stands under its last plan."""
+    plan, decisions = planned_last(store), store.decisions()
+    status = counted_status(plan, store.tally(), decisions, store.finished(*digests_in_force(plan, decisions)))
+    return replace(
+        status,
+        sessions=len(store.sessions()),
+        failure=commonest(store.failures()),
+        notes=tuple(note.sentence for note in fairness_notes(plan, store)),
+    )
+
+
+def planned_last(store: Store) -> PlanRecord:
+    """Return the plan in force; StoreUnusable when there is none yet."""
     plans = store.plans()
     if not plans:
         raise StoreUnusable("the study file holds no plan yet; `ampler run` begins one")
-    plan, tally, decisions = plans[-1], store.tally(), store.decisions()
-    finished = store.finished(*digests_in_force(plan, decisions))
+    return plans[-1]
+
+
+def counted_status(
+    plan: PlanRecord, tally: Collection[Tally], decisions: Sequence[DecisionRecord], finished: Mapping[str, Finished]
+) -> StudyStatus:
+    """Return where a study stands, from what is counted; of sessions, reasons and the machine it says nothing."""
     instances = instances_in_force(plan, decisions)
     cells = {(each.instance, each.algorithm): each for each in tally}
     return StudyStatus(
@@ -30,12 +47,10 @@ def status_of(store: Store) -> StudyStatus:
         runs=sum(each.runs for each in tally),
         failures=sum(each.runs - each.ok for each in tally),
         seconds=sum(each.seconds for each in tally),
-        sessions=len(store.sessions()),
+        sessions=0,
         untouched=len(plan.untouched) + len(plan.instances) - len(instances),
         part=plan.part,
         unused=unused_runs(plan, tally, finished),
-        failure=commonest(store.failures()),
-        notes=tuple(note.sentence for note in fairness_notes(plan, store)),
         decisions=_decisions(plan, decisions),
         instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in instances),
     )

@@ -13,6 +13,7 @@ from ampler.study.plan import design_of
 from ampler.study.stopping import decided
 
 if TYPE_CHECKING:  # the sentences know values alone, not how they are made
+    from ampler.study.following import StudyLook
     from ampler.study.forecast import Forecast
     from ampler.study.status import InstanceStatus, StudyStatus
     from ampler.study.store import Merged, Rescued
@@ -107,6 +108,18 @@ def standing(status: StudyStatus) -> str:
         f" {count(status.sessions, 'session')}."
         f"{why}{untouched}{unused}{''.join(f' {note}' for note in status.notes)}"
     )
+
+
+def how_far(look: StudyLook, carried_out: bool | None) -> str:
+    """Say in a few words how far a study is; `carried_out` when somebody makes its runs now, None if unknown."""
+    done, total = look.status.finished, len(look.status.instances)
+    if look.ended:
+        return f"All {total} instances are finished" if total > 1 else "The instance is finished"
+    begin = f"{done} of {count(total, 'instance')}"
+    left = None if look.progress is None else look.progress.left
+    if carried_out and left is not None:
+        return f"{begin}, about {duration(max(1.0, left))} left"
+    return f"{begin}, and nobody is running it now" if carried_out is False else f"{begin} so far"
 
 
 def decisions_taken(status: StudyStatus) -> Iterator[str]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
+import ampler as am
 from ampler.app.web.server import application
+from ampler.core.failures import Drop
 
 
 @dataclass(frozen=True)
@@ -94,3 +99,42 @@ def browse() -> Iterator[Callable[..., Browser]]:
 @pytest.fixture
 def browser(browse: Callable[..., Browser]) -> Browser:
     return browse()
+
+
+def solved(instance: int, seed: int, better: float = 0.0) -> float:
+    """A run of the studies that are looked at."""
+    return instance + better + random.Random(seed).random()
+
+
+def broken(instance: int, seed: int) -> float:
+    """A run that sometimes fails."""
+    if seed % 5 == 0:
+        raise RuntimeError(f"no <b>solution</b> of {instance}")
+    return solved(instance, seed, better=0.3)
+
+
+def small_study(instances: int = 6, **words: Any) -> am.Study:
+    """A study of three algorithms, one of which has a name that must be escaped and fails at times."""
+    asked: dict[str, Any] = {"difference": "simple", "reference": "plain", "se": 0.15, "use": "all", "seed": 1}
+    return am.Study(
+        algorithms={"plain": solved, "worse": partial(solved, better=0.5), "<i>odd</i>": broken},
+        instances={f"number-{n}/<u>": 10 * n for n in range(1, instances + 1)},
+        start=4,
+        budget=60,
+        on_failure=Drop(),
+        name="small",
+        **asked | words,
+    )
+
+
+@pytest.fixture(scope="session")
+def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("studies") / "small.db"
+    small_study().run(path, workers=1)
+    return path
+
+
+@pytest.fixture
+def study(finished_study: Path, tmp_path: Path) -> Path:
+    """A finished study, in a file of its own."""
+    return Path(shutil.copy(finished_study, tmp_path / "small.db"))

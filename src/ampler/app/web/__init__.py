@@ -9,6 +9,8 @@ In reading order:
 * `pages`: templates, and what goes wrong as a page; `static_files`: style sheets and scripts
 * `shelf`: the study files that were named, and no others
 * `home`: the first page, three doors
+* `study_page`: the given studies, and one study live; `study_charts`: its pictures; `live`: one look for all who watch
+* `instance_page`: one instance of a study; `instance_charts`: its pictures
 * `query`: what an address asks for
 * `calculator`: how many instances; `asked_design`: its state; `design_charts`, on the frame of `charts`: its pictures
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HERE = files("ampler.app.web")
 LONGEST = 1000  # characters of a sentence about what went wrong; names that it quotes may be endless
-DOORS = (("plan", "/design", "Plan"),)
+DOORS = (("plan", "/design", "Plan"), ("studies", "/studies", "Studies"))
 NEXT_STEPS = {
     "/design": ("Begin again with the paper's design", "/design"),
     "/study": ("See the studies", "/studies"),

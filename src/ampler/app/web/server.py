@@ -13,16 +13,23 @@ from starlette.types import ASGIApp
 
 from ampler.app.web.calculator import calculator, redrawn
 from ampler.app.web.home import home
+from ampler.app.web.instance_page import instance_page
+from ampler.app.web.live import LiveStudies
 from ampler.app.web.pages import PROBLEMS
 from ampler.app.web.security import Doorkeeper, own_names
 from ampler.app.web.shelf import Shelf, shelf_of
 from ampler.app.web.static_files import static_file
+from ampler.app.web.study_page import studies_page, study_changes, study_page
 from ampler.core.errors import InvalidInput
 
 ROUTES = (
     Route("/", home),
     Route("/design", calculator),
     Route("/design/answer", redrawn),
+    Route("/studies", studies_page),
+    Route("/study/{name}", study_page),
+    Route("/study/{name}/live", study_changes),
+    Route("/study/{name}/instance/{place:int}", instance_page),
     Route("/static/{name}", static_file),
 )
 PATIENCE = 2  # seconds that answers under way have when the server ends
@@ -37,6 +44,7 @@ def pages_over(shelf: Shelf) -> Starlette:
     """Return the pages alone."""
     app = Starlette(routes=ROUTES, exception_handlers=PROBLEMS)
     app.state.shelf = shelf
+    app.state.live = LiveStudies(shelf.studies)
     return app
 
 

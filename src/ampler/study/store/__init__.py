@@ -5,6 +5,7 @@ In reading order:
 * `schema`: the tables, each explained in the file itself, and how files of earlier versions are brought up to date
 * `columns`: a run as a row, by the names of its fields
 * `sqlite`: the store itself, as `core.contracts.Store` wants it
+* `counting`: runs counted for those who watch; `presence`: whether somebody carries the study out now
 * `checks`: what every store insists on
 * `places`: where a study file can be
 * `connections`: files made sure of before they are used, and SQLite's errors in our words

@@ -50,6 +50,7 @@ from ampler.study.store.columns import (
     row_of,
 )
 from ampler.study.store.connections import connection_to_read, connection_to_write, translated_errors
+from ampler.study.store.counting import RunCounts
 from ampler.study.store.damage import damaged, told_as_damage
 from ampler.study.store.lock import StudyLock
 from ampler.study.store.patience import Patience
@@ -261,6 +262,11 @@ class SqliteStore:
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
         with self._damage("its runs"):
             return tuple(checked(Tally(instances[i], algorithms[a], *counts)) for i, a, *counts in self._rows(query))
+
+    def counts(self) -> RunCounts:
+        """Return what counts the recorded runs for those who watch the study."""
+        timed = "started" in self._columns
+        return RunCounts(self._rows, self._instances, self._algorithms, self._counting(), timed=timed)
 
     def runs(self, *decisions: str) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.

@@ -1,0 +1,107 @@
+"""A study that is watched: one look serves all who ask, and there is a new one only when the file has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ampler.app.web.shelf import ShownStudy
+from ampler.core.errors import StoreUnusable
+from ampler.study.following import StudyFollower, StudyLook
+
+OFTEN = 1.0  # seconds between two looks, at the least
+FRESH_NS = 10**9  # a file changed within the last second may change once more and have the same date
+
+Stamp = tuple[tuple[int, int, int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """A look with its number, and whether somebody carries the study out."""
+
+    number: int
+    look: StudyLook
+    carried_out: bool | None
+
+
+class LiveStudy:
+    """Looks at one study for everybody. Many threads may ask at the same time; one of them looks."""
+
+    def __init__(self, study: ShownStudy) -> None:
+        self.name, self.path = study.name, study.path
+        self._follower = StudyFollower()
+        self._lock = threading.Lock()
+        self._seen: Seen | None = None
+        self._stamp: Stamp | None = None
+        self._when = 0.0
+
+    def seen(self) -> Seen:
+        """Return what is to be seen of the study; never older than a second or two while it changes."""
+        if self._seen is not None and not self._lock.acquire(blocking=False):
+            return self._seen  # somebody looks at this moment
+        if self._seen is None:
+            self._lock.acquire()
+        try:
+            return self._looked()
+        finally:
+            self._lock.release()
+
+    def _looked(self) -> Seen:
+        from ampler.study.store.presence import is_carried_out
+
+        now, carried_out = time.monotonic(), is_carried_out(self.path)
+        if self._seen is not None and now - self._when < OFTEN:
+            return self._seen
+        stamp = stamp_of(self.path)
+        before = self._seen
+        if before is not None and stamp == self._stamp and before.carried_out == carried_out:
+            return before
+        look = self._look() if before is None or stamp != self._stamp else before.look
+        self._seen = Seen(1 if before is None else before.number + 1, look, carried_out)
+        self._stamp = None if _is_fresh(stamp) else stamp
+        self._when = now
+        return self._seen
+
+    def _look(self) -> StudyLook:
+        from ampler.study.store import read_store
+        from ampler.study.store.damage import told_as_damage
+
+        try:
+            with read_store(self.path) as store, told_as_damage(self.path, "its runs"):
+                return self._follower.look(store)
+        except BaseException:
+            self._follower = StudyFollower()  # half a look is none
+            raise
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return what changes when a study file does: number, size and date of the file and of its journal."""
+    return tuple(_stamp(each) for each in (path, path.with_name(f"{path.name}-wal")))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _is_fresh(stamp: Stamp) -> bool:
+    newest = max((each[2] for each in stamp if each is not None), default=0)
+    return time.time_ns() - newest < FRESH_NS
+
+
+class LiveStudies:
+    """All studies that are watched, by name."""
+
+    def __init__(self, studies: tuple[ShownStudy, ...]) -> None:
+        self._studies = {study.name: LiveStudy(study) for study in studies}
+
+    def of(self, study: ShownStudy) -> LiveStudy:
+        """Return the one look-out for a study."""
+        if not study.path.is_file():
+            raise StoreUnusable(f"the study file {study.path.name} is gone; was it moved or removed?")
+        return self._studies[study.name]

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from ampler.core.typed import checked, fits
+from ampler.core.typed import all_fit, checked, fits
 from ampler.core.values import Fingerprint, Limits, Question, Tally
 
 
@@ -55,3 +55,16 @@ def test_a_value_with_a_field_of_another_type_is_refused_by_its_name():
         checked(Fingerprint(1, {"a": "b"}, {}))
     with pytest.raises(ValueError, match="seconds of Tally is None"):
         checked(Tally("i", "a", 1, 1, None))
+
+
+KINDS = [float, int, str, float | None, Literal["lower", "higher"], Mapping[str, float] | None, tuple[str, ...], Any]
+CELLS = [1.5, 3, True, None, "lower", "x", float("inf"), 10**400, {"a": 1.5}, {"a": "b"}, {3: 1.5}, {}, ("a",), b"x"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_fits_exactly_when_each_of_its_values_does(kind):
+    for usual in (1.5, "lower", None, {"a": 1.5}):
+        for cell in CELLS:
+            column = [usual, cell, usual]
+            assert all_fit(column, kind) == all(fits(each, kind) for each in column), column
+    assert all_fit([], kind)

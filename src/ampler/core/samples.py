@@ -70,26 +70,23 @@ class Samples:
 
     def add(self, algorithm: str, value: float) -> None:
         """Add the value of one more run."""
-        place = self.place(algorithm)
-        number = _number(algorithm, value)
-        if algorithm in self.deterministic:
-            self._check_same(place, number)
-        self._values[place].append(number)
-        self._memory[place].clear()
-        moments = self._moments[place]
-        moments.add(number)
-        self._counts[0, place] = moments.n
-        self._counts[1, place] += 1
-        self.total_spent += 1
-        if moments.exponent or not self.ordinary:
-            self._exponents[place] = moments.exponent
-            self.ordinary = not self._exponents.any()
-        self._note(place, moments)
+        self.extend(algorithm, (value,))
 
     def extend(self, algorithm: str, values: Iterable[float]) -> None:
         """Add the values of several runs, in their order."""
-        for value in values:
-            self.add(algorithm, value)
+        place = self.place(algorithm)
+        try:
+            for value in values:
+                self._append(place, _number(algorithm, value))
+        finally:  # those before one that is refused are there
+            self._note(place, self._moments[place])
+
+    def _append(self, place: int, number: float) -> None:
+        if self.algorithms[place] in self.deterministic:
+            self._check_same(place, number)
+        self._values[place].append(number)
+        self._moments[place].add(number)
+        self.total_spent += 1
 
     def drop(self, algorithm: str) -> None:
         """Count a failed run: it is spent, but it is no value."""
@@ -154,7 +151,15 @@ class Samples:
 
     def _note(self, place: int, moments: _Moments) -> None:
         """Bring the arrays of one algorithm up to date."""
-        table = self._table
+        if not moments.n:
+            return
+        self._memory[place].clear()
+        counts, table = self._counts, self._table
+        counts[1, place] += moments.n - counts[0, place]
+        counts[0, place] = moments.n
+        if moments.exponent or not self.ordinary:
+            self._exponents[place] = moments.exponent
+            self.ordinary = not self._exponents.any()
         table[0, place] = moments.origin + moments.mean
         table[2, place] = moments.m2
         table[3, place] = moments.m4

@@ -1,13 +1,15 @@
 """Data from a file held against the types of our values: a field that does not fit is named, never used. Pure.
 
-What a type asks for is worked out once: every run that is read from a study file is held against it.
+What a type asks for is worked out once: every run that is read from a study file is held against it. A column of many
+values is looked at as a whole; only one that is unusual is looked at value by value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from itertools import chain
 from math import isfinite
 from reprlib import repr as shown
 from types import NoneType, UnionType
@@ -15,6 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 Value = TypeVar("Value")
 Fitting = Callable[[Any], bool]
+Usual = Callable[[Collection[Any]], bool]
 
 
 def checked(value: Value) -> Value:
@@ -41,11 +44,26 @@ def fits(value: Any, kind: Any) -> bool:
     return _test_of(kind)(value)
 
 
+def all_fit(values: Collection[Any], kind: Any) -> bool:
+    """Whether all values of a column are of a type as our values declare it.
+
+    >>> all_fit([1.5, 2, None], float | None), all_fit([1.5, float("inf")], float)
+    (True, False)
+    """
+    return _usual_of(kind)(values) or all(map(_test_of(kind), values))
+
+
+@cache
+def kinds_of(kind: type) -> Mapping[str, Any]:
+    """Return the types of the fields that a dataclass declares, by name."""
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
 @cache
 def _tests(kind: Any) -> tuple[tuple[str, Fitting], ...]:
     """The fields that a type declares, each with what tells whether a value fits."""
-    hints = get_type_hints(kind)
-    return tuple((field.name, _test_of(hints[field.name])) for field in fields(kind))
+    return tuple((name, _test_of(inner)) for name, inner in kinds_of(kind).items())
 
 
 @cache
@@ -53,7 +71,7 @@ def _test_of(kind: Any) -> Fitting:
     if kind is Any:
         return lambda value: True
     if is_dataclass(kind):
-        return lambda value: isinstance(value, kind) and _all_fit(value)  # type: ignore[arg-type]
+        return lambda value: isinstance(value, kind) and _fields_fit(value)  # type: ignore[arg-type]
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
         return lambda value: isinstance(value, str | int) and value in inner
@@ -86,5 +104,46 @@ def _is_finite(number: float) -> bool:
         return False
 
 
-def _all_fit(value: Any) -> bool:
+def _fields_fit(value: Any) -> bool:
     return all(test(getattr(value, name)) for name, test in _tests(type(value)))  # type: ignore[arg-type]
+
+
+# Columns: what tells at once that all values fit. It may say no to a column that fits, never yes to one that does not.
+
+
+@cache
+def _usual_of(kind: Any) -> Usual:
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is float:
+        return lambda values: _types(values) <= {int, float} and _all_finite(values)
+    if kind in (int, str):
+        return lambda values: _types(values) <= {kind}
+    if origin is Literal and _types(inner) == {str}:
+        return lambda values: _types(values) <= {str} and set(inner).issuperset(values)
+    if origin in (Union, UnionType) and len(inner) == 2 and inner[1] is NoneType:
+        usual = _usual_of(inner[0])
+        return lambda values: usual([value for value in values if value is not None])
+    if origin is Mapping:
+        return _usual_mappings(_usual_of(inner[0]), _usual_of(inner[1]))
+    return lambda values: False
+
+
+def _usual_mappings(names: Usual, content: Usual) -> Usual:
+    def usual(values: Collection[Any]) -> bool:
+        joined = chain.from_iterable
+        return (
+            _types(values) <= {dict} and names(list(joined(values))) and content(list(joined(map(dict.values, values))))
+        )
+
+    return usual
+
+
+def _types(values: Collection[Any]) -> set[type]:
+    return set(map(type, values))
+
+
+def _all_finite(values: Collection[float]) -> bool:
+    try:
+        return all(map(isfinite, values))
+    except OverflowError:
+        return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from ampler.core.contracts import error_seen_by, predicted_by
@@ -26,6 +26,7 @@ from ampler.study.seeds import run_seed
 from ampler.study.stopping import instance_rule
 
 Attempt = tuple[RunKey, int]
+Place = tuple[str, int]  # a run of one instance: its algorithm and index, of which dictionaries are faster than of keys
 
 
 class InstanceRun:
@@ -47,7 +48,7 @@ class InstanceRun:
         asked: Continue | None = None,
         again: bool = False,
         made: Container[RunKey] = (),
-        superseded: Container[Attempt] = (),
+        superseded: Collection[Attempt] = (),
     ) -> None:
         names = [algorithm.name for algorithm in plan.algorithms if asked is None or algorithm.name in asked.algorithms]
         deterministic = [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]
@@ -59,7 +60,7 @@ class InstanceRun:
         stops = isinstance(plan.policy, StopStudy)
         self._known = _known_from(recorded, plan, superseded, again=lambda key: stops or (again and key not in made))
         self.asked = dict.fromkeys(names, 0)
-        self._round: dict[RunKey, Trial | Settled] = {}
+        self._round: dict[Place, Trial | Settled] = {}
         self._floor = -math.inf if plan.question.floor is None else plan.question.floor
         self.rounds = 0
         self._open = 0
@@ -68,19 +69,20 @@ class InstanceRun:
         """Take decisions until runs are missing, and return those."""
         while not self._open and self.done is None:
             self._follow(self._decision())
-        return [self._task(key, trial) for key, trial in self._round.items() if isinstance(trial, Trial)]
+        return [self._task(place, trial) for place, trial in self._round.items() if isinstance(trial, Trial)]
 
     def take(self, observation: Observation) -> list[Task]:
         """Note what a run gave; return the runs that are wanted now: itself again, those of the next round, or none.
 
         RunFailed when it failed for good and the policy is to stop.
         """
-        trial = self._round[observation.key]
+        place = _place(observation.key)
+        trial = self._round[place]
         assert isinstance(trial, Trial), f"{observation.key} was not asked for"
         verdict = trial.verdict(observation, self._plan)
-        self._round[observation.key] = verdict
+        self._round[place] = verdict
         if isinstance(verdict, Trial):
-            return [self._task(observation.key, verdict)]
+            return [self._task(place, verdict)]
         if verdict.value is None and isinstance(self._plan.policy, StopStudy):
             raise RunFailed(_failure(observation))
         self._open -= 1
@@ -88,7 +90,7 @@ class InstanceRun:
 
     def lost(self, task: Task, how: str) -> Observation:
         """Return what is recorded of a run whose worker died: lost, or, when that was its last try, failed."""
-        trial, key = self._round[task.key], task.key
+        trial, key = self._round[_place(task.key)], task.key
         assert isinstance(trial, Trial)
         last = trial.losses + 1 >= TRIES
         return Observation(
@@ -103,7 +105,7 @@ class InstanceRun:
 
     def expected(self) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as the rule can say."""
-        waiting = Counter(key.algorithm for key, trial in self._round.items() if isinstance(trial, Trial))
+        waiting = Counter(algorithm for (algorithm, _), trial in self._round.items() if isinstance(trial, Trial))
         predicted = heard(lambda: predicted_by(self._rule, self.samples))
         return waiting if predicted is None else {name: max(runs, waiting[name]) for name, runs in predicted.items()}
 
@@ -120,19 +122,25 @@ class InstanceRun:
             raise type(problem)(f"on instance {self.name!r}: {problem}") from problem
 
     def _add_round(self) -> None:
-        for key, settled in self._round.items():
-            assert isinstance(settled, Settled)
-            if settled.value is None:
-                self.samples.drop(key.algorithm)
-            else:
-                self.samples.add(key.algorithm, max(self._checked(settled.value, key), self._floor))
+        for algorithm, settled in self._settled().items():
+            for _ in range(settled.count(None)):
+                self.samples.drop(algorithm)
+            self.samples.extend(algorithm, (self._checked(each, algorithm) for each in settled if each is not None))
         self._round = {}
 
-    def _checked(self, value: float, key: RunKey) -> float:
+    def _settled(self) -> dict[str, list[float | None]]:
+        """What the runs of a complete round count as, by algorithm, in the order in which they were asked for."""
+        by_algorithm: dict[str, list[float | None]] = {}
+        for (algorithm, _), settled in self._round.items():
+            assert isinstance(settled, Settled)
+            by_algorithm.setdefault(algorithm, []).append(settled.value)
+        return by_algorithm
+
+    def _checked(self, value: float, algorithm: str) -> float:
         """A value that the statistic of the study can take."""
         if self._plan.question.statistic == RATE and value not in (0.0, 1.0):
-            raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {key.algorithm!r}; {NUMBERS}")
-        return value
+            raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {algorithm!r}; {NUMBERS}")
+        return max(value, self._floor)
 
     def _follow(self, decision: Decision) -> None:
         if isinstance(decision, Stop):
@@ -147,13 +155,12 @@ class InstanceRun:
         for algorithm, count in sample.counts.items():
             first = self.asked[algorithm]
             self.asked[algorithm] += count
-            for index in range(first, first + count):
-                key = RunKey(self.name, algorithm, index)
-                self._round[key] = self._known.pop(key, _FRESH)
+            for place in ((algorithm, index) for index in range(first, first + count)):
+                self._round[place] = self._known.pop(place, _FRESH)
         self._open = sum(isinstance(each, Trial) for each in self._round.values())
 
-    def _task(self, key: RunKey, trial: Trial) -> Task:
-        return Task(key, trial.attempt, self.rounds - 1, alone=trial.losses > 0)
+    def _task(self, place: Place, trial: Trial) -> Task:
+        return Task(RunKey(self.name, *place), trial.attempt, self.rounds - 1, alone=trial.losses > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,23 +198,35 @@ _FRESH = Trial()
 
 
 def _known_from(
-    recorded: Iterable[Observation], plan: Plan, superseded: Container[Attempt], *, again: Callable[[RunKey], bool]
-) -> dict[RunKey, Trial | Settled]:
+    recorded: Iterable[Observation], plan: Plan, superseded: Collection[Attempt], *, again: Callable[[RunKey], bool]
+) -> dict[Place, Trial | Settled]:
     """What is known of runs from earlier sessions, each from its attempts in their order.
 
     What is tried next is a further attempt even where none of those before counts.
     """
-    known: dict[RunKey, Trial | Settled] = {}
+    known: dict[Place, Trial | Settled] = {}
     for observation in recorded:
-        before = known.get(observation.key, _FRESH)
-        if (observation.key, observation.attempt) in superseded:
-            known[observation.key] = before if isinstance(before, Settled) else Trial(observation.attempt + 1)
-            continue
-        trial = before if isinstance(before, Trial) else _FRESH
-        known[observation.key] = trial.verdict(observation, plan)
-        if observation.status != "ok" and again(observation.key):
-            known[observation.key] = Trial(observation.attempt + 1)
+        place = _place(observation.key)
+        if superseded and (observation.key, observation.attempt) in superseded:
+            before = known.get(place)
+            known[place] = before if isinstance(before, Settled) else Trial(observation.attempt + 1)
+        elif observation.status == "ok":
+            known[place] = Settled(observation.value)
+        else:
+            known[place] = _after_failure(observation, known.get(place), plan, again)
     return known
+
+
+def _after_failure(
+    observation: Observation, before: Trial | Settled | None, plan: Plan, again: Callable[[RunKey], bool]
+) -> Trial | Settled:
+    if again(observation.key):
+        return Trial(observation.attempt + 1)
+    return (before if isinstance(before, Trial) else _FRESH).verdict(observation, plan)
+
+
+def _place(key: RunKey) -> Place:
+    return (key.algorithm, key.index)
 
 
 def _failure(observation: Observation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ampler.core.contracts import FinishedGroup, Store
 from ampler.core.runs import on_instances
@@ -60,7 +60,7 @@ def last_carried_out(store: Store) -> tuple[PlanRecord, ...]:
     return plans[: max(1, number)][-1:]
 
 
-def _shares(plan: Plan, store: Store, superseded: Container[Attempt]) -> Iterator[Share]:
+def _shares(plan: Plan, store: Store, superseded: Collection[Attempt]) -> Iterator[Share]:
     """What each instance that is asked for and not finished will take."""
     found = _under_way(plan, store)
     if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from functools import lru_cache
 
 from ampler.core.plain import canonical
 from ampler.core.values import Instance
@@ -21,7 +21,8 @@ def run_seed(study_seed: int, instance: str, algorithm: str, index: int) -> int:
     >>> run_seed(2019, "i1", "full", 0)
     1973357352
     """
-    return int.from_bytes(_blake2b([study_seed, instance, algorithm, index])[:4], "big") >> 1
+    text = f"[{study_seed:d},{_quoted(instance)},{_quoted(algorithm)},{index:d}]"
+    return int.from_bytes(_blake2b(text)[:4], "big") >> 1
 
 
 def in_order(seed: int, instances: Iterable[Instance]) -> tuple[Instance, ...]:
@@ -29,8 +30,14 @@ def in_order(seed: int, instances: Iterable[Instance]) -> tuple[Instance, ...]:
 
     The order is as good as random, the same everywhere, and a further instance does not disturb it.
     """
-    return tuple(sorted(instances, key=lambda instance: (_blake2b([seed, instance.name]), instance.name)))
+    return tuple(sorted(instances, key=lambda instance: (_blake2b(canonical([seed, instance.name])), instance.name)))
 
 
-def _blake2b(data: list[Any]) -> bytes:
-    return hashlib.blake2b(canonical(data).encode()).digest()
+def _blake2b(text: str) -> bytes:
+    return hashlib.blake2b(text.encode()).digest()
+
+
+@lru_cache(maxsize=10_000)
+def _quoted(name: str) -> str:
+    """A name as JSON has it; a study has far more runs than names."""
+    return canonical(name)

@@ -9,7 +9,9 @@ from ampler.study.store import open_store, read_store
 from ampler.study.store.columns import (
     NAMED,
     RUN,
+    adding,
     cells,
+    columns_to_write,
     every_attempt,
     last_attempts,
     named_attempts,
@@ -42,6 +44,20 @@ def test_cells_are_taken_out_by_name():
     assert cells("status", "value", "session")(row) == ("ok", 2.5, 9)
     assert cells("session")(with_session(row, 11)) == 11
     assert with_session(row, 11)[:-1] == row[:-1]
+
+
+def test_a_column_that_no_run_has_is_not_written():
+    bare, measured = replace(SEEN, measures=None), replace(SEEN, cpu=0.5)
+
+    statement, rows = adding(columns_to_write([bare, bare], [7, 7], [8, 8], 9))
+    assert "measures" not in statement
+    assert [len(row) for row in rows] == [len(NAMED) - 3] * 2
+
+    statement, rows = adding(columns_to_write([bare, measured], [7, 7], [8, 8], 9), "INSERT OR IGNORE")
+    assert statement.startswith("INSERT OR IGNORE INTO run")
+    assert "measures" in statement
+    assert "started" not in statement
+    assert [len(row) for row in rows] == [len(NAMED) - 1] * 2
 
 
 def stored(path):

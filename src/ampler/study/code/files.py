@@ -27,18 +27,23 @@ from ampler.study.code.scripts import definitions
 from ampler.study.command_line import as_text, commands_around, filled, places
 
 Files = dict[str, str]  # SHA-256 by name; the first is the one all others are reached from
+OfModule = Callable[[ModuleType, Path | None], Files]
 
 PYTHON = re.compile(r"(python|pypy)[\d.]*(\.exe)?", re.IGNORECASE)
 
 
 def codes_of(algorithms: Iterable[Algorithm]) -> dict[str, Files]:
-    """Return the files of each algorithm; none where they cannot be known."""
-    return {algorithm.name: code_of(algorithm) for algorithm in algorithms}
+    """Return the files of each algorithm; none where they cannot be known. Algorithms often share a module."""
+    once = functools.cache(_of_module)
+    return {algorithm.name: code_of(algorithm, once) for algorithm in algorithms}
 
 
-def code_of(algorithm: Algorithm) -> Files:
-    """Return the files of an algorithm, and of the commands around its runs, with their hashes."""
-    own = _of_command(algorithm) if isinstance(algorithm, Command) else _of_function(algorithm)
+def code_of(algorithm: Algorithm, of_module: OfModule | None = None) -> Files:
+    """Return the files of an algorithm, and of the commands around its runs, with their hashes.
+
+    `of_module` remembers the files of modules that were read already.
+    """
+    own = _of_command(algorithm) if isinstance(algorithm, Command) else _of_function(algorithm, of_module or _of_module)
     return own | {name: sha for each in commands_around(algorithm).values() for name, sha in _of_command(each).items()}
 
 
@@ -102,13 +107,13 @@ def _imports_of(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
 # Functions
 
 
-def _of_function(function: Function) -> Files:
+def _of_function(function: Function, of_module: OfModule) -> Files:
     call = _bare(function.call)
     names = [function.origin.partition(":")[0], getattr(call, "__module__", None) or type(call).__module__]
     files: Files = {}
     for module in filter(None, map(sys.modules.get, dict.fromkeys(names))):
         files |= definitions(call) if module.__name__ == "__main__" else {}
-        files |= _of_module(module, within=_script_folder(module))
+        files |= of_module(module, _script_folder(module))
     return files
 
 
@@ -121,7 +126,7 @@ def _bare(call: Callable[..., Any]) -> Any:
         call = inner
 
 
-def _of_module(module: ModuleType, *, within: Path | None) -> Files:
+def _of_module(module: ModuleType, within: Path | None) -> Files:
     """The file of a module and what it imports from its folder; of the program that was started, the imports alone."""
     written = getattr(module, "__file__", None)
     if not written:

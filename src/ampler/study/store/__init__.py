@@ -6,7 +6,7 @@ In reading order:
 * `columns`: a run as a row, by the names of its fields
 * `sqlite`: the store itself, as `core.contracts.Store` wants it
 * `counting`: runs counted for those who watch; `presence`: whether somebody carries the study out now
-* `checks`: what every store insists on
+* `checks`: what every store insists on; `batches`: the same for many runs at once
 * `places`: where a study file can be
 * `connections`: files made sure of before they are used, and SQLite's errors in our words
 * `tidying`: readers that leave nothing beside the file

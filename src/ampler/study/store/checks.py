@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData, PlanMismatch
-from ampler.core.typed import checked, fits
-from ampler.core.values import Fingerprint, Observation
+from ampler.core.typed import all_fit, checked, fits, kinds_of
+from ampler.core.values import Fingerprint, Observation, RunKey
 from ampler.study.record import changed
 
 LONGEST_MESSAGE = 2000  # characters; a message is a sentence, the output itself is not kept
 STATUSES: tuple[Status, ...] = get_args(Status)
+KINDS = {name: kind for name, kind in (*kinds_of(RunKey).items(), *kinds_of(Observation).items()) if name != "key"}
 
 
 def storable(observation: Observation) -> Observation:
@@ -36,29 +37,36 @@ def storable(observation: Observation) -> Observation:
     return observation if _is_plain(observation) else _plain(observation)
 
 
+def are_plain(columns: Mapping[str, Collection[Any]], indexes: Collection[int]) -> bool:
+    """Whether runs, column by column, are all ok and such that `storable` returns each as it is."""
+    whole = (indexes, columns["attempt"], columns["round"])
+    return (
+        set(columns["status"]) == {"ok"}
+        and not any(columns["message"])
+        and set(map(type, columns["value"])) == {float}
+        and all(columns["value"])  # SQLite knows no -0.0
+        and all(all_fit(columns[name], KINDS[name]) for name in ("value", "seconds", "measures"))
+        and all(set(map(type, each)) == {int} for each in whole)
+        and min(map(min, (*whole, columns["seconds"]))) >= 0
+    )
+
+
 def believed(observation: Observation) -> Observation:
     """Return a run that was read from a file; ValueError when it is none that could have been recorded."""
     value, key = observation.value, observation.key
     if (value is not None) != (observation.status == "ok") or min(key.index, observation.attempt) < 0:
         raise ValueError(f"a run that cannot be, {key}")
-    _check_types(observation)
-    return observation
+    return checked(observation)
 
 
-_known_types: set[tuple[type, ...]] = set()
-
-
-def _check_types(observation: Observation) -> None:
-    """The fields are of their types; what was found good once is looked at only for numbers that are not finite."""
-    o = observation
-    kinds = (type(o.key.index), type(o.value), type(o.seconds), type(o.message), type(o.seed), type(o.attempt),
-             type(o.round), type(o.cpu), type(o.started))  # fmt: skip
-    numbers = (o.value or 0.0, o.seconds, o.cpu or 0.0, o.started or 0.0)
-    if o.measures is None and kinds in _known_types and o.status in STATUSES and all(map(math.isfinite, numbers)):
-        return
-    checked(o)
-    if o.measures is None:
-        _known_types.add(kinds)
+def are_believed(columns: Mapping[str, Collection[Any]]) -> bool:
+    """Whether runs, column by column, are all such that `believed` returns them; one that is not, it names."""
+    missing = [value is None for value in columns["value"]]
+    return (
+        missing == [status != "ok" for status in columns["status"]]
+        and all(all_fit(columns[name], kind) for name, kind in KINDS.items())
+        and min(map(min, (columns["index"], columns["attempt"])), default=0) >= 0
+    )
 
 
 def numbered_names(rows: Iterable[Any]) -> dict[str, int]:

@@ -7,8 +7,9 @@ and nothing else here. A file of an earlier version lacks it: there the run has 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from itertools import repeat
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -21,12 +22,13 @@ KEY = tuple(field.name for field in fields(RunKey))
 GIVEN = {field.name: field.default for field in fields(Observation) if field.name != "key"}
 RUN = (*KEY, *GIVEN)
 NAMED = (*RUN, "session")  # a run that travels from file to file; its session is that of the file it comes from
-JSON = [place for place, name in enumerate(GIVEN) if name == "measures"]
+OPTIONAL = [name for name, default in GIVEN.items() if default is None]
+JSON = list(GIVEN).index("measures")
 
 _names = ", ".join(f'"{name}"' for name in NAMED)
 _marks = [f"?{place}" for place, _ in enumerate(NAMED, 1)]
 
-ADD = f"INSERT INTO run ({_names}) VALUES ({', '.join(_marks)})"
+COUNTS = "SELECT instance, algorithm, count(*), sum(status = 'ok'), sum(seconds)"
 ADD_NAMED = f"""
     INSERT INTO run ({_names}) SELECT {", ".join(["instance.id", "algorithm.id", *_marks[2:]])}
     FROM instance, algorithm WHERE instance.name = ?1 AND algorithm.name = ?2
@@ -39,6 +41,30 @@ def last_attempts(present: Collection[str], where: str = "") -> str:
     SQLite takes the other columns from the row that has the maximum.
     """
     return f'SELECT {_select(present, attempt="max(attempt)")} FROM run {where} GROUP BY instance, algorithm, "index"'
+
+
+def failed_last(present: Collection[str], counting: str, later: str) -> str:
+    """Return the query for the runs whose last attempt that counts has no value, columns as in RUN.
+
+    `counting` is the condition for an attempt that counts, `later` the same of a later one.
+    """
+    same = " AND ".join(f'later."{name}" = run."{name}"' for name in KEY)
+    return f"""
+        SELECT {_select(present)} FROM run WHERE status != 'ok' AND {counting} AND NOT EXISTS
+        (SELECT 1 FROM run AS later WHERE {same} AND later.attempt > run.attempt AND {later})
+        ORDER BY instance, algorithm, "index"
+    """
+
+
+def counted_attempts(counting: str) -> str:
+    """Return the query for the attempts at all runs of each algorithm on each instance, and the highest of them."""
+    return f"{COUNTS}, max(attempt) FROM run WHERE {counting} GROUP BY instance, algorithm"
+
+
+def counted_runs(counting: str) -> str:
+    """Return the query for the runs of one algorithm on one instance, each by its last attempt."""
+    return f"""{COUNTS} FROM (SELECT instance, algorithm, status, seconds, max(attempt) FROM run
+        WHERE instance = ? AND algorithm = ? AND {counting} GROUP BY "index")"""
 
 
 def every_attempt(present: Collection[str], where: str = "") -> str:
@@ -57,18 +83,55 @@ def named_attempts(present: Collection[str]) -> str:
 
 def row_of(observation: Observation, instance: int, algorithm: int, session: int) -> Row:
     """Return an observation as a row of the table, columns as in NAMED."""
-    values = list(_values(observation))
-    for place in JSON:
-        values[place] = None if values[place] is None else canonical(values[place])
-    return (instance, algorithm, observation.key.index, *values, session)
+    return next(zip(*columns_to_write([observation], [instance], [algorithm], session).values(), strict=False))
+
+
+def columns_to_write(
+    observations: Sequence[Observation], instances: Iterable[int], algorithms: Iterable[int], session: int
+) -> dict[str, Iterable[Any]]:
+    """Return observations column by column as they are kept, names as in NAMED."""
+    given = given_columns(observations)
+    given["measures"] = [None if each is None else canonical(each) for each in given["measures"]]
+    indexes = [observation.key.index for observation in observations]
+    return {**dict(zip(KEY, (instances, algorithms, indexes), strict=True)), **given, "session": repeat(session)}
+
+
+def adding(columns: Mapping[str, Iterable[Any]], instead: str = "INSERT") -> tuple[str, Iterator[Row]]:
+    """Return the statement that adds runs, and its rows. A column without anything in it is left to be NULL.
+
+    Python asks for each None whether it could be something else, which takes as long as to write three numbers.
+    """
+    written = {name: column for name, column in columns.items() if name not in OPTIONAL or any(_is_there(column))}
+    names, marks = ", ".join(f'"{name}"' for name in written), ", ".join("?" * len(written))
+    return f"{instead} INTO run ({names}) VALUES ({marks})", zip(*written.values(), strict=False)
+
+
+def _is_there(column: Iterable[Any]) -> Iterator[bool]:
+    return (value is not None for value in column)
+
+
+def given_columns(observations: Sequence[Observation]) -> dict[str, Sequence[Any]]:
+    """Return observations column by column, without their keys."""
+    columns = zip(*map(_values, observations), strict=True) if observations else repeat(())
+    return dict(zip(GIVEN, columns, strict=False))
 
 
 def observation_of(key: RunKey, row: Row) -> Observation:
     """Return a row, columns as in RUN, as an observation."""
     values = list(row[len(KEY) :])
-    for place in JSON:
-        values[place] = None if values[place] is None else json.loads(values[place])
+    values[JSON] = _read(values[JSON])
     return Observation(key, *values)
+
+
+def columns_of(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
+    """Return rows, columns as in RUN or NAMED, column by column; there is at least one."""
+    columns: dict[str, Sequence[Any]] = dict(zip(NAMED, zip(*rows, strict=True), strict=False))
+    return columns | {"measures": list(map(_read, columns["measures"]))}
+
+
+def observations_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[Observation]:
+    """Return runs, column by column and by the names of instance and algorithm, as observations."""
+    return map(Observation, map(RunKey, *(columns[name] for name in KEY)), *(columns[name] for name in GIVEN))
 
 
 def cells(*names: str) -> Callable[[Row], Any]:
@@ -92,6 +155,18 @@ def with_attempt(row: Row, attempt: int) -> Row:
 
 
 _values = attrgetter(*GIVEN)
+_scan = json.JSONDecoder().raw_decode
+
+
+def _read(text: Any) -> Any:
+    """What a text of JSON says, None without one; `json.loads` is asked only about one that is unusual."""
+    if text is None:
+        return None
+    try:
+        said, end = _scan(text, 0)
+    except (ValueError, TypeError):
+        return json.loads(text)
+    return said if end == len(text) else json.loads(text)
 
 
 def _select(present: Collection[str], **instead: str) -> str:

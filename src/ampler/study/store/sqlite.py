@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,25 +30,27 @@ from ampler.core.values import (
     Observation,
     PlanRecord,
     Progress,
-    RunKey,
     Session,
     StudyDecision,
     Tally,
 )
 from ampler.study.record import changed, from_json, to_json
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
+from ampler.study.store.batches import all_storable, believed_rows, believed_runs
 from ampler.study.store.beside import abandon, copied_whole, new_file_beside
-from ampler.study.store.checks import believed, check_columns, numbered_names, refuse_mismatch, storable
+from ampler.study.store.checks import check_columns, numbered_names, refuse_mismatch
 from ampler.study.store.columns import (
-    ADD,
     ADD_NAMED,
     KEY,
     Row,
+    adding,
+    columns_to_write,
+    counted_attempts,
+    counted_runs,
     every_attempt,
+    failed_last,
     last_attempts,
     named_attempts,
-    observation_of,
-    row_of,
 )
 from ampler.study.store.connections import connection_to_read, connection_to_write, translated_errors
 from ampler.study.store.counting import RunCounts
@@ -63,6 +66,7 @@ ORPHANS = """
     OR session NOT IN (SELECT id FROM session) LIMIT 1
 """
 KEPT = 100_000  # runs of a session that are kept in memory, should the file be lost
+BATCH = 1000  # rows that are read at once
 LAST = 'SELECT 1 FROM run WHERE instance = ? AND algorithm = ? AND "index" = ?'
 BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
 FINISH = " INTO finished (instance, decisions, reason, rounds, error, counts) VALUES (?, ?, ?, ?, ?, ?)"
@@ -194,7 +198,7 @@ class SqliteStore:
         StoreUnusable when the file is found lost; what it held and what was given is then in another one, beside it.
         """
         self._begun_session()
-        kept, done = [storable(each) for each in observations], list(finished)
+        kept, done = all_storable(observations), list(finished)
         try:
             self._record(kept, done)
         except StoreUnusable:
@@ -203,11 +207,11 @@ class SqliteStore:
             raise
 
     def _record(self, kept: Sequence[Observation], finished: Iterable[Finished]) -> None:
-        add = ADD if self._loss is None else ADD.replace("INSERT", "INSERT OR IGNORE")  # it may be given once more
+        add = "INSERT" if self._loss is None else "INSERT OR IGNORE"  # it may be given once more
         with self._transaction() as connection:
             session = self._begun_session()
             try:
-                connection.executemany(add, [self._run_row(each, session) for each in kept])
+                connection.executemany(*adding(self._run_columns(kept, session), add))
             except sqlite3.IntegrityError as problem:
                 raise StoreError(
                     f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
@@ -229,8 +233,7 @@ class SqliteStore:
 
     def failures(self) -> tuple[Observation, ...]:
         """Return the runs whose last attempt gave no value."""
-        last = last_attempts(self._columns, f"WHERE {self._counting()}")
-        return tuple(self._observed(f"SELECT * FROM ({last}) WHERE status != 'ok'"))
+        return tuple(self._observed(failed_last(self._columns, self._counting(), self._counting("later"))))
 
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
@@ -254,14 +257,21 @@ class SqliteStore:
 
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
-        query = (
-            "SELECT instance, algorithm, count(*), sum(ok), sum(seconds) FROM ("
-            "SELECT instance, algorithm, status = 'ok' AS ok, seconds, max(attempt) FROM run"
-            f' WHERE {self._counting()} GROUP BY instance, algorithm, "index") GROUP BY instance, algorithm'
-        )
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
         with self._damage("its runs"):
-            return tuple(checked(Tally(instances[i], algorithms[a], *counts)) for i, a, *counts in self._rows(query))
+            return tuple(
+                checked(Tally(instances[instance], algorithms[algorithm], *counts))
+                for instance, algorithm, *counts in self._counted()
+            )
+
+    def _counted(self) -> Iterator[Row]:
+        """Instance, algorithm, runs, those with a value, seconds; only cells with runs tried again need a closer look.
+
+        Grouping all runs to find the last attempt of each would take three times as long.
+        """
+        counting = self._counting()
+        for *cell, highest in self._rows(counted_attempts(counting)):
+            yield from self._rows(counted_runs(counting), tuple(cell[:2])) if highest else [tuple(cell)]
 
     def counts(self) -> RunCounts:
         """Return what counts the recorded runs for those who watch the study."""
@@ -366,9 +376,8 @@ class SqliteStore:
         if list(self._rows(ORPHANS)):
             raise damaged(self.path, "it has runs of an instance, an algorithm or a session that is not there")
         with self._damage("a run"):
-            for row in self._rows(named_attempts(self._columns)):
-                believed(observation_of(RunKey(*row[: len(KEY)]), row[:-1]))
-                yield row
+            for rows in self._batches(named_attempts(self._columns)):
+                yield from believed_rows(rows)
 
     def all_finished(self) -> Iterator[Finished]:
         """Yield what is finished, under whatever decisions."""
@@ -486,7 +495,8 @@ class SqliteStore:
         return holds(self.path, self._last_row(), LAST)
 
     def _last_row(self) -> Row | None:
-        return self._run_row(self._made[-1], 0)[: len(KEY)] if self._made else None
+        columns = self._run_columns(list(self._made)[-1:], 0)
+        return next(zip(*(columns[name] for name in KEY), strict=True), None)
 
     def _saved_beside(self, lost: str) -> str:
         """Move to a new file with all that can still be read, else with the runs of this session; say which."""
@@ -521,13 +531,13 @@ class SqliteStore:
             raise StoreError(f"a plan must be begun before anything is recorded in {self.path.name}")
         return self._session
 
-    def _counting(self) -> str:
+    def _counting(self, run: str = "run") -> str:
         """The condition for a run that counts. It is seldom more than a word: looking it up for each run takes time.
 
         The view that says the same is not asked: in a stranger's file it may be anything.
         """
         if self._has("code") and list(self._rows("SELECT 1 FROM code WHERE counts = 0 LIMIT 1")):
-            return f"((run.session, run.algorithm) NOT IN ({SUPERSEDED}))"
+            return f"(({run}.session, {run}.algorithm) NOT IN ({SUPERSEDED}))"
         return "1"
 
     def _code_row(self, code: Code) -> Row:
@@ -573,12 +583,17 @@ class SqliteStore:
             self._watch.mark()
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        return chain.from_iterable(self._batches(query, values))
+
+    def _batches(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[list[Row]]:
+        """Rows as they come: asking for each by itself would take longer than to read it."""
         connection = self._open_connection()
         if self._patience is not None:
             self._patience.renew()
         with translated_errors(self.path):
-            for row in connection.execute(query, values):  # noqa: UP028 - `yield from` would close a closed cursor
-                yield row
+            cursor = connection.execute(query, values)
+            while rows := cursor.fetchmany(BATCH):
+                yield rows
 
     def _damage(self, what: str) -> AbstractContextManager[None]:
         return told_as_damage(self.path, what)
@@ -586,9 +601,8 @@ class SqliteStore:
     def _observed(self, query: str, *values: Any) -> Iterator[Observation]:
         instances, algorithms = _by_number(self._instances), _by_number(self._algorithms)
         with self._damage("a run"):
-            for row in self._rows(query, values):
-                instance, algorithm, index = row[: len(KEY)]
-                yield believed(observation_of(RunKey(instances[instance], algorithms[algorithm], index), row))
+            for rows in self._batches(query, values):
+                yield from believed_runs(rows, instances, algorithms)
 
     def _read_names(self) -> None:
         with self._damage("the names of instances and algorithms"):
@@ -632,10 +646,10 @@ class SqliteStore:
             planned.instances.items(),
         )
 
-    def _run_row(self, seen: Observation, session: int) -> Row:
-        instance = self._number(self._instances, "instance", seen.key.instance)
-        algorithm = self._number(self._algorithms, "algorithm", seen.key.algorithm)
-        return row_of(seen, instance, algorithm, session)
+    def _run_columns(self, seen: Sequence[Observation], session: int) -> dict[str, Iterable[Any]]:
+        instances = [self._number(self._instances, "instance", each.key.instance) for each in seen]
+        algorithms = [self._number(self._algorithms, "algorithm", each.key.algorithm) for each in seen]
+        return columns_to_write(seen, instances, algorithms, session)
 
     def _finished_row(self, done: Finished) -> tuple[Any, ...]:
         number = self._number(self._instances, "instance", done.instance)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ampler.core.values import Observation, RunKey
 from ampler.study.store.checks import are_believed, are_plain, believed, storable
-from ampler.study.store.columns import KEY, Row, columns_of, given_columns, observation_of, observations_of
+from ampler.study.store.columns import KEY, Row, given_columns, observation_of, observations_of, read_columns
 from ampler.study.store.damage import SURPRISES
 
 Names = Mapping[int, str]
@@ -49,7 +49,7 @@ def _rows_one_by_one(rows: Iterable[Row]) -> Iterator[Row]:
 def _sound_columns(rows: Sequence[Row], **names: Names) -> dict[str, Any] | None:
     """The columns of rows, with names instead of numbers; None when something in them is not as it must be."""
     try:
-        columns: dict[str, Any] = columns_of(rows)
+        columns: dict[str, Any] = read_columns(rows)
         columns |= {what: list(map(known.__getitem__, columns[what])) for what, known in names.items()}
         return columns if are_believed(columns) else None
     except SURPRISES:

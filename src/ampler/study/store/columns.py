@@ -123,7 +123,7 @@ def observation_of(key: RunKey, row: Row) -> Observation:
     return Observation(key, *values)
 
 
-def columns_of(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
+def read_columns(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
     """Return rows, columns as in RUN or NAMED, column by column; there is at least one."""
     columns: dict[str, Sequence[Any]] = dict(zip(NAMED, zip(*rows, strict=True), strict=False))
     return columns | {"measures": list(map(_read, columns["measures"]))}

@@ -49,3 +49,15 @@ def test_dir_lists_the_public_names():
 def test_a_name_that_does_not_exist_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'requierd_instances'"):
         ampler.requierd_instances  # noqa: B018
+
+
+def test_no_name_of_an_earlier_version_is_gone():
+    first = """
+    Accuracy Advice AmplerError Analysis Command Design DesignCheck Drop Estimate Fixed Function
+    Instance Observation Par Penalty Plan Progress Question Reading RunKey Sample Samples Stop StopStudy
+    Study achieved_power advise analyse detectable_effect effect_from estimate make_plan merge_stores
+    n_comparisons open_store power_curve read_store read_study_file required_instances run_plan run_seed
+    sample simulate_design suggest_se write_report
+    """
+
+    assert set(first.split()) <= set(ampler.__all__)

@@ -459,3 +459,43 @@ def test_functions_have_processor_time_and_its_limit_too(anywhere):
     free = call(lambda instance, seed: sum(range(10**6)))
     assert free.cpu > 0
     assert free.started is not None
+
+
+DYING = """
+import os, sys, threading, time
+from ampler.core.values import Command, Function, Instance, Limits
+from ampler.running.one_run import run_once, staying, threaded
+from ampler.running.one_run.guardian import client
+
+def half(instance, seed):
+    return seed / 2
+
+def served():
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    run_once(Function("half", half, origin="__main__:half"), Instance("i1"), 7, Limits(timeout=60))
+    return threaded._threads.servant
+
+def resident():
+    program = (
+        "import json, sys; print(json.dumps({'ampler': 1}), flush=True)\\n"
+        "for line in sys.stdin: print(json.dumps({'seed': json.loads(line)['seed'], 'value': 1}), flush=True)"
+    )
+    run_once(Command("x", (sys.executable, "-c", program), protocol="worker"), Instance("i1"), 7, Limits(timeout=60))
+    return next(iter(staying._threads.residents.values()))
+
+kept = WHICH()
+kept.itself = kept          # whoever still holds it when the interpreter ends
+sys.modules["kept"] = kept
+os.close(client._line._pipe)  # nothing can be told without starting a guardian anew
+print(kept.group.leader)
+"""
+
+
+@pytest.mark.parametrize("which", ["served", "resident"])
+def test_a_process_that_dies_with_a_child_at_hand_ends_it_without_a_word(which):
+    done = subprocess.run(
+        [sys.executable, "-c", DYING.replace("WHICH", which)], capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert gone_within(done.stdout)

@@ -199,6 +199,14 @@ class Group:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.leader, number)
 
+    def abandon(self) -> int:
+        """Kill what is left of the group while this process itself ends; return the code it will leave with.
+
+        Nothing can be imported or started then, so the guardian, which may have to be started anew, is not told.
+        """
+        self.signal(signal.SIGKILL)
+        return -signal.SIGKILL
+
     def ask_to_end(self) -> None:
         """Ask all processes of the group to end, also those that were stopped."""
         self.signal(signal.SIGTERM)

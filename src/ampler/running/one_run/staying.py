@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -138,7 +139,11 @@ class ResidentProgram:
         return Ending("answered", ending.seconds) if ending.cause == "ended" and self._heard else ending
 
     def __del__(self) -> None:
-        if hasattr(self, "group") and self._process.returncode is None:
+        if not hasattr(self, "group") or self._process.returncode is not None:
+            return
+        if sys.is_finalizing():
+            self._process.returncode = self.group.abandon()
+        else:
             with suppress(OSError, ValueError):
                 self.end()
 

@@ -104,7 +104,11 @@ class Servant:
         return replace(ending, code=code)
 
     def __del__(self) -> None:
-        if hasattr(self, "group") and self._process.returncode is None and self.owner == os.getpid():
+        if not hasattr(self, "group") or self._process.returncode is not None or self.owner != os.getpid():
+            return
+        if sys.is_finalizing():
+            self._process.returncode = self.group.abandon()
+        else:
             self.dismissed(Ending("ended", 0.0))
 
 

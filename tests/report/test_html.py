@@ -123,7 +123,7 @@ def test_colours_follow_the_page(nasty_text):
 
 def test_what_matplotlib_writes_becomes_an_element_of_the_page_letter_for_letter():
     written = (GOLD / "figure.svg").read_text(encoding="utf-8")
-    element = svg_element(written, name="small", words='a "line" & a band', inches=2.0)
+    element = svg_element(written, name="small", words='a "line" & a band')
 
     assert element == (GOLD / "figure_in_page.svg").read_text(encoding="utf-8").removesuffix("\n")
 
@@ -138,7 +138,7 @@ def test_what_matplotlib_writes_becomes_an_element_of_the_page_letter_for_letter
 def test_letters_follow_the_page_however_matplotlib_writes_them(written, shown):
     text = '<svg viewBox="0 0 1 1"><text style="{}; text-anchor: end">a</text></svg>'
 
-    element = svg_element(text.format(written), name="x", words="x", inches=1.0)
+    element = svg_element(text.format(written), name="x", words="x")
 
     assert f'<text style="{shown}; text-anchor: end">a</text>' in element
 

@@ -21,6 +21,7 @@ In reading order:
 * `units`: in which unit differences are told: numbers, percent, factors, percentage points;
 * `words`: every sentence about an analysis, and its table as text;
 * `answer`: the whole in one sentence, and what would have been found had it been there;
+* `standings`: the algorithms side by side, and where means, wins, ranks and tests disagree;
 * `bayes`: how probable it is: posteriors, verdicts, rankings; computed when asked for;
 * `advice`: more instances or more runs, learnt from a pilot.
 

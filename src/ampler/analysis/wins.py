@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from ampler.analysis.results import Analysis
 from ampler.core.arrays import Pair
 
@@ -24,14 +22,14 @@ class Wins:
         """The instances on which both have values."""
         return self.first + self.ties + self.second
 
+    @property
+    def turned(self) -> Wins:
+        """The same from the other side."""
+        return Wins(self.second, self.ties, self.first)
+
 
 def wins_of(analysis: Analysis) -> Mapping[Pair, Wins]:
     """Return the wins of every pair, counted in the differences that its test is about."""
     advantage = analysis.differences if analysis.settings.better == "higher" else -analysis.differences
     counts = zip((advantage > 0).sum(axis=0), (advantage == 0).sum(axis=0), (advantage < 0).sum(axis=0), strict=True)
     return {pair: Wins(*map(int, each)) for pair, each in zip(analysis.pairs, counts, strict=True)}
-
-
-def has_wins(analysis: Analysis) -> bool:
-    """Whether instances are the sample, so that counting them says something."""
-    return analysis.single is None and bool(np.isfinite(analysis.differences).any())

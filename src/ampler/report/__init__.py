@@ -9,6 +9,8 @@ In reading order:
 * `look`: colours, type and spaces that page, browser and figures share;
 * `tables`, `bayes`, `drawings`: what is shown, the same for every format;
 * `axis`, `forest`, `forest_html`: the comparisons, one row each, as a figure that is also a table, for any page;
+* `instances`: the instances of one comparison, as a strip and a table;
+* `hover`: what the marks of a figure say when pointed at;
 * `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
 * `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.
 

@@ -19,6 +19,7 @@ from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.answer import finding_sentence, power_sentence
 from ampler.analysis.cautions import INFORMS, REVERSES, WIDENS, gravity, ranked
+from ampler.analysis.standings import disagreements
 from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
 from ampler.core.values import Caution
 from ampler.core.wording import count
@@ -29,6 +30,8 @@ from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from ampler.report.figures.style import COLUMN
 from ampler.report.forest import forest_of
 from ampler.report.forest_html import components_css, forest_html, page_templates, template_text
+from ampler.report.hover import hover_svg
+from ampler.report.instances import how_many_detailed, pairs_instances
 from ampler.report.latex import algorithms_tabular, bayes_tabular, holm_tabular, latex_paragraph, statistics_tabular
 from ampler.report.look import tokens_css
 from ampler.report.methods import cited, methods, plain_paragraph
@@ -84,6 +87,7 @@ def _values(subject: Subject) -> dict[str, Any]:
 
     analysis, paragraph = subject.analysis, methods(subject)
     script = template_text("report.js")
+    forest = forest_of(analysis, detailed=how_many_detailed(analysis))
     minded = [_mind(caution) for caution in ranked(analysis.warnings)]
     return {
         "title": subject.title,
@@ -95,12 +99,14 @@ def _values(subject: Subject) -> dict[str, Any]:
         "facts": _facts(analysis),
         "answer": unbroken(finding_sentence(analysis)),
         "power": unbroken(power_sentence(analysis)),
-        "forest": Markup(forest_html(forest_of(analysis))),
+        "forest": Markup(forest_html(forest)),
+        "opened": list(pairs_instances(analysis, forest)),
         "gravest": minded[:MINDED],
         "lighter": minded[MINDED:],
         "headline": headline(analysis),
         "verdicts": list(verdict_sentences(analysis)),
         "together": together(analysis),
+        "reconciled": list(disagreements(analysis)),
         "course": list(course_sentences(analysis)),
         "probable": probable_words(analysis),
         "pictures": _pictures(analysis),
@@ -185,6 +191,7 @@ def shares(number: int) -> list[str]:
 def _tables(analysis: Analysis) -> dict[str, Any]:
     made = [
         tables.comparisons_table(analysis),
+        *([tables.standings_table(analysis)] if analysis.single is None else []),
         tables.algorithms_table(analysis),
         tables.accuracy_table(analysis),
         tables.assumptions_table(analysis),
@@ -240,11 +247,12 @@ def inline_svg(ax: Axes, *, name: str, words: str) -> str:
     """Return the figure that holds `ax` as an <svg> element whose ids begin with `name`; `words` say what it shows."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    return svg_element(_written(figure), name=name, words=words, inches=figure.get_size_inches()[0])
+    element = svg_element(_written(figure), name=name, words=words)
+    return element.replace("</svg>", f"{hover_svg(figure)}</svg>") if element.count("</svg>") == 1 else element
 
 
-def svg_element(text: str, *, name: str, words: str, inches: float) -> str:
-    """Return what matplotlib writes into an SVG file as an element of a page, `inches` wide in print."""
+def svg_element(text: str, *, name: str, words: str) -> str:
+    """Return what matplotlib writes into an SVG file as an element of a page, as wide as the page lets it be."""
     body = _without_prologue(text)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda found: _VARIABLES.get(found[0], found[0]), body)
     body = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", body)

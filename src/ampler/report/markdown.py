@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ampler.analysis import Analysis
+from ampler.analysis.standings import disagreements
 from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
@@ -47,7 +48,10 @@ def _lines(subject: Subject) -> Iterator[str]:
         yield from _table(lacking) if lacking else ()
     yield from ("## What the tests rest on", *_table(tables.assumptions_table(analysis)))
     omnibus = tables.omnibus_table(analysis)
-    yield from ("## All together", "", as_markdown(together(analysis)), *(_table(omnibus) if omnibus else ("",)))
+    yield from ("## Side by side", "", as_markdown(together(analysis)), "")
+    yield from (f"- {as_markdown(sentence)}" for sentence in disagreements(analysis))
+    yield from _table(tables.standings_table(analysis)) if analysis.single is None else ()
+    yield from _table(omnibus) if omnibus else ("",)
     yield from ("## Exploratory", "", "Unadjusted: for forming ideas, not for claims.")
     for table in tables.exploratory_tables(analysis):
         yield from _table(table)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ampler.analysis import Analysis, OtherPolicy
 from ampler.analysis.counts import counted, counts_of
+from ampler.analysis.standings import AlgorithmStanding, side_by_side
 from ampler.analysis.units import (
     as_shown,
     estimate_header,
@@ -22,6 +23,7 @@ from ampler.analysis.units import (
 )
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
+from ampler.core.names import without_common
 from ampler.core.wording import digits
 from ampler.stats.paired import paired_test
 
@@ -36,6 +38,7 @@ class Cell:
     text: str
     value: float | str
     best: bool = False
+    whole: str = ""  # the name of which the text is the telling part
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,42 @@ def algorithms_table(analysis: Analysis) -> ReportTable:
     )
 
 
+def standings_table(analysis: Analysis) -> ReportTable:
+    """Return the algorithms side by side, the best rank first: mean ± sd, estimate, wins, ties, losses, mean rank."""
+    found, ours = side_by_side(analysis), analysis.settings.reference
+    best = min((row.mean_rank for row in found if not math.isnan(row.mean_rank)), default=math.nan)
+    among = "against the reference" if ours is not None else "against all others"
+    return ReportTable(
+        name="standings",
+        caption=f"Side by side: the {analysis.settings.statistic} over the instances with its standard deviation, the"
+        f" comparisons, instances won, tied and lost {among}, and the mean rank (1 is best).",
+        header=(
+            *("algorithm", "mean ± sd"),
+            *((estimate_header(analysis, "difference"),) if ours is not None else ()),
+            *("beats", "loses to", "won", "tied", "lost", "mean rank"),
+        ),
+        rows=tuple(
+            (
+                words_cell(row.algorithm),
+                Cell(f"{_value(row.mean)} ± {_rough(row.sd)}", row.mean),
+                *((_against(row, analysis),) if ours is not None else ()),
+                *(Cell(str(number), number) for number in (row.beats, row.loses)),
+                *(Cell(str(number), number) for number in (row.wins.first, row.wins.ties, row.wins.second)),
+                Cell(_rank(row.mean_rank), row.mean_rank, best=row.mean_rank == best),
+            )
+            for row in found
+        ),
+        words=frozenset({0}),
+    )
+
+
+def _against(row: AlgorithmStanding, analysis: Analysis) -> Cell:
+    """The estimate of the comparison with the reference, which has none itself."""
+    if row.comparison is None:
+        return Cell("reference", math.nan)
+    return number_cell(estimate_in_unit(row.comparison.estimate, analysis))
+
+
 def statistics_table(analysis: Analysis) -> ReportTable | None:
     """Return the statistic of every algorithm on every instance, the best marked; None if there are too many."""
     values = analysis.statistics
@@ -122,10 +161,10 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
         header=("instance", *(row.algorithm for row in analysis.algorithms)),
         rows=tuple(
             (
-                words_cell(row.instance),
+                name,
                 *(Cell(_value(value), value, best=value == best[i]) for value in values[i].tolist()),
             )
-            for i, row in enumerate(analysis.accuracy)
+            for i, name in enumerate(instance_cells(analysis))
         ),
         words=frozenset({0}),
     )
@@ -141,14 +180,14 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
         header=("instance", "runs", unit_header("largest SE", settings), "guarded", "worst pair", "at budget"),
         rows=tuple(
             (
-                words_cell(row.instance),
+                name,
                 Cell(f"{sum(row.runs):,}", sum(row.runs)),
                 number_cell(factor * row.error),
                 number_cell(factor * row.guarded_error),
                 words_cell("–" if row.worst is None else " × ".join(row.worst)),
                 words_cell("yes" if row.at_budget else ""),
             )
-            for row in analysis.accuracy
+            for name, row in zip(instance_cells(analysis), analysis.accuracy, strict=True)
         ),
         words=frozenset({0, 4, 5}),
     )
@@ -327,6 +366,14 @@ def _policies_table(analysis: Analysis) -> ReportTable:
     )
 
 
+def instance_cells(analysis: Analysis) -> list[Cell]:
+    """Return the names of the instances without the folder and ending that they share."""
+    wholes = [row.instance for row in analysis.accuracy]
+    return [
+        Cell(name, name.casefold(), whole=whole) for name, whole in zip(without_common(wholes), wholes, strict=True)
+    ]
+
+
 def words_cell(text: str) -> Cell:
     """Words, sorted without regard to case."""
     return Cell(text, text.casefold())
@@ -348,6 +395,10 @@ def interval_cell(interval: Interval, significant: int = DIGITS) -> Cell:
 
 def _value(value: float) -> str:
     return "–" if math.isnan(value) else digits(value, 4)
+
+
+def _rough(value: float) -> str:
+    return "–" if math.isnan(value) else digits(value, 2)
 
 
 def _rank(value: float) -> str:

@@ -12,6 +12,7 @@ for (const button of document.querySelectorAll(".theme")) {
 for (const button of document.querySelectorAll("th button")) {
   button.addEventListener("click", () => {
     const heading = button.parentElement, table = heading.closest("table"), body = table.tBodies[0];
+    closeAll(table);
     const place = heading.cellIndex, falling = heading.getAttribute("aria-sort") === "ascending";
     const key = (row) => {
       const cell = row.cells[place], value = cell.dataset.value;
@@ -29,3 +30,147 @@ for (const button of document.querySelectorAll("th button")) {
 }
 // What is folded away is printed all the same.
 addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("details")) part.open = true; });
+// A click on a comparison shows its instances below its row; a second click puts them back.
+const open = (link) => {
+  const row = link.closest("tr"), home = document.getElementById(row.dataset.key), inside = home.querySelector(".inside");
+  const under = document.createElement("tr"), cell = document.createElement("td");
+  under.className = "under";
+  cell.colSpan = row.cells.length;
+  cell.append(inside);
+  under.append(cell);
+  row.after(under);
+  link.setAttribute("aria-expanded", "true");
+};
+const close = (link) => {
+  const row = link.closest("tr"), home = document.getElementById(row.dataset.key);
+  home.append(row.nextElementSibling.querySelector(".inside"));
+  row.nextElementSibling.remove();
+  link.setAttribute("aria-expanded", "false");
+};
+for (const link of document.querySelectorAll(".forest .name a")) {
+  link.setAttribute("role", "button");
+  link.setAttribute("aria-expanded", "false");
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    link.getAttribute("aria-expanded") === "true" ? close(link) : open(link);
+  });
+}
+const closeAll = (table) => { for (const link of table.querySelectorAll("a[aria-expanded=true]")) close(link); };
+// Pointing at a mark shows what it is.
+const tip = document.querySelector(".tip");
+addEventListener("pointerover", (event) => {
+  const mark = event.target instanceof Element ? event.target.closest("svg [data-tip], svg g:has(> title), svg circle:has(> title)") : null;
+  if (!mark) { tip.hidden = true; return; }
+  const title = mark.querySelector(":scope > title");
+  if (title) { mark.dataset.tip = title.textContent; mark.setAttribute("aria-label", title.textContent); title.remove(); }
+  tip.textContent = mark.dataset.tip;
+  tip.hidden = false;
+  const place = tip.getBoundingClientRect(), x = event.clientX + 12, y = event.clientY + 16;
+  tip.style.left = `${Math.max(4, Math.min(x, innerWidth - place.width - 4))}px`;
+  tip.style.top = `${y + place.height > innerHeight ? event.clientY - place.height - 8 : y}px`;
+});
+// Tables and figures can be taken along.
+const shown = (table) => Array.from(table.rows).filter((row) => !row.hidden && !row.classList.contains("under")).map((row) => Array.from(row.cells).filter((cell) => !cell.matches(".mark, .drawn")).map((cell) => cell.textContent.trim()));
+const plain = (text) => text.replaceAll("−", "-");
+const harmless = (text) => (/^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text);
+const csv = (table) => shown(table).map((row) => row.map((text) => { const safe = harmless(plain(text)); return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe; }).join(",")).join("\n") + "\n";
+const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "×": "$\\times$", "±": "$\\pm$", "α": "$\\alpha$", "′": "$'$", "≈": "$\\approx$", "∞": "$\\infty$", "–": "--" };
+const tex = (text) => text.replace(/[\\~^−×±α′≈∞–]|[&%$#_{}]/g, (sign) => signs[sign] || `\\${sign}`);
+const latex = (table) => {
+  const [head, ...rows] = shown(table), line = (row) => `${row.map(tex).join(" & ")} \\\\`;
+  const left = Array.from(table.tHead.rows[0].cells).filter((cell) => !cell.matches(".mark, .drawn")).map((cell) => (cell.matches(".words, .name, .verdict") ? "l" : "r"));
+  return [`\\begin{tabular}{${left.join("")}}`, "\\toprule", line(head), "\\midrule", ...rows.map(line), "\\bottomrule", "\\end{tabular}", ""].join("\n");
+};
+const copy = async (text, button) => {
+  try { await navigator.clipboard.writeText(text); }
+  catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  const words = button.textContent;
+  button.textContent = "copied";
+  setTimeout(() => { button.textContent = words; }, 1200);
+};
+const resolved = (text) => {
+  const style = getComputedStyle(document.documentElement);
+  return text.replace(/var\(--([a-z0-9-]+)\)/g, (_, name) => style.getPropertyValue(`--${name}`).trim().replaceAll('"', "'"));
+};
+const save = (text, name) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  link.download = `${name}.svg`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+const SVG = "http://www.w3.org/2000/svg";
+const drawn = (figure) => {
+  const svg = figure.querySelector("svg").cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(/\s+/);
+  for (const mark of svg.querySelectorAll(".mark")) mark.remove();
+  for (const text of svg.querySelectorAll("text")) if (!text.style.fill) text.style.fill = "var(--ink)";
+  svg.setAttribute("xmlns", SVG);
+  svg.setAttribute("xmlns:xlink", "http://www.w3.org/1999/xlink");
+  svg.setAttribute("width", `${width}pt`);
+  svg.setAttribute("height", `${height}pt`);
+  return resolved(new XMLSerializer().serializeToString(svg));
+};
+const LOOKS = ["fill", "stroke", "stroke-width", "opacity", "font-size", "text-anchor"];
+const drawnRows = (table) => {
+  closeAll(table);
+  const whole = table.getBoundingClientRect(), out = document.createElementNS(SVG, "svg");
+  out.setAttribute("xmlns", SVG);
+  out.setAttribute("font-family", "sans-serif");
+  out.setAttribute("width", whole.width);
+  out.setAttribute("height", whole.height + 8);
+  for (const cell of table.querySelectorAll("th, td")) {
+    const place = cell.getBoundingClientRect(), look = getComputedStyle(cell), bar = cell.querySelector("svg.bar");
+    if (!place.width || cell.closest(".under")) continue;
+    if (bar) {
+      const inner = bar.getBoundingClientRect(), copy = bar.cloneNode(true);
+      const pairs = [[bar, copy], ...Array.from(bar.querySelectorAll("*"), (one, k) => [one, copy.querySelectorAll("*")[k]])];
+      for (const [one, other] of pairs) for (const name of LOOKS) other.style.setProperty(name, getComputedStyle(one).getPropertyValue(name));
+      for (const [name, value] of [["x", inner.left - whole.left], ["y", inner.top - whole.top], ["width", inner.width]]) copy.setAttribute(name, value);
+      out.append(copy);
+    } else if (cell.textContent.trim()) {
+      const text = document.createElementNS(SVG, "text"), end = look.textAlign === "right";
+      text.textContent = cell.textContent.trim();
+      text.setAttribute("x", (end ? place.right - parseFloat(look.paddingRight) : place.left + parseFloat(look.paddingLeft)) - whole.left);
+      text.setAttribute("y", place.bottom - whole.top - 9);
+      text.setAttribute("text-anchor", end ? "end" : "start");
+      text.setAttribute("style", `font: ${look.fontWeight} ${look.fontSize} sans-serif; fill: ${look.color}`);
+      out.append(text);
+    }
+  }
+  return new XMLSerializer().serializeToString(out);
+};
+const act = (words, label, what) => {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "act", textContent: words, title: label });
+  button.setAttribute("aria-label", label);
+  button.addEventListener("click", () => what(button));
+  return button;
+};
+const FILTERED = 8;
+for (const acts of document.querySelectorAll(".acts")) {
+  if (acts.dataset.figure) {
+    const figure = document.getElementById(acts.dataset.figure);
+    acts.append(act("SVG", "Download this figure as SVG", () => save(drawn(figure), figure.id)));
+    continue;
+  }
+  const table = document.getElementById(acts.dataset.table);
+  if (table.tBodies[0].rows.length > FILTERED) {
+    const field = document.createElement("input");
+    Object.assign(field, { type: "search", className: "filter", placeholder: "filter rows" });
+    field.setAttribute("aria-label", "Show only rows that contain these letters");
+    field.addEventListener("input", () => {
+      closeAll(table);
+      for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
+    });
+    acts.append(field);
+  }
+  if (acts.dataset.drawn) acts.append(act("SVG", "Download these rows as SVG", () => save(drawnRows(table), acts.dataset.drawn)));
+  acts.append(act("CSV", "Copy this table as CSV", (button) => copy(csv(table), button)), act("LaTeX", "Copy this table as LaTeX", (button) => copy(latex(table), button)));
+}

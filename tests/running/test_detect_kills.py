@@ -1,0 +1,166 @@
+"""Studies that find their own size, whose driver is really killed: the same runs, the same decision, the same claims."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ampler import analyse
+from ampler.running import run_plan
+from ampler.study.store import read_store
+from ampler.testing import MemoryStore, SerialExecutor
+
+sys.path.insert(0, str(Path(__file__).parent))
+import killed_detect_study as deadly
+
+SCRIPT = Path(deadly.__file__)
+
+
+def driven(path, moment, where):
+    """Carry the study on in a process of its own, and return how that ended."""
+    command = [sys.executable, str(SCRIPT), str(path), moment, str(where)]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+
+
+def kept(store):
+    runs = {(seen.key, seen.seed, seen.value) for seen in store.observations()}
+    return runs, [(taken.number, taken.digest, taken.decision.reason) for taken in store.decisions()]
+
+
+def claims(source):
+    return [(each.first, each.second, each.estimate, each.p_holm, each.interval) for each in analyse(source).comparisons]
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    store = MemoryStore()
+    run_plan(deadly.study().plan, store, executor=SerialExecutor())
+    return kept(store), claims(store)
+
+
+def is_as(path, undisturbed):
+    with read_store(path) as store:
+        attempts = [seen.attempt for seen in store.observations(superseded=True)]
+        return attempts == [0] * len(attempts) and (kept(store), claims(path)) == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", deadly.MOMENTS)
+def test_a_driver_killed_at_each_moment_of_the_study_changes_nothing(moment, undisturbed, tmp_path):
+    path = tmp_path / "study.db"
+
+    killed = driven(path, moment, 2)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    with read_store(path) as store:
+        runs, decisions = kept(store)
+        assert runs < undisturbed[0][0] or moment == "before the end"
+        assert decisions == undisturbed[0][1][: len(decisions)]
+
+    resumed = driven(path, "never", 1)
+    assert resumed.returncode == 0, resumed.stderr
+    assert is_as(path, undisturbed)
+
+
+def test_a_driver_killed_at_every_moment_in_turn_changes_nothing(undisturbed, tmp_path):
+    path = tmp_path / "study.db"
+    for workers, moment in enumerate(deadly.MOMENTS, 1):
+        killed = driven(path, moment, workers)
+        assert killed.returncode == -signal.SIGKILL, (moment, killed.stderr)
+
+    assert driven(path, "never", 3).returncode == 0
+    assert is_as(path, undisturbed)
+
+
+@pytest.mark.slow
+def test_a_driver_killed_beside_a_dask_cluster_changes_nothing(undisturbed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    path = tmp_path / "study.db"
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster:
+        for moment in ("in the pilot", "after the decision is kept", "in the rest"):
+            killed = driven(path, moment, cluster.scheduler_address)
+            assert killed.returncode == -signal.SIGKILL, (moment, killed.stderr)
+        ended = driven(path, "never", cluster.scheduler_address)
+
+    assert ended.returncode == 0, ended.stderr
+    assert is_as(path, undisturbed)
+
+
+# through the shell ------------------------------------------------------------------------------------------------
+
+SOLVERS = """
+import random, time
+
+def value(instance, seed, shift):
+    time.sleep(0.004)
+    return 100 + shift + random.Random(f"{instance}/{shift}").gauss(0, 1) + random.Random(seed).gauss(0, 1.5)
+
+def a(instance, seed): return value(instance, seed, 0.0)
+def b(instance, seed): return value(instance, seed, 0.5)
+def c(instance, seed): return value(instance, seed, 30.0)
+"""
+STUDY = """
+difference = "simple"
+better = "lower"
+reference = "a"
+detect = 1.5
+seed = 3
+[rule]
+pilot = 6
+start = 3
+[instances]
+names = [NAMES]
+"""
+
+
+def made(folder):
+    folder.mkdir()
+    names = ", ".join(f'"i{n}"' for n in range(40))
+    algorithms = "".join(f'[[algorithm]]\nname = "{name}"\npython = "solvers:{name}"\n' for name in "abc")
+    (folder / "solvers.py").write_text(SOLVERS)
+    (folder / "study.toml").write_text(STUDY.replace("NAMES", names) + algorithms)
+    return folder
+
+
+def started(folder, workers):
+    command = [sys.executable, "-m", "ampler", "run", str(folder / "study.toml"), "--workers", str(workers)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def recorded(folder):
+    path = folder / "study.db"
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM run").fetchone()[0]
+        except sqlite3.OperationalError:  # the very beginning: there are no tables yet
+            return 0
+
+
+def killed_as_soon_as(folder, runs, workers):
+    process = started(folder, workers)
+    while recorded(folder) < runs and process.poll() is None:
+        time.sleep(0.005)
+    process.kill()
+    return process.wait(60)
+
+
+@pytest.mark.parametrize(
+    "moments", [(10, 60), pytest.param((1, 20, 54, 55, 70, 90, 110), marks=pytest.mark.slow)], ids=["two", "seven"]
+)
+def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(moments, tmp_path):
+    whole, disturbed = made(tmp_path / "whole"), made(tmp_path / "disturbed")
+    assert started(whole, 2).wait(120) == 0
+
+    ends = [killed_as_soon_as(disturbed, runs, 1 + place % 3) for place, runs in enumerate(moments)]
+    assert ends[0] == -signal.SIGKILL
+    assert started(disturbed, 2).wait(120) == 0
+
+    with read_store(whole / "study.db") as one, read_store(disturbed / "study.db") as other:
+        assert kept(one) == kept(other)
+    assert claims(whole / "study.db") == claims(disturbed / "study.db")

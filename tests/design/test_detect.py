@@ -17,10 +17,12 @@ from ampler.design.detect import (
     DetectGoal,
     PilotFigures,
     detectable_difference,
+    differing_together,
     least_power,
     mean_power,
     needed_instances,
     plan_after_pilot,
+    usual_growth,
 )
 from ampler.sampling.common_runs import CommonRuns
 
@@ -118,6 +120,34 @@ def test_the_detectable_difference_has_the_wanted_power(variances, instances):
     goal, own = DetectGoal(0.4), np.array(variances)
     found = detectable_difference(goal, own, instances)
     assert mean_power(replace(goal, detect=found), own, instances) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_where_few_comparisons_differ_together_the_laxer_levels_are_not_counted_on():
+    own, goal = np.full(10, 1.5), DetectGoal(0.5)
+    counted = [needed_instances(replace(goal, together=number), own) for number in (1, 4, 6, 10)]
+    assert counted == sorted(counted, reverse=True)
+    assert counted[-1] == needed_instances(goal, own) < counted[0]
+    strictest = DetectGoal(0.5, alpha=goal.alpha / 10)
+    assert mean_power(replace(goal, together=1), own, 60) == pytest.approx(mean_power(strictest, own[:1], 60))
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "comparisons", "together"), [(2, 1, 1), (3, 3, 2), (4, 6, 4), (5, 10, 6), (5, 1, 1)]
+)
+def test_all_with_all_two_halves_can_lie_apart(algorithms, comparisons, together):
+    assert differing_together(algorithms, comparisons) == together
+
+
+@pytest.mark.parametrize("pilot", [3, 12, 15, 20, 30])
+def test_after_a_pilot_five_to_ten_new_instances_follow_at_least(pilot):
+    assert 5 <= usual_growth(pilot) <= 10
+    assert pilot + usual_growth(pilot) >= min(25, pilot + 10)
+
+
+def test_a_study_short_of_ten_instances_beyond_the_pilot_has_nothing_to_choose_whatever_the_least_growth():
+    assert DetectGoal(1.0, least=5, available=29).is_fixed
+    assert not DetectGoal(1.0, least=5, available=30).is_fixed
+    assert DetectGoal(1.0, least=12, available=31).is_fixed
 
 
 def test_the_least_power_is_that_of_the_comparison_that_varies_most_or_is_tested_hardest():

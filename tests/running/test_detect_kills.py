@@ -1,4 +1,4 @@
-"""Studies that find their own size, whose driver is really killed: the same runs, the same decision, the same claims."""
+"""Studies that find their own size, whose driver is really killed: the same runs, decisions and claims."""
 
 import signal
 import sqlite3
@@ -33,7 +33,8 @@ def kept(store):
 
 
 def claims(source):
-    return [(each.first, each.second, each.estimate, each.p_holm, each.interval) for each in analyse(source).comparisons]
+    compared = analyse(source).comparisons
+    return [(each.first, each.second, each.estimate, each.p_holm, each.joint_interval) for each in compared]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from ampler.core.errors import InvalidData, InvalidDesign, InvalidPlan
 from ampler.core.failures import Drop
 from ampler.core.runs import Runs
 from ampler.core.values import Continue, EndStudy, Function, Question
-from ampler.design.detect import DetectGoal
+from ampler.design.detect import DetectGoal, needed_instances
 from ampler.design.pilot import PilotReport
 from ampler.sampling.rules import Fixed
 from ampler.study.detect_rule import Detect
@@ -58,6 +58,7 @@ def course(plan, **values):
 
 def test_the_defaults_are_those_of_the_goal():
     rule, goal = Detect(detect=1.2), DetectGoal(1.2, stretch=0.0)  # runs are all that a study short of instances buys
+    rule = replace(rule, least=10, caution=0.6)  # which hang on the pilot and the reference if they are not said
     assert {field.name: getattr(rule, field.name) for field in fields(rule)}.items() <= {
         field.name: getattr(goal, field.name) for field in fields(goal)
     }.items()
@@ -106,6 +107,23 @@ def test_a_study_that_is_clear_after_the_pilot_ends():
     assert isinstance(end, EndStudy)
     assert "All 2 comparisons are clear already" in end.reason
     assert PilotReport.from_data(end.details).total == 300
+
+
+def test_few_new_instances_do_where_few_are_needed():
+    _, main, _ = course(plan_of(Detect(detect=3.5)), noise=0.5)
+    assert len(main.instances) == 25
+
+
+def test_all_with_all_more_instances_are_planned_than_if_every_pair_could_differ():
+    alone = Question("simple")
+    _, main, _ = course(plan_of(Detect(detect=1.2), question=alone))
+    goal = Detect(detect=1.2).goal(plan_of(Detect(detect=1.2), question=alone))
+    report = PilotReport.from_data(main.details)
+    assert goal.caution == 0.5
+    assert report.mean_power >= 0.8 > report.least_power
+    expected = np.array([report.deviations[place] ** 2 for place in report.going])
+    every = needed_instances(goal, expected)
+    assert every < needed_instances(replace(goal, together=2), expected)
 
 
 @pytest.mark.parametrize("instances", [3, 16, 20, 29])

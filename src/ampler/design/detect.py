@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, e, sqrt
+from math import ceil, comb, e, sqrt
 
 import numpy as np
 
@@ -26,7 +26,26 @@ FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so fa
 
 MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
 NODES = 48
+ENOUGH = 25  # instances in all, for which few new ones will do
+ROOM = 10  # instances beyond the pilot: with fewer there is nothing to choose
 FEWEST_FREEDOM = 10  # from here on these nodes give powers to 2e-9
+
+
+def usual_growth(pilot: int) -> int:
+    """Return how many new instances follow a pilot at least: five, and up to ten until 25 are there in all.
+
+    >>> usual_growth(20), usual_growth(12)
+    (5, 10)
+    """
+    return min(max(ENOUGH - pilot, 5), 10)
+
+
+def usual_caution(reference: bool) -> float:
+    """Return the probability with which the variance that is planned with is not too small.
+
+    All with all it is the mean over many comparisons that counts, in which what is too small and too large evens out.
+    """
+    return 0.6 if reference else 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +69,7 @@ class DetectGoal:
     available: int | None = None  # instances
     stretch: float = 0.1  # where too few are there: runs that need so much more than the fewest instances will do
     fresh: bool = False  # plan a study without a pilot, tested as usual: what is known comes from elsewhere
+    together: int | None = None  # so many comparisons differ at the same time; if not said, all do
 
     def __post_init__(self) -> None:
         positive("detect", self.detect, "give the smallest difference that matters, such as 0.02 for 2 %")
@@ -73,7 +93,7 @@ class DetectGoal:
     @property
     def is_fixed(self) -> bool:
         """Whether too few instances are there to choose their number: then all are taken and tested as usual."""
-        return self.available is not None and self.available < self.pilot + self.least
+        return self.available is not None and self.available < self.pilot + max(self.least, ROOM)
 
     @property
     def base(self) -> int:
@@ -142,6 +162,18 @@ def plan_after_pilot(
     cheapest = min(plan.cost for plan in reachable)
     near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
     return min(near, key=lambda plan: (plan.instances, plan.cost))
+
+
+def differing_together(algorithms: int, comparisons: int) -> int:
+    """Return how many comparisons are taken to differ at the same time where all algorithms are compared with all.
+
+    Not every pair can lie `detect` apart. So many do where one half of the algorithms is so far from the other.
+
+    >>> differing_together(5, 10)
+    6
+    """
+    apart = (algorithms // 2) * ((algorithms + 1) // 2)
+    return max(1, comparisons * apart // comb(algorithms, 2))
 
 
 def mean_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
@@ -280,10 +312,17 @@ def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
     from scipy.special import stdtrit
 
     freedom = instances - goal.base
-    tails = tail_levels(holm_levels(len(variances), goal.end_alpha), goal.alternative)
+    tails = tail_levels(_levels(goal, len(variances)), goal.alternative)
     with np.errstate(divide="ignore"):
         effects = np.minimum(goal.detect / np.sqrt(np.sort(variances)), LARGEST_EFFECT)
     return _beyond(-stdtrit(freedom, tails), freedom, effects * sqrt(instances))
+
+
+def _levels(goal: DetectGoal, comparisons: int) -> Floats:
+    """Holm's levels, the strictest first; where few comparisons differ the laxer ones are never reached."""
+    together = comparisons if goal.together is None else min(goal.together, comparisons)
+    ranks = np.arange(comparisons) * together // comparisons
+    return np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
 
 
 def _beyond(critical: Floats, freedom: int, noncentrality: Floats) -> Floats:

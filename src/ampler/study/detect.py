@@ -8,13 +8,13 @@ the pilot's instances and the end only the runs that were planned, so that later
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ampler.core.arrays import Bools, Floats
 from ampler.core.errors import InvalidData
-from ampler.design.detect import DetectGoal, MainPlan, PilotFigures, plan_after_pilot
+from ampler.design.detect import DetectGoal, MainPlan, PilotFigures, differing_together, plan_after_pilot
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.growth import Conclusions, GrowthTest, clear_after_pilot, conclusions, growth_test
@@ -40,6 +40,7 @@ class PilotDecision:
     clear: Bools  # comparisons decided by them
     figures: PilotFigures | None  # of those that go on
     plan: MainPlan | None  # None if nothing goes on
+    goal: DetectGoal  # what was planned for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,18 +84,21 @@ def decide_after_pilot(
     if not goal.is_fixed:
         clear = clear_after_pilot(test.p_values, alpha=goal.alpha, share=goal.share)
     if clear.all():
-        return PilotDecision(test, clear, None, None)
+        return PilotDecision(test, clear, None, None, goal)
     runs = common_runs(contrasts, theta, variances, ~clear)
+    playing = _in_play(contrasts, ~clear)
+    if contrasts.reference is None:
+        goal = replace(goal, together=differing_together(int(playing.sum()), int((~clear).sum())))
     figures = PilotFigures(
         variances=np.nanvar(phi[:, ~clear], axis=0, ddof=1),
         noise=runs.noise,
         counts=np.full(contrasts.size, float(goal.start)) if counts is None else counts,
         freedom=test.freedom[~clear],
-        in_play=_in_play(contrasts, ~clear),
+        in_play=playing,
     )
     costs = None if goal.costs is None else np.asarray(goal.costs, dtype=float)
     plan = plan_after_pilot(figures, goal, lambda se, lower: runs.fewest(se, lower, costs))
-    return PilotDecision(test, clear, figures, plan)
+    return PilotDecision(test, clear, figures, plan, goal)
 
 
 def conclude(theta: Floats, decision: PilotDecision, contrasts: Contrasts, goal: DetectGoal) -> Conclusions:

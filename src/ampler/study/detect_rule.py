@@ -22,6 +22,8 @@ from ampler.design.detect import (
     instances_interval,
     least_power,
     mean_power,
+    usual_caution,
+    usual_growth,
 )
 from ampler.design.detect_words import after_pilot, at_end, before_pilot, skewness_note
 from ampler.design.pilot import PilotReport
@@ -44,12 +46,12 @@ class Detect:
     pilot: int = 20  # instances
     start: int = 5  # runs of each algorithm
     instance_cost: float = 0.0
-    least: int = 10
+    least: int | None = None  # new instances after the pilot; if not said, what usual_growth says
     share: float = 0.1
     slack: float = 0.1
     floor: float = 0.15
     plausible: float = 0.9
-    caution: float = 0.6
+    caution: float | None = None  # if not said, what usual_caution says
     stretch: float = 0.0  # where too few instances are there, runs are all that can be bought: as exact as is useful
 
     def check(self, plan: Plan, /) -> None:
@@ -76,8 +78,9 @@ class Detect:
         """Return what is asked for of this plan."""
         asked = AnalysisSettings(**asked_by(plan.question))
         own = {field.name: getattr(self, field.name) for field in fields(self)}
+        usual = {"least": usual_growth(self.pilot), "caution": usual_caution(plan.question.reference is not None)}
         return DetectGoal(
-            **own,
+            **own | {name: value for name, value in usual.items() if own[name] is None},
             power=asked.power,
             alpha=asked.family_alpha,
             alternative=asked.alternative,
@@ -164,15 +167,13 @@ def _told(
         skewness=_row(_skewness(phi)),
         deviations=_row(np.sqrt(spread)),
         noise_shares=_row(np.minimum(1.0, np.divide(noise, spread, out=np.zeros_like(noise), where=spread > 0))),
-        **_planned(decision, goal, names, counts, first),
+        **_planned(decision, names, counts, first),
     )
 
 
-def _planned(
-    decision: PilotDecision, goal: DetectGoal, names: tuple[str, ...], counts: Floats, pilot: int
-) -> dict[str, Any]:
+def _planned(decision: PilotDecision, names: tuple[str, ...], counts: Floats, pilot: int) -> dict[str, Any]:
     """What was decided, with what it will find."""
-    plan, figures = decision.plan, decision.figures
+    plan, figures, goal = decision.plan, decision.figures, decision.goal
     if plan is None or figures is None:
         nothing = {"mean_power": nan, "least_power": nan, "detectable": nan, "se": nan}
         size = {"planned": pilot, "needed": pilot, "interval": (pilot, pilot), "total": int(pilot * counts.sum())}

@@ -19,9 +19,11 @@ from ampler.design.detect import (
     MainPlan,
     PilotFigures,
     detectable_difference,
+    differing_together,
     least_power,
     mean_power,
     plan_after_pilot,
+    usual_caution,
 )
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts
@@ -66,6 +68,8 @@ def study_plan(
 ) -> StudyPlan:
     """Return the plan; what is not known of the noise of the runs is taken to be the same in the new study."""
     phi = earlier.contrasts.differences(earlier.theta)
+    if earlier.contrasts.reference is None:
+        goal = replace(goal, together=differing_together(len(names), phi.shape[1]))
     known = not np.isnan(earlier.variances).any()
     spread = earlier.variances if known else np.zeros_like(earlier.theta)
     runs = common_runs(earlier.contrasts, earlier.theta, spread)
@@ -101,6 +105,7 @@ def goal_of(
         instance_cost=instance_cost,
         costs=costs,
         available=available,
+        caution=usual_caution(settings.reference is not None),
         fresh=True,
     )
 

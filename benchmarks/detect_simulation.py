@@ -1,24 +1,29 @@
-"""Whole studies that find their own size, on simulated differences: how often they err, what they find, what they take.
+"""Studies that find their own size, on simulated differences: how often they err, what they find, what they take.
 
-The decision after the pilot and the tests at the end are those of the product; `tests/running/test_detect_studies.py`
-holds whole studies against them. Only means and variances of runs are drawn, as normal runs have no more to say.
-Run: python benchmarks/detect_simulation.py [studies]
+The decision after the pilot and the tests at the end are those of the product. Only means and variances of runs are
+drawn, as normal runs have no more to say; `detect_studies` makes whole studies, run by run, and holds them against this.
+The tables are written by `detect_page`.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
-from time import process_time
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler import n_comparisons, required_instances
-from ampler.design.detect import DetectGoal
+from ampler.design.detect import (
+    DetectGoal,
+    MainPlan,
+    PilotFigures,
+    differing_together,
+    plan_after_pilot,
+    usual_caution,
+    usual_growth,
+)
+from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.growth import Conclusions
 from ampler.stats.resampling import bootstrap_t
@@ -28,8 +33,8 @@ Floats = NDArray[np.float64]
 End = Literal["growth", "bootstrap-t"]
 
 SEED = 20261115  # fixed before the first look
-MOST_RUNS = 12  # beyond these no plan is within a tenth of the cheapest where instances are free
-GOAL = DetectGoal(1.0, available=100_000)
+KNOWN = 1e9  # degrees of freedom of a variance that is known
+PILOT = 20
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,13 @@ class Truth:
         return effects + np.array(self.noise) / np.sqrt(counts) * rng.normal(size=effects.shape)
 
 
+def goal_of(truth: Truth, **said: Any) -> DetectGoal:
+    """What the product asks for by default, to find a difference of 1."""
+    pilot = said.get("pilot", PILOT)
+    usual = {"least": usual_growth(pilot), "caution": usual_caution(truth.reference is not None), "stretch": 0.0}
+    return DetectGoal(1.0, **{**usual, "available": 100_000, **said})
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What one study found and took."""
@@ -85,8 +97,27 @@ class Tally:
 
     @property
     def power(self) -> float:
+        """The mean share found of the true differences."""
+        return float(np.mean(self._found)) if self._found.size else float("nan")
+
+    @property
+    def power_error(self) -> float:
+        """The standard error of the power; what one study finds hangs together."""
+        return float(np.std(self._found.mean(axis=1), ddof=1) / sqrt(len(self.outcomes)))
+
+    @property
+    def least_power(self) -> float:
+        """The share of studies that found the difference which is found least often."""
+        return float(self._found.mean(axis=0).min())
+
+    @property
+    def _found(self) -> Floats:
         real = self.truth.differences != 0
-        return float(np.mean([each.rejected[real].mean() for each in self.outcomes])) if real.any() else float("nan")
+        return np.array([each.rejected[real] for each in self.outcomes], dtype=float)
+
+    @property
+    def runs(self) -> float:
+        return float(np.mean([each.runs for each in self.outcomes]))
 
     @property
     def instances(self) -> tuple[float, float, float]:
@@ -94,9 +125,9 @@ class Tally:
         return float(np.mean(sizes)), *np.percentile(sizes, [10, 90]).tolist()
 
 
-def simulate(truth: Truth, studies: int, *, key: int, goal: DetectGoal = GOAL, end: End = "growth") -> Tally:
+def simulate(truth: Truth, studies: int, *, key: int, goal: DetectGoal | None = None, end: End = "growth") -> Tally:
     """Carry out many studies; the same key gives the same ones."""
-    tally = Tally(truth)
+    tally, goal = Tally(truth), goal or goal_of(truth)
     for number in range(studies):
         tally.outcomes.append(study(truth, np.random.default_rng([SEED, key, number]), goal, end))
     return tally
@@ -149,20 +180,20 @@ def paper_like() -> Truth:
     return Truth(means, (0.5, *(1.3,) * 15, *(12.0,) * 6), (1.0,) * 22)
 
 
-def oracle(truth: Truth, goal: DetectGoal) -> int:
-    """Instances of the best plan when spread and noise are known, one test at the full level.
+def oracle(truth: Truth, goal: DetectGoal) -> MainPlan:
+    """The cheapest plan of one who knows spread and noise and tests once, at the full level.
 
-    As in the product it is the one with the fewest instances among those within a tenth of the cheapest.
+    It has the power that is asked for: all with all it counts on what can differ together, as the product does.
     """
-    between, noise = (sum(each**2 for each in part[:2]) for part in (truth.between, truth.noise))
-    pairs = n_comparisons(len(truth.means), reference=truth.reference is not None)
-    plans = []
-    for runs in range(goal.start, MOST_RUNS):
-        effect = goal.detect / sqrt(between + noise / runs)
-        instances = required_instances(comparisons=pairs, effect=effect, power=goal.power).instances
-        plans.append((instances * runs, instances))
-    cheapest = min(cost for cost, _ in plans)
-    return min(instances for cost, instances in plans if cost <= (1 + goal.slack) * cheapest)
+    contrasts, size = truth.contrasts, len(truth.means)
+    between, noise = np.array(truth.between) ** 2, np.array(truth.noise) ** 2
+    runs = common_runs(contrasts, np.ones((1, size)), noise[None, :])
+    counts = np.full(size, float(goal.start))
+    variances = between[contrasts.first] + between[contrasts.second] + runs.squared_errors(counts)
+    figures = PilotFigures(variances, runs.noise, counts, np.full(len(variances), KNOWN), np.ones(size, dtype=np.bool_))
+    together = differing_together(size, len(variances)) if truth.reference is None else None
+    asked = replace(goal, fresh=True, slack=0.0, floor=0.0, together=together)
+    return plan_after_pilot(figures, asked, lambda se, lower: runs.fewest(se, lower, None))
 
 
 CELLS: tuple[tuple[int | Literal["all"], float, float], ...] = tuple(
@@ -173,42 +204,6 @@ CELLS: tuple[tuple[int | Literal["all"], float, float], ...] = tuple(
 )
 
 
-def rows(studies: int) -> Iterator[str]:
-    """The table of the page, a row for each cell."""
-    yield "| K | τ/δ | noise/τ | error, all null | power at δ | N (10–90 %) | oracle's N | N/oracle's |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for key, (comparisons, spread, noise) in enumerate(CELLS):
-        number = studies // {1: 1, 5: 2, 21: 5, "all": 3}[comparisons]
-        null = simulate(equal(comparisons, spread, noise), number, key=2 * key)
-        real = simulate(equal(comparisons, spread, noise, 1.0), number // 2, key=2 * key + 1)
-        error, deviation = null.errors
-        mean, low, high = real.instances
-        best = oracle(real.truth, GOAL)
-        name = "10 (A = 5)" if comparisons == "all" else comparisons
-        yield (
-            f"| {name} | {spread:g} | {noise:g} | {error:.3f} ± {deviation:.3f} | {real.power:.2f} |"
-            f" {mean:.0f} ({low:.0f}–{high:.0f}) | {best} | {mean / best:.2f} |"
-        )
-
-
 def _share(events: list[bool]) -> tuple[float, float]:
     share = float(np.mean(events))
     return share, sqrt(max(share * (1 - share), 0.01) / len(events))
-
-
-def main() -> None:
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    began = process_time()
-    for row in rows(studies):
-        print(row, flush=True)
-    mixed = simulate(paper_like(), studies // 5, key=1000)
-    error, deviation = mixed.errors
-    early = np.mean([each.early for each in mixed.outcomes])
-    mean, low, high = mixed.instances
-    print(f"\nearly leavers: error {error:.3f} ± {deviation:.3f}, power {mixed.power:.2f}, {early:.1f} leave,", end=" ")
-    print(f"N {mean:.0f} ({low:.0f}–{high:.0f})")
-    print(f"{process_time() - began:.0f} seconds of processor time")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,7 @@
 """Studies that find their own size, carried out: reference values, the same runs and decision however they are made."""
 
 import json
+import math
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -173,6 +174,20 @@ def test_status_shows_what_was_decided():
     assert len(status.instances) == len(store.decisions()[1].decision.instances)
     assert any("c gets no more runs" in sentence for sentence in said)
     assert status.decisions[1].details["detect"] == 1.5
+
+
+def test_a_study_that_is_clear_after_its_pilot_is_kept_read_and_analysed(tmp_path):
+    far = {"a": solver(0.0, 1.0), "b": solver(40.0, 2.0), "c": solver(-30.0, 1.0)}
+    path = tmp_path / "study.db"
+
+    analysis = replace(study(), algorithms=far).run(path, executor=SerialExecutor())
+
+    assert analysis.course.planned == 6
+    assert math.isnan(analysis.course.mean_power)
+    assert math.isnan(analysis.course.se)
+    assert all(each.rejected and each.instances == 6 for each in analysis.comparisons)
+    again = analyse(path)
+    assert [each.verdict for each in again.comparisons] == [each.verdict for each in analysis.comparisons]
 
 
 def test_an_unfinished_study_says_that_nothing_can_be_claimed_yet():

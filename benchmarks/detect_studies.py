@@ -1,0 +1,112 @@
+"""Whole studies that find their own size: algorithms are run, a study file is written, read and analysed.
+
+Slower than `detect_simulation`, and nothing in it is taken from anywhere but the public door. What each study decided
+and claimed is held against the pure decision on the very values it recorded.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ampler as am
+from ampler.analysis import Analysis
+from ampler.core.runs import Runs
+from ampler.study.detect import DetectOutcome, next_step
+from ampler.study.store import read_store
+from ampler.testing import SerialExecutor
+from detect_simulation import SEED, Outcome, Tally, Truth, goal_of
+
+Floats = NDArray[np.float64]
+
+AVAILABLE = 4000
+WHOLE = 1_000_000  # so far are the keys of whole studies from those of the others
+
+
+class Difference(AssertionError):
+    """A whole study did something else than the pure decision on its values."""
+
+
+def simulate(truth: Truth, studies: int, *, key: int, instance_cost: float = 0.0) -> Tally:
+    """Carry out so many whole studies; the same key gives the same ones."""
+    tally = Tally(truth)
+    for number in range(studies):
+        seed = int(np.random.default_rng([SEED, WHOLE + key, number]).integers(2**31))
+        tally.outcomes.append(study(truth, seed, instance_cost=instance_cost))
+    return tally
+
+
+def study(truth: Truth, seed: int, *, available: int = AVAILABLE, instance_cost: float = 0.0) -> Outcome:
+    """Carry out one study with the default settings, and look whether the pure decision agrees."""
+    effects = truth.effects(np.random.default_rng(seed), available)
+    names = tuple(f"a{place}" for place in range(len(truth.means)))
+    asked = am.Study(
+        algorithms={name: _solver(effects[:, k], truth.noise[k]) for k, name in enumerate(names)},
+        instances={f"i{place}": place for place in range(available)},
+        difference="simple",
+        reference=None if truth.reference is None else names[truth.reference],
+        detect=1.0,
+        instance_cost=instance_cost,
+        seed=seed,
+    )
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "study.db"
+        analysis = asked.run(path, executor=SerialExecutor())
+        order = [instance.name for instance in asked.plan.instances]
+        with read_store(path) as store:
+            values = _values(store.runs(), order, names)
+    outcome = _outcome(analysis, values)
+    goal = goal_of(truth, available=available, instance_cost=instance_cost, costs=(1.0,) * len(names))
+    _compare(analysis, outcome, next_step(values, truth.contrasts, goal), goal.alpha)
+    return outcome
+
+
+def _solver(effects: Floats, noise: float) -> Callable[[int, int], float]:
+    """An algorithm with a mean of its own on each instance and normal runs around it."""
+    return lambda place, seed: float(effects[place]) + noise * random.Random(seed).gauss(0.0, 1.0)
+
+
+def _values(runs: Runs, order: list[str], names: tuple[str, ...]) -> list[list[list[float]]]:
+    """The recorded runs of each algorithm on each instance, as far as the study got."""
+    places = {name: place for place, name in enumerate(order)}
+    table: list[list[list[float]]] = [[[] for _ in names] for _ in range(len(runs.instances))]
+    row, column = (
+        [where[name] for name in of]
+        for where, of in ((places, runs.instances), ({name: k for k, name in enumerate(names)}, runs.algorithms))
+    )
+    for instance, algorithm, value in zip(runs.instance, runs.algorithm, runs.value, strict=True):
+        table[row[instance]][column[algorithm]].append(float(value))
+    return table
+
+
+def _outcome(analysis: Analysis, values: list[list[list[float]]]) -> Outcome:
+    course = analysis.course
+    assert course is not None
+    rejected = {(each.first, each.second): each.rejected for each in analysis.comparisons}
+    runs = sum(len(cell) for row in values for cell in row)
+    return Outcome(np.array([rejected[pair] for pair in analysis.pairs]), course.planned, runs, sum(course.clear))
+
+
+def _compare(analysis: Analysis, outcome: Outcome, pure: object, alpha: float) -> None:
+    """Complain unless the pure decision is the same, in instances, runs, what was clear and what is claimed."""
+    course = analysis.course
+    assert course is not None
+    if not isinstance(pure, DetectOutcome):
+        raise Difference(f"the study ended and the pure decision asks for {pure}")
+    plan = pure.decision.plan
+    p_holm = {(each.first, each.second): each.p_holm for each in analysis.comparisons}
+    adjusted = np.array([p_holm[pair] for pair in analysis.pairs])
+    same = (
+        tuple(course.clear) == tuple(pure.decision.clear.tolist())
+        and (plan is None or (course.planned, tuple(course.runs.values())) == (plan.instances, plan.runs))
+        and np.allclose(adjusted, pure.conclusions.adjusted, rtol=1e-9)
+        and (outcome.rejected == (pure.conclusions.adjusted <= alpha)).all()
+    )
+    if not same:
+        raise Difference(f"{replace(outcome, runs=0)} was found, and {pure} by the pure decision")

@@ -1,8 +1,8 @@
 """Studies that find their own size, on simulated differences: how often they err, what they find, what they take.
 
 The decision after the pilot and the tests at the end are those of the product. Only means and variances of runs are
-drawn, as normal runs have no more to say; `detect_studies` makes whole studies, run by run, and holds them against this.
-The tables are written by `detect_page`.
+drawn, as normal runs have no more to say; `detect_studies` makes whole studies, run by run, and holds them against
+this. The tables are written by `detect_page`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ampler.design.detect import (
     plan_after_pilot,
     usual_caution,
     usual_growth,
+    usual_slack,
 )
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_among
@@ -31,6 +32,7 @@ from ampler.study.detect import conclude, decide_after_pilot
 
 Floats = NDArray[np.float64]
 End = Literal["growth", "bootstrap-t"]
+Family = int | Literal["all"]  # so many rivals of a reference, or five algorithms all with all
 
 SEED = 20261115  # fixed before the first look
 KNOWN = 1e9  # degrees of freedom of a variance that is known
@@ -68,8 +70,14 @@ class Truth:
 def goal_of(truth: Truth, **said: Any) -> DetectGoal:
     """What the product asks for by default, to find a difference of 1."""
     pilot = said.get("pilot", PILOT)
-    usual = {"least": usual_growth(pilot), "caution": usual_caution(truth.reference is not None), "stretch": 0.0}
-    return DetectGoal(1.0, **{**usual, "available": 100_000, **said})
+    usual = {
+        "least": usual_growth(pilot),
+        "caution": usual_caution(truth.reference is not None),
+        "slack": usual_slack(said.get("instance_cost", 0.0)),
+        "stretch": 0.0,
+        "available": 100_000,
+    }
+    return DetectGoal(1.0, **{**usual, **said})
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,7 @@ class Outcome:
     instances: int
     runs: int
     early: int
+    cost: float  # of instances and runs, in runs
 
 
 @dataclass
@@ -120,6 +129,14 @@ class Tally:
         return float(np.mean([each.runs for each in self.outcomes]))
 
     @property
+    def cost(self) -> float:
+        return float(np.mean([each.cost for each in self.outcomes]))
+
+    @property
+    def early(self) -> float:
+        return float(np.mean([each.early for each in self.outcomes]))
+
+    @property
     def instances(self) -> tuple[float, float, float]:
         sizes = [each.instances for each in self.outcomes]
         return float(np.mean(sizes)), *np.percentile(sizes, [10, 90]).tolist()
@@ -141,22 +158,28 @@ def study(truth: Truth, rng: np.random.Generator, goal: DetectGoal, end: End = "
     theta = truth.runs(rng, effects, first)
     variances = np.array(truth.noise) ** 2 * rng.chisquare(goal.start - 1, theta.shape) / (goal.start - 1)
     decision = decide_after_pilot(theta, variances, contrasts, goal)
-    pilot_runs = goal.pilot * goal.start
+    first_runs, early = goal.pilot * first, int(decision.clear.sum())
     if decision.plan is None:
-        return Outcome(decision.clear, goal.pilot, pilot_runs * size, int(decision.clear.sum()))
+        return Outcome(decision.clear, goal.pilot, int(first_runs.sum()), early, cost_of(goal, goal.pilot, first_runs))
     counts, playing = np.array(decision.plan.runs, dtype=float), np.array(decision.plan.runs) > 0
     more = np.where(playing, np.maximum(counts - first, 1e-9), 1.0)
     topped = np.where(counts > first, (first * theta + more * truth.runs(rng, effects, more)) / counts.clip(1), theta)
     rest = truth.effects(rng, decision.plan.instances - goal.pilot)
     new = truth.runs(rng, rest, counts.clip(1))
     values = np.vstack([topped, np.where(playing, new, np.nan)])
-    runs = int(decision.plan.instances * counts.sum()) + pilot_runs * int((~playing).sum())
+    runs = np.where(playing, decision.plan.instances * counts, first_runs)
     if end == "growth":
         found: Conclusions = conclude(values, decision, contrasts, goal)
         rejected = found.adjusted <= goal.alpha
     else:
         rejected = _bootstrap(contrasts.differences(values), decision.clear, goal)
-    return Outcome(rejected, decision.plan.instances, runs, int(decision.clear.sum()))
+    cost = cost_of(goal, decision.plan.instances, runs)
+    return Outcome(rejected, decision.plan.instances, int(runs.sum()), early, cost)
+
+
+def cost_of(goal: DetectGoal, instances: int, runs: Floats) -> float:
+    """What so many instances cost, and runs of each algorithm."""
+    return instances * goal.instance_cost + float(runs @ np.array(goal.costs or (1.0,) * len(runs)))
 
 
 def _bootstrap(differences: Floats, clear: NDArray[np.bool_], goal: DetectGoal) -> NDArray[np.bool_]:
@@ -167,7 +190,7 @@ def _bootstrap(differences: Floats, clear: NDArray[np.bool_], goal: DetectGoal) 
     return rejected
 
 
-def equal(comparisons: int | Literal["all"], spread: float, noise: float, shift: float = 0.0) -> Truth:
+def equal(comparisons: Family, spread: float, noise: float, shift: float = 0.0) -> Truth:
     """Rivals of one reference, or five algorithms all with all; every difference varies by `spread`."""
     size = 5 if comparisons == "all" else comparisons + 1
     means = (0.0, *(shift,) * (size - 1)) if comparisons != "all" else (shift, *(0.0,) * (size - 1))
@@ -193,10 +216,11 @@ def oracle(truth: Truth, goal: DetectGoal) -> MainPlan:
     figures = PilotFigures(variances, runs.noise, counts, np.full(len(variances), KNOWN), np.ones(size, dtype=np.bool_))
     together = differing_together(size, len(variances)) if truth.reference is None else None
     asked = replace(goal, fresh=True, slack=0.0, floor=0.0, together=together)
-    return plan_after_pilot(figures, asked, lambda se, lower: runs.fewest(se, lower, None))
+    costs = None if goal.costs is None else np.array(goal.costs)
+    return plan_after_pilot(figures, asked, lambda se, lower: runs.fewest(se, lower, costs))
 
 
-CELLS: tuple[tuple[int | Literal["all"], float, float], ...] = tuple(
+CELLS: tuple[tuple[Family, float, float], ...] = tuple(
     (comparisons, spread, noise)
     for comparisons in (1, 5, 21, "all")
     for spread in (0.7, 1.5, 3.0, 6.0)

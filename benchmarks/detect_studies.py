@@ -6,26 +6,23 @@ and claimed is held against the pure decision on the very values it recorded.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 import ampler as am
 from ampler.analysis import Analysis
 from ampler.core.runs import Runs
+from ampler.design.detect import DetectGoal
 from ampler.study.detect import DetectOutcome, next_step
 from ampler.study.store import read_store
 from ampler.testing import SerialExecutor
-from detect_simulation import SEED, Outcome, Tally, Truth, goal_of
+from detect_simulation import PILOT, SEED, Outcome, Tally, Truth, cost_of, goal_of, oracle
+from normal_runs import normal_runs
 
-Floats = NDArray[np.float64]
-
-AVAILABLE = 4000
+ROOM = 4  # so many times the instances that are needed are there
 WHOLE = 1_000_000  # so far are the keys of whole studies from those of the others
 
 
@@ -36,18 +33,19 @@ class Difference(AssertionError):
 def simulate(truth: Truth, studies: int, *, key: int, instance_cost: float = 0.0) -> Tally:
     """Carry out so many whole studies; the same key gives the same ones."""
     tally = Tally(truth)
+    available = ROOM * (PILOT + oracle(truth, goal_of(truth, instance_cost=instance_cost)).instances)
     for number in range(studies):
         seed = int(np.random.default_rng([SEED, WHOLE + key, number]).integers(2**31))
-        tally.outcomes.append(study(truth, seed, instance_cost=instance_cost))
+        tally.outcomes.append(study(truth, seed, available=available, instance_cost=instance_cost))
     return tally
 
 
-def study(truth: Truth, seed: int, *, available: int = AVAILABLE, instance_cost: float = 0.0) -> Outcome:
+def study(truth: Truth, seed: int, *, available: int, instance_cost: float = 0.0) -> Outcome:
     """Carry out one study with the default settings, and look whether the pure decision agrees."""
     effects = truth.effects(np.random.default_rng(seed), available)
     names = tuple(f"a{place}" for place in range(len(truth.means)))
     asked = am.Study(
-        algorithms={name: _solver(effects[:, k], truth.noise[k]) for k, name in enumerate(names)},
+        algorithms={name: normal_runs(effects[:, k].tolist(), truth.noise[k]) for k, name in enumerate(names)},
         instances={f"i{place}": place for place in range(available)},
         difference="simple",
         reference=None if truth.reference is None else names[truth.reference],
@@ -61,15 +59,10 @@ def study(truth: Truth, seed: int, *, available: int = AVAILABLE, instance_cost:
         order = [instance.name for instance in asked.plan.instances]
         with read_store(path) as store:
             values = _values(store.runs(), order, names)
-    outcome = _outcome(analysis, values)
-    goal = goal_of(truth, available=available, instance_cost=instance_cost, costs=(1.0,) * len(names))
+    goal = goal_of(truth, available=available, instance_cost=instance_cost)
+    outcome = _outcome(analysis, values, goal)
     _compare(analysis, outcome, next_step(values, truth.contrasts, goal), goal.alpha)
     return outcome
-
-
-def _solver(effects: Floats, noise: float) -> Callable[[int, int], float]:
-    """An algorithm with a mean of its own on each instance and normal runs around it."""
-    return lambda place, seed: float(effects[place]) + noise * random.Random(seed).gauss(0.0, 1.0)
 
 
 def _values(runs: Runs, order: list[str], names: tuple[str, ...]) -> list[list[list[float]]]:
@@ -85,12 +78,14 @@ def _values(runs: Runs, order: list[str], names: tuple[str, ...]) -> list[list[l
     return table
 
 
-def _outcome(analysis: Analysis, values: list[list[list[float]]]) -> Outcome:
+def _outcome(analysis: Analysis, values: list[list[list[float]]], goal: DetectGoal) -> Outcome:
     course = analysis.course
     assert course is not None
     rejected = {(each.first, each.second): each.rejected for each in analysis.comparisons}
-    runs = sum(len(cell) for row in values for cell in row)
-    return Outcome(np.array([rejected[pair] for pair in analysis.pairs]), course.planned, runs, sum(course.clear))
+    found = np.array([rejected[pair] for pair in analysis.pairs])
+    runs = np.array([[len(cell) for cell in row] for row in values], dtype=float).sum(axis=0)
+    cost = cost_of(goal, course.planned, runs)
+    return Outcome(found, course.planned, int(runs.sum()), sum(course.clear), cost)
 
 
 def _compare(analysis: Analysis, outcome: Outcome, pure: object, alpha: float) -> None:

@@ -58,7 +58,7 @@ def course(plan, **values):
 
 def test_the_defaults_are_those_of_the_goal():
     rule, goal = Detect(detect=1.2), DetectGoal(1.2, stretch=0.0)  # runs are all that a study short of instances buys
-    rule = replace(rule, least=10, caution=0.6)  # which hang on the pilot and the reference if they are not said
+    rule = replace(rule, least=10, caution=0.6, slack=0.1)  # which hang on other settings if they are not said
     assert {field.name: getattr(rule, field.name) for field in fields(rule)}.items() <= {
         field.name: getattr(goal, field.name) for field in fields(goal)
     }.items()
@@ -112,6 +112,11 @@ def test_a_study_that_is_clear_after_the_pilot_ends():
 def test_few_new_instances_do_where_few_are_needed():
     _, main, _ = course(plan_of(Detect(detect=3.5)), noise=0.5)
     assert len(main.instances) == 25
+
+
+def test_who_says_what_an_instance_costs_gets_the_cheapest_plan():
+    slacks = [Detect(detect=1.2, instance_cost=cost).goal(plan_of(Detect(detect=1.2))).slack for cost in (0.0, 30.0)]
+    assert slacks == [0.1, 0.0]
 
 
 def test_all_with_all_more_instances_are_planned_than_if_every_pair_could_differ():

@@ -48,6 +48,15 @@ def usual_caution(reference: bool) -> float:
     return 0.6 if reference else 0.5
 
 
+def usual_slack(instance_cost: float) -> float:
+    """Return how much dearer than the cheapest a plan with fewer instances may be: who says what they cost wants none.
+
+    >>> usual_slack(0.0), usual_slack(50.0)
+    (0.1, 0.0)
+    """
+    return 0.0 if instance_cost else 0.1
+
+
 @dataclass(frozen=True, slots=True)
 class DetectGoal:
     """What is asked for, and how the pilot is read. The defaults were chosen by simulation."""

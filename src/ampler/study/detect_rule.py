@@ -24,6 +24,7 @@ from ampler.design.detect import (
     mean_power,
     usual_caution,
     usual_growth,
+    usual_slack,
 )
 from ampler.design.detect_words import after_pilot, at_end, before_pilot, skewness_note
 from ampler.design.pilot import PilotReport
@@ -48,7 +49,7 @@ class Detect:
     instance_cost: float = 0.0
     least: int | None = None  # new instances after the pilot; if not said, what usual_growth says
     share: float = 0.1
-    slack: float = 0.1
+    slack: float | None = None  # if not said, what usual_slack says
     floor: float = 0.15
     plausible: float = 0.9
     caution: float | None = None  # if not said, what usual_caution says
@@ -78,7 +79,11 @@ class Detect:
         """Return what is asked for of this plan."""
         asked = AnalysisSettings(**asked_by(plan.question))
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        usual = {"least": usual_growth(self.pilot), "caution": usual_caution(plan.question.reference is not None)}
+        usual = {
+            "least": usual_growth(self.pilot),
+            "caution": usual_caution(plan.question.reference is not None),
+            "slack": usual_slack(self.instance_cost),
+        }
         return DetectGoal(
             **own | {name: value for name, value in usual.items() if own[name] is None},
             power=asked.power,

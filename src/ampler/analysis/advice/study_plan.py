@@ -24,6 +24,7 @@ from ampler.design.detect import (
     mean_power,
     plan_after_pilot,
     usual_caution,
+    usual_slack,
 )
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts
@@ -106,6 +107,7 @@ def goal_of(
         costs=costs,
         available=available,
         caution=usual_caution(settings.reference is not None),
+        slack=usual_slack(instance_cost),
         fresh=True,
     )
 

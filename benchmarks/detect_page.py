@@ -1,0 +1,349 @@
+"""Studies that find their own size as a page of the documentation: what was simulated, tables, and what is not reached.
+
+Run: python benchmarks/detect_page.py PART ..., the parts being cells, whole, pilots, costly, leavers, paper=RUNS.CSV.
+What they give is kept in docs/benchmarks/detect.csv, from which docs/benchmarks/detect.md is written.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, astuple, dataclass, fields
+from functools import partial
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+import detect_paper
+import detect_studies
+from detect_simulation import CELLS, Family, Tally, Truth, equal, goal_of, oracle, paper_like, simulate
+
+FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
+PURE = {1: 8000, 5: 3000, 21: 1200, "all": 2400}  # studies without a difference; half as many with
+WHOLE_RUNS = 40_000  # of the whole studies of a cell, about
+PILOTED: tuple[tuple[Family, float, float], ...] = (
+    *((1, spread, noise) for spread, noise in ((0.7, 0.3), (1.5, 0.3), (3.0, 0.3), (3.0, 2.0))),
+    *((5, spread, 0.3) for spread in (0.7, 3.0)),
+)
+NAMES: dict[Family, str] = {1: "1", 5: "5", 21: "21", "all": "10 (A = 5, all with all)"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came out of the studies of one cell."""
+
+    part: str
+    family: str
+    spread: float  # τ/δ
+    noise: float  # sd of a run over τ
+    pilot: int
+    instance_cost: float
+    dear: float  # cost of a run of the first algorithm
+    null_studies: int
+    error: float
+    error_se: float
+    studies: int
+    power: float
+    power_se: float
+    least_power: float
+    instances: float
+    low: float
+    high: float
+    cost: float
+    cost_se: float
+    early: float
+    best_instances: int  # the oracle's
+    best_cost: float
+
+
+def row(part: str, family: str, cell: tuple[float, float], null: Tally, real: Tally, **said: float) -> Row:
+    """Count the studies of a cell, without a difference and with."""
+    best = oracle(real.truth, goal_of(real.truth, **_settings(real.truth, **said)))
+    costs = [each.cost for each in real.outcomes]
+    return Row(
+        part,
+        family,
+        *cell,
+        pilot=int(said.get("pilot", 20)),
+        instance_cost=said.get("instance_cost", 0.0),
+        dear=said.get("dear", 1.0),
+        null_studies=len(null.outcomes),
+        error=null.errors[0],
+        error_se=null.errors[1],
+        studies=len(real.outcomes),
+        power=real.power,
+        power_se=real.power_error,
+        least_power=real.least_power,
+        **dict(zip(("instances", "low", "high"), real.instances, strict=True)),
+        cost=float(np.mean(costs)),
+        cost_se=float(np.std(costs, ddof=1) / np.sqrt(len(costs))),
+        early=real.early,
+        best_instances=best.instances,
+        best_cost=best.cost,
+    )
+
+
+def _settings(truth: Truth, **said: float) -> dict[str, object]:
+    """What a goal is told: a dear algorithm is the first."""
+    given: dict[str, object] = {name: value for name, value in said.items() if name != "dear"}
+    if "dear" in said:
+        given["costs"] = (said["dear"], *(1.0,) * (len(truth.means) - 1))
+    return given
+
+
+def counted(part: str, cell: tuple[Family, float, float], key: int, share: float = 1.0, **said: float) -> Row:
+    """Simulate a cell by means and variances alone."""
+    family, spread, noise = cell
+    number = int(PURE.get(family, 2000) * share)
+    null, real = equal(family, spread, noise), equal(family, spread, noise, 1.0)
+    goal = goal_of(null, **_settings(null, **said))
+    tallies = simulate(null, number, key=2 * key, goal=goal), simulate(real, number // 2, key=2 * key + 1, goal=goal)
+    return row(part, NAMES[family], (spread, noise), *tallies, **said)
+
+
+def cells() -> Iterator[Row]:
+    for key, cell in enumerate(CELLS):
+        yield counted("cells", cell, key)
+
+
+def whole() -> Iterator[Row]:
+    """Whole studies of every cell, as many as the processor allows."""
+    for key, (family, spread, noise) in enumerate(CELLS):
+        null, real = equal(family, spread, noise), equal(family, spread, noise, 1.0)
+        number = min(60, max(4, int(WHOLE_RUNS / oracle(real, goal_of(real)).cost)))
+        made = (
+            detect_studies.simulate(null, number, key=2 * key),
+            detect_studies.simulate(real, number, key=2 * key + 1),
+        )
+        yield row("whole", NAMES[family], (spread, noise), *made)
+
+
+def pilots() -> Iterator[Row]:
+    """Pilots of other sizes."""
+    for place, pilot in enumerate((10, 15, 20, 30)):
+        for key, cell in enumerate(
+            ((1, 0.7, 0.3), (1, 1.5, 0.3), (1, 3.0, 0.3), (1, 3.0, 2.0), (5, 0.7, 0.3), (5, 3.0, 0.3))
+        ):
+            yield counted("pilots", cell, 2000 + 10 * place + key, 0.5, pilot=pilot)
+
+
+def costly() -> Iterator[Row]:
+    """Instances that cost as much as many runs, and an algorithm whose runs are dear."""
+    key = 3000
+    for family in (1, 5, "all"):
+        for spread, noise in ((0.7, 2.0), (1.5, 0.3), (1.5, 2.0), (3.0, 2.0)):
+            for said in ({"instance_cost": 20.0}, {"instance_cost": 100.0}, {"dear": 10.0}):
+                key += 1
+                yield counted("costly", (family, spread, noise), key, 0.4, **said)
+
+
+def leavers() -> Iterator[Row]:
+    """Ten equal to the reference, five at δ, six far away, which leave after the pilot."""
+    truth = paper_like()
+    tally = simulate(truth, 1500, key=1000)
+    real = Tally(truth, tally.outcomes)
+    yield row("leavers", "21, six far away", (1.4, 0.7), tally, real)
+
+
+def paper(path: str) -> Iterator[Row]:
+    """The paper's first experiment; the errors are not counted there."""
+    experiment = detect_paper.read(path)
+    for available in (3000, 57):
+        done = detect_paper.studies(experiment, available, 1600)
+        runs, found = [float(each.runs) for each in done], [each.found for each in done]
+        (cost, cost_se), (power, power_se) = map(detect_paper.mean_and_error, (runs, found))
+        sizes = [each.instances for each in done]
+        yield Row(
+            "paper",
+            "as many as needed" if available > 57 else "57",
+            *(float("nan"),) * 2,
+            20, 0.0, 1.0, 0, float("nan"), float("nan"), len(done), power, power_se, float("nan"),
+            float(np.mean(sizes)), *np.percentile(sizes, [10, 90]).tolist(), cost, cost_se,
+            float(np.mean([each.left for each in done])), 57, float(experiment.runs),
+        )  # fmt: skip
+
+
+PARTS: dict[str, Callable[[], Iterator[Row]]] = {
+    "cells": cells,
+    "whole": whole,
+    "pilots": pilots,
+    "costly": costly,
+    "leavers": leavers,
+}
+
+
+# the file ---------------------------------------------------------------------------------------------------------
+
+
+def kept() -> list[Row]:
+    path = FOLDER / "detect.csv"
+    if not path.exists():
+        return []
+    kinds = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Row)}
+    with path.open(newline="") as file:
+        return [Row(**{name: kinds[name](text) for name, text in line.items()}) for line in csv.DictReader(file)]
+
+
+def keep(rows: Iterable[Row]) -> None:
+    with (FOLDER / "detect.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([field.name for field in fields(Row)])
+        writer.writerows([_short(value) for value in astuple(each)] for each in rows)
+
+
+def _short(value: object) -> object:
+    return f"{value:.5g}" if isinstance(value, float) else value
+
+
+# the page ---------------------------------------------------------------------------------------------------------
+
+INTRODUCTION = """# Studies that find their own size
+
+What `detect` does where the truth is known. Differences are normal, settings are the defaults, a mean power of 0.80 is
+asked for. τ is the standard deviation of a difference between instances, δ is `detect`, noise the standard deviation of
+a run. The error is the chance of any false claim when no algorithm differs, the power the share found when all differ
+from the reference by δ (all with all: one algorithm of five differs from the others), the least power that of the
+difference found least often. The oracle knows τ and the noise beforehand, takes the cheapest plan with at least 5 runs
+that has the power, and tests once, at the full level; *ratio* is over it, in instances and in runs (with costs: in
+cost). ± is a standard error. Seeds were fixed before the first look. This page is written by
+`python benchmarks/detect_page.py` from `detect.csv`.
+"""
+ABOUT = {
+    "cells": """## Every cell
+
+The decision after the pilot and the tests at the end of the product, on means and variances of runs that are drawn
+(`benchmarks/detect_simulation.py`).
+""",
+    "whole": """## Whole studies
+
+The same cells by whole studies through `am.Study(...).run(path)` (`benchmarks/detect_studies.py`): every run is made, a
+study file is written, read and analysed. Each of them decided and claimed what the pure decision does on its values;
+the script ends otherwise. Few in a cell, as a study of 1,000 instances has 100,000 runs: the last lines count them
+together.
+""",
+    "pilots": """## Other pilots
+
+A pilot of 20 instances is dear where fewer are needed. `pilot = 10` under `[rule]` costs less there, and more
+where many are needed, as the spread is known less well.
+""",
+    "costly": """## Instances or runs that cost
+
+With `instance-cost` fewer instances get more runs. How much of the variation is noise is known from the pilot alone, so
+the price over one who knows it is higher. In the last rows of each block a run of the first algorithm costs ten times
+one of the others.
+""",
+    "leavers": """## With algorithms that leave early
+
+Ten equal to the reference, five at δ, six far away.
+""",
+    "paper": """## The paper's first experiment again
+
+Instances drawn from the 57 of the first experiment of Campelo & Wanner (2019), δ = 2.64 %, the difference it finds with
+mean power 0.80 over the 15 comparisons that are close; power counted (`benchmarks/detect_paper.py`).
+""",
+}
+
+
+def page(rows: list[Row]) -> str:
+    blocks = [INTRODUCTION, missed(rows)]
+    for part, about in ABOUT.items():
+        of = [each for each in rows if each.part == part]
+        if of:
+            blocks.append("\n".join([about, *TABLES.get(part, table)(of), ""]))
+    return "\n".join(blocks).rstrip() + "\n"
+
+
+def missed(rows: list[Row]) -> str:
+    """Say which of the promises are not kept in which cells."""
+    main = [each for each in rows if each.part == "cells"]
+    wrong = [each for each in main if each.error > 0.05 + 3 * np.sqrt(0.05 * 0.95 / each.null_studies)]
+    weak = [each for each in main if each.power < 0.78]
+    large = [each for each in main if each.best_instances >= 20 and each.instances / each.best_instances > 1.25]
+    small = [each.instances / each.best_instances for each in main if each.best_instances < 20]
+    lines = [
+        f"* error above 0.05 by more than three standard errors: {_listed(wrong)};",
+        f"* mean power below 0.78: {_listed(weak)};",
+        f"* more than 1.25 times the oracle's instances where it needs 20 or more: {_listed(large)};",
+        f"* where the oracle needs fewer than 20, a study takes {min(small):.1f} to {max(small):.1f} times as many.",
+    ]
+    return "\n".join(["## What is not reached", "", *lines, ""])
+
+
+def _listed(rows: list[Row]) -> str:
+    return "; ".join(f"K = {each.family}, τ/δ = {each.spread:g}, noise {each.noise:g}" for each in rows) or "nowhere"
+
+
+def table(rows: list[Row], more: Callable[[Row], str] = lambda row: "", heading: str = "") -> Iterator[str]:
+    yield (f"| K | τ/δ | noise/τ |{heading} error | power | least | instances (10–90 %) | oracle's | ratio | of runs |")
+    yield f"|{'---|' * (10 + heading.count('|'))}"
+    for each in rows:
+        yield (
+            f"| {each.family} | {each.spread:g} | {each.noise:g} |{more(each)} {each.error:.3f} ± {each.error_se:.3f} |"
+            f" {each.power:.3f} ± {each.power_se:.3f} | {each.least_power:.2f} |"
+            f" {each.instances:.0f} ({each.low:.0f}–{each.high:.0f}) | {each.best_instances} |"
+            f" {each.instances / each.best_instances:.2f} | {each.cost / each.best_cost:.2f} |"
+        )
+
+
+def whole_table(rows: list[Row]) -> Iterator[str]:
+    yield from table(rows, lambda each: f" {each.null_studies + each.studies} |", " studies |")
+    yield ""
+    for family in dict.fromkeys(each.family for each in rows):
+        of = [each for each in rows if each.family == family]
+        nulls, reals = sum(each.null_studies for each in of), sum(each.studies for each in of)
+        error = sum(each.error * each.null_studies for each in of) / nulls
+        power = sum(each.power * each.studies for each in of) / reals
+        deviation = np.sqrt(max(error * (1 - error), 0.01) / nulls)
+        yield f"K = {family}: error {error:.3f} ± {deviation:.3f} in {nulls} studies, power {power:.3f} in {reals}."
+        yield ""
+
+
+def paper_table(rows: list[Row]) -> Iterator[str]:
+    yield "| instances | used | runs, of those that `se = 0.05` took | power over the 15 | studies |"
+    yield "|---|---|---|---|---|"
+    for each in rows:
+        ratio, error = each.cost / each.best_cost, each.cost_se / each.best_cost
+        runs, power = f"{ratio:.3f} ± {error:.3f}", f"{each.power:.3f} ± {each.power_se:.3f}"
+        yield f"| {each.family} | {each.instances:.0f} | {runs} | {power} | {each.studies} |"
+
+
+def leavers_table(rows: list[Row]) -> Iterator[str]:
+    for each in rows:
+        yield (
+            f"Error {each.error:.3f} ± {each.error_se:.3f} in {each.null_studies} studies, power {each.power:.2f},"
+            f" {each.early:.1f} of 21 clear after the pilot."
+        )
+
+
+TABLES: dict[str, Callable[[list[Row]], Iterator[str]]] = {
+    "whole": whole_table,
+    "pilots": partial(table, more=lambda each: f" {each.pilot} |", heading=" pilot |"),
+    "costly": partial(
+        table,
+        more=lambda each: f" {each.instance_cost:g} | {each.dear:g} |",
+        heading=" instance-cost | cost of the first |",
+    ),
+    "leavers": leavers_table,
+    "paper": paper_table,
+}
+
+
+def main() -> None:
+    rows = kept()
+    for word in sys.argv[1:]:
+        part, _, path = word.partition("=")
+        began, new = process_time(), []
+        for each in paper(path) if part == "paper" else PARTS[part]():
+            new.append(each)
+            print(asdict(each), flush=True)
+        rows = [each for each in rows if each.part != part] + new
+        keep(rows)
+        print(f"{part}: {process_time() - began:.0f} seconds of processor time", flush=True)
+    keep(rows)
+    (FOLDER / "detect.md").write_text(page(kept()))
+
+
+if __name__ == "__main__":
+    main()

@@ -21,8 +21,8 @@ import detect_studies
 from detect_simulation import CELLS, Family, Tally, Truth, equal, goal_of, oracle, paper_like, simulate
 
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
-PURE = {1: 8000, 5: 3000, 21: 1200, "all": 2400}  # studies without a difference; half as many with
-WHOLE_RUNS = 40_000  # of the whole studies of a cell, about
+PURE = {1: 2000, 5: 800, 21: 300, "all": 600}  # studies without a difference; half as many with
+WHOLE_RUNS = 8_000  # of the whole studies of a cell, about
 PILOTED: tuple[tuple[Family, float, float], ...] = (
     *((1, spread, noise) for spread, noise in ((0.7, 0.3), (1.5, 0.3), (3.0, 0.3), (3.0, 2.0))),
     *((5, spread, 0.3) for spread in (0.7, 3.0)),
@@ -112,7 +112,7 @@ def whole() -> Iterator[Row]:
     """Whole studies of every cell, as many as the processor allows."""
     for key, (family, spread, noise) in enumerate(CELLS):
         null, real = equal(family, spread, noise), equal(family, spread, noise, 1.0)
-        number = min(60, max(4, int(WHOLE_RUNS / oracle(real, goal_of(real)).cost)))
+        number = min(25, max(2, int(WHOLE_RUNS / oracle(real, goal_of(real)).cost)))
         made = (
             detect_studies.simulate(null, number, key=2 * key),
             detect_studies.simulate(real, number, key=2 * key + 1),
@@ -142,7 +142,7 @@ def costly() -> Iterator[Row]:
 def leavers() -> Iterator[Row]:
     """Ten equal to the reference, five at δ, six far away, which leave after the pilot."""
     truth = paper_like()
-    tally = simulate(truth, 1500, key=1000)
+    tally = simulate(truth, 600, key=1000)
     real = Tally(truth, tally.outcomes)
     yield row("leavers", "21, six far away", (1.4, 0.7), tally, real)
 
@@ -151,7 +151,7 @@ def paper(path: str) -> Iterator[Row]:
     """The paper's first experiment; the errors are not counted there."""
     experiment = detect_paper.read(path)
     for available in (3000, 57):
-        done = detect_paper.studies(experiment, available, 1600)
+        done = detect_paper.studies(experiment, available, 800)
         runs, found = [float(each.runs) for each in done], [each.found for each in done]
         (cost, cost_se), (power, power_se) = map(detect_paper.mean_and_error, (runs, found))
         sizes = [each.instances for each in done]
@@ -207,8 +207,8 @@ a run. The error is the chance of any false claim when no algorithm differs, the
 from the reference by δ (all with all: one algorithm of five differs from the others), the least power that of the
 difference found least often. The oracle knows τ and the noise beforehand, takes the cheapest plan with at least 5 runs
 that has the power, and tests once, at the full level; *ratio* is over it, in instances and in runs (with costs: in
-cost). ± is a standard error. Seeds were fixed before the first look. This page is written by
-`python benchmarks/detect_page.py` from `detect.csv`.
+cost). ± is a standard error; studies are those without and with a difference. Seeds were fixed before the first look.
+This page is written by `python benchmarks/detect_page.py` from `detect.csv`.
 """
 ABOUT = {
     "cells": """## Every cell
@@ -284,11 +284,12 @@ def table(rows: list[Row], more: Callable[[Row], str] = lambda row: "", heading:
             f" {each.power:.3f} ± {each.power_se:.3f} | {each.least_power:.2f} |"
             f" {each.instances:.0f} ({each.low:.0f}–{each.high:.0f}) | {each.best_instances} |"
             f" {each.instances / each.best_instances:.2f} | {each.cost / each.best_cost:.2f} |"
+            f" {each.null_studies:,} + {each.studies:,} |"
         )
 
 
 def whole_table(rows: list[Row]) -> Iterator[str]:
-    yield from table(rows, lambda each: f" {each.null_studies + each.studies} |", " studies |")
+    yield from table(rows)
     yield ""
     for family in dict.fromkeys(each.family for each in rows):
         of = [each for each in rows if each.family == family]

@@ -10,6 +10,8 @@ In reading order:
 * `shelf`: the study files that were named, and no others
 * `home`: the first page, three doors
 * `study_page`: the given studies, and one study live; `study_charts`: its pictures; `live`: one look for all who watch
+* `results_page`: what may be concluded, in five views; `asked_analysis`: its state; `analysed`: analyses that are kept;
+  `downloads`: what can be taken along; `drawn`: figures, one at a time
 * `instance_page`: one instance of a study; `instance_charts`: its pictures
 * `query`: what an address asks for
 * `calculator`: how many instances; `asked_design`: its state; `design_charts`, on the frame of `charts`: its pictures

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HERE = files("ampler.app.web")
 LONGEST = 1000  # characters of a sentence about what went wrong; names that it quotes may be endless
 DOORS = (("plan", "/design", "Plan"), ("studies", "/studies", "Studies"))
+REPORTS = "report/"  # how the names of templates begin that are the report's
 NEXT_STEPS = {
     "/design": ("Begin again with the paper's design", "/design"),
     "/study": ("See the studies", "/studies"),
@@ -48,6 +49,11 @@ def templates() -> Environment:
 
 
 def _template(name: str) -> str:
+    """One of our own, or a part that reports have, too."""
+    if name.startswith(REPORTS):
+        from ampler.report.forest_html import template_text
+
+        return template_text(name.removeprefix(REPORTS))
     return HERE.joinpath("templates", name).read_text(encoding="utf-8")
 
 

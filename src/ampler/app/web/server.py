@@ -11,11 +11,13 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from ampler.app.web.analysed import Analyses
 from ampler.app.web.calculator import calculator, redrawn
 from ampler.app.web.home import home
 from ampler.app.web.instance_page import instance_page
 from ampler.app.web.live import LiveStudies
 from ampler.app.web.pages import PROBLEMS
+from ampler.app.web.results_page import study_download, study_results
 from ampler.app.web.security import Doorkeeper, own_names
 from ampler.app.web.shelf import Shelf, shelf_of
 from ampler.app.web.static_files import static_file
@@ -30,6 +32,8 @@ ROUTES = (
     Route("/study/{name}", study_page),
     Route("/study/{name}/live", study_changes),
     Route("/study/{name}/instance/{place:int}", instance_page),
+    Route("/study/{name}/results", study_results),
+    Route("/study/{name}/results/{file}", study_download),
     Route("/static/{name}", static_file),
 )
 PATIENCE = 2  # seconds that answers under way have when the server ends
@@ -44,6 +48,7 @@ def pages_over(shelf: Shelf) -> Starlette:
     """Return the pages alone."""
     app = Starlette(routes=ROUTES, exception_handlers=PROBLEMS)
     app.state.shelf = shelf
+    app.state.analyses = Analyses()
     app.state.live = LiveStudies(shelf.studies)
     return app
 

@@ -8,8 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ampler.app.web.pages import HERE, NotThere
+from ampler.report.forest_html import components_css
 from ampler.report.look import tokens_css
 
+MADE = {"tokens.css": tokens_css, "components.css": components_css}  # that report and figures share
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
@@ -22,11 +24,12 @@ def static_file(request: Request) -> Response:
 @cache
 def known_files() -> frozenset[str]:
     """Return the names of all that can be asked for."""
-    return frozenset({"tokens.css", *(file.name for file in HERE.joinpath("static").iterdir())})
+    return frozenset({*MADE, *(file.name for file in HERE.joinpath("static").iterdir())})
 
 
 def _content(name: str) -> tuple[str, str]:
     if name not in known_files():
         raise NotThere("pages have no file of this name")
     kind = KINDS[name.rpartition(".")[2]]
-    return (tokens_css() if name == "tokens.css" else HERE.joinpath("static", name).read_text("utf-8")), kind
+    made = MADE.get(name)
+    return (HERE.joinpath("static", name).read_text("utf-8") if made is None else made()), kind

@@ -32,7 +32,7 @@ async function ask() {
     const title = headline.querySelector("h1");
     document.title = `${title.textContent} · ampler`;
   } catch {
-    if (mine === asked) headline.innerHTML = '<h1>The server does not answer.</h1><p class="lead">Start it again with <code>ampler serve</code>; then move a slider.</p>';
+    if (mine === asked) headline.innerHTML = '<h1>The server does not answer.</h1><p class="sub">Start it again with <code>ampler serve</code>; then move a slider.</p>';
   } finally {
     clearTimeout(slow);
     if (mine === asked) answer.classList.remove("waiting");

@@ -1,0 +1,251 @@
+"""Results, alive: the answer and its rows, one pair, groups, probabilities, and all of it to take along."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ampler.app.web.analysed import ResultsSource, choices_made
+from ampler.app.web.asked_analysis import COLUMNS, AskedAnalysis, asked_analysis, typed_analysis
+from ampler.app.web.calculator import TESTS
+from ampler.app.web.downloads import FIGURE_KINDS, TEXTS, download
+from ampler.app.web.drawn import pictures
+from ampler.app.web.pages import page
+from ampler.app.web.query import whole
+from ampler.core.choices import Alternative, Better, Difference, Test
+from ampler.core.errors import AmplerError
+from ampler.core.wording import count, listed
+from ampler.report.subject import Subject
+
+if TYPE_CHECKING:
+    from ampler.analysis import Analysis
+    from ampler.report.drawings import Drawing
+
+VIEWS = {
+    "findings": "Findings",
+    "pair": "One pair",
+    "groups": "Groups",
+    "probable": "How probable",
+    "take": "Take it along",
+}
+STATISTICS = ("mean", "median", "trimmed-mean", "rate")
+MOST_PAIRS = 500  # in the list to choose from
+SHOWN_SENTENCES = 12
+MOST_FEATURES = 4  # by which groups are drawn
+
+
+def study_results(request: Request) -> Response:
+    """Show the results of a study as far as it is."""
+    return results_view(request, study_source(request))
+
+
+def study_download(request: Request) -> Response:
+    """Return a file made from the results of a study."""
+    return download(request, study_source(request))
+
+
+def study_source(request: Request) -> ResultsSource:
+    """Return the study that an address speaks of, as results."""
+    study = request.app.state.shelf.find(request.path_params["name"])
+    request.app.state.live.of(study)  # it must still be there
+    home, back = f"/study/{study.name}/results", (study.name, f"/study/{study.name}")
+    return ResultsSource(study.path, home, study.path.name, study.name, back, is_study=True)
+
+
+def results_view(request: Request, source: ResultsSource) -> Response:
+    """Show results in the view that was asked for; what cannot be analysed keeps its form and says why."""
+    words = dict(request.query_params)
+    view = words.get("view", "findings")
+    view = view if view in VIEWS else "findings"
+    try:
+        asked = asked_analysis(words)
+        subject = request.app.state.analyses.of(source, asked)
+        shown = SHOWN[view](subject, asked, source, words)
+    except AmplerError as problem:
+        return _without_answer(source, words, problem)
+    frame = _frame(source, words, view, asked, subject.analysis)
+    return page(f"results_{view}.html", **frame, **shown, chosen=_exploring(subject, asked))
+
+
+def _without_answer(source: ResultsSource, words: dict[str, str], problem: Exception) -> Response:
+    sentence = str(problem)
+    frame = _frame(source, words, "findings", None, None)
+    told = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+    return page("results_none.html", status=422, problem=told, chosen="", **frame)
+
+
+def _frame(
+    source: ResultsSource, words: dict[str, str], view: str, asked: AskedAnalysis | None, analysis: Analysis | None
+) -> dict[str, Any]:
+    """What stands around every view: the way here, the views, and the form."""
+    facts = [] if analysis is None else _facts(analysis)
+    links = [(key, name, asked.at(source.home, view=key) if asked else "") for key, name in VIEWS.items()]
+    settings = None if analysis is None else analysis.settings
+    return {
+        "here": "studies" if source.is_study else "results",
+        "source": source,
+        "view": view,
+        "links": links if asked is not None else [],
+        "facts": facts,
+        "form": typed_analysis(words),
+        "columns": {name: words[name] for name in COLUMNS if words.get(name)},
+        "settings": settings,
+        "choices": {
+            "difference": get_args(Difference),
+            "better": get_args(Better),
+            "test": [(name, TESTS[name]) for name in get_args(Test)],
+            "alternative": get_args(Alternative),
+            "statistic": STATISTICS,
+            "reference": () if analysis is None else [each.algorithm for each in analysis.algorithms],
+        },
+    }
+
+
+def _facts(analysis: Analysis) -> list[str]:
+    numbers = ((analysis.instances, "instance"), (len(analysis.algorithms), "algorithm"), (analysis.runs, "run"))
+    return [count(number, noun) for number, noun in numbers]
+
+
+def _exploring(subject: Subject, asked: AskedAnalysis) -> str:
+    """The warning for who chooses otherwise than planned."""
+    changed = choices_made(subject, asked)
+    if subject.origin is None or not changed:
+        return ""
+    named = listed((name.replace("_", " ") for name in changed), 5)
+    return (
+        f"You chose otherwise than the study planned ({named}). Choosing after looking is exploring: good for ideas,"
+        " but p-values and levels no longer mean what they say. For claims, use what was planned."
+    )
+
+
+# the views --------------------------------------------------------------------------------------------------------
+
+View = Callable[[Subject, AskedAnalysis, ResultsSource, dict[str, str]], dict[str, Any]]
+
+
+def _findings(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    from ampler.analysis.answer import finding_sentence, power_sentence
+    from ampler.analysis.cautions import gravity, ranked
+    from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
+    from ampler.report import tables
+    from ampler.report.forest import forest_of
+    from ampler.report.forest_html import forest_html
+    from ampler.report.html import LEVELS, MINDED, Mind, unbroken
+
+    analysis = subject.analysis
+    minded = [Mind(LEVELS[gravity(each.kind)], gravity(each.kind), each.sentence) for each in ranked(analysis.warnings)]
+    pairs = [(each.first, each.second) for each in analysis.comparisons]
+    return {
+        "answer": unbroken(finding_sentence(analysis)),
+        "power": unbroken(power_sentence(analysis)),
+        "forest": Markup(forest_html(forest_of(analysis))),
+        "gravest": minded[:MINDED],
+        "lighter": minded[MINDED:],
+        "headline": headline(analysis),
+        "verdicts": list(verdict_sentences(analysis, most=SHOWN_SENTENCES)),
+        "course": list(course_sentences(analysis)),
+        "together": together(analysis),
+        "comparisons": tables.comparisons_table(analysis),
+        "algorithms": tables.algorithms_table(analysis),
+        "accuracy": tables.accuracy_table(analysis),
+        "pairs": [
+            (f"{first} and {second}", asked.at(source.home, view="pair", pair=place))
+            for place, (first, second) in enumerate(pairs[:MOST_PAIRS], start=1)
+        ],
+    }
+
+
+def _pair(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    analysis = subject.analysis
+    places = range(1, len(analysis.comparisons) + 1)
+    place = whole(words, "pair", 1, least=1, most=len(places)) or 1
+    each = analysis.comparisons[place - 1]
+    drawn = [] if analysis.single is not None else pictures(lambda: _pair_drawings(analysis, each.first, each.second))
+    return {
+        "place": place,
+        "pair": each,
+        "pairs": [(n, f"{analysis.comparisons[n - 1].first} and {analysis.comparisons[n - 1].second}") for n in places],
+        "pictures": drawn,
+        "rows": _instance_rows(analysis, each.first, each.second),
+    }
+
+
+def _pair_drawings(analysis: Analysis, first: str, second: str) -> Iterator[Drawing]:
+    """The differences of a pair on every instance, and their quantiles beside those of a normal distribution."""
+    from ampler.report import figures as plots
+    from ampler.report.drawings import Drawing
+
+    name = f"{first} − {second}"
+    data = plots.pair_differences_data(analysis, first, second)
+    caption = "The difference on each instance, with its standard error where runs tell it."
+    yield Drawing("pair", "pair", caption, f"Differences of {name} on each instance", plots.draw_pair_differences(data))
+    quantiles = plots.quantiles_data(analysis, first, second)
+    caption = "Quantiles of the differences beside those of a normal distribution: on the line they are normal."
+    yield Drawing("quantiles", "pair", caption, f"Normal quantiles of {name}", plots.draw_quantiles(quantiles))
+
+
+def _instance_rows(analysis: Analysis, first: str, second: str) -> list[tuple[str, float, str]]:
+    """The differences of a pair, instance by instance, in their unit."""
+    from ampler.analysis.units import as_shown
+    from ampler.core.wording import digits
+
+    if analysis.single is not None:
+        return []
+    values = analysis.differences[:, analysis.pairs.index((first, second))].tolist()
+    unit = " %" if analysis.settings.difference == "percent" else ""
+    shown = [as_shown(value, analysis.settings) for value in values]
+    named = zip((row.instance for row in analysis.accuracy), shown, strict=True)
+    return [(name, value, f"{digits(value)}{unit}") for name, value in named if not math.isnan(value)]
+
+
+def _groups(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    from ampler.report import tables
+
+    analysis = subject.analysis
+    drawn = pictures(lambda: _group_drawings(analysis), kind="wide") if analysis.subgroups else []
+    return {"tables": list(tables.exploratory_tables(analysis)), "pictures": drawn, "grouped": bool(analysis.subgroups)}
+
+
+def _group_drawings(analysis: Analysis) -> Iterator[Drawing]:
+    from ampler.report import figures as plots
+    from ampler.report.drawings import Drawing
+
+    features = dict.fromkeys(group.feature for group in analysis.subgroups)
+    for number, feature in enumerate(list(features)[:MOST_FEATURES]):
+        ax = plots.draw_subgroups(plots.subgroups_data(analysis, feature=feature))
+        yield Drawing(f"group-{number}", "groups", f"The differences by {feature}.", f"Differences by {feature}", ax)
+
+
+def _probable(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    from ampler.report.bayes import probable_tables, probable_words
+
+    analysis = subject.analysis
+    found = {table.name: table for table in probable_tables(analysis)}
+    return {"probable": probable_words(analysis), "tables": found}
+
+
+def _take(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    from ampler.report.methods import methods, plain_paragraph
+
+    return {
+        "texts": [(name, what, asked.at(f"{source.home}/{name}")) for name, (what, _) in TEXTS.items()],
+        "figure_files": [(kind, asked.at(f"{source.home}/figures.{kind}.zip")) for kind in FIGURE_KINDS],
+        "command": asked.command("report", source.file),
+        "analyse": asked.command("analyse", source.file),
+        "paragraph": plain_paragraph(methods(subject)),
+    }
+
+
+SHOWN: dict[str, View] = {
+    "findings": _findings,
+    "pair": _pair,
+    "groups": _groups,
+    "probable": _probable,
+    "take": _take,
+}

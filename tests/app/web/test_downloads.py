@@ -1,0 +1,62 @@
+"""What the browser gives is what the command line writes, byte for byte."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from ampler.app.web.downloads import TEXTS, as_file, download
+
+
+@pytest.mark.parametrize("words", [[], ["--test", "wilcoxon", "--margin", "0.2"]])
+@pytest.mark.parametrize("kind", ["html", "tex", "md"])
+def test_a_report_is_the_one_of_the_command_line(browse, study, shell, tmp_path, kind, words):
+    if kind == "html" and words:
+        pytest.skip("one page is enough: it takes its time")
+    query = "&".join(f"{name.strip('-')}={value}" for name, value in zip(words[::2], words[1::2], strict=True))
+    shell("report", study, "-o", tmp_path / f"x.{kind}", *words)
+
+    reply = browse(study).get(f"/study/small/results/report.{kind}?{query}")
+
+    assert reply.status == 200
+    assert reply.body == (tmp_path / f"x.{kind}").read_bytes()
+    assert reply.headers["content-disposition"] == f'attachment; filename="report.{kind}"'
+
+
+@pytest.mark.parametrize(("name", "option"), [("comparisons.csv", "--csv"), ("comparisons.tex", "--latex")])
+def test_a_table_is_the_one_of_the_command_line(browse, study, shell, name, option):
+    printed = shell("analyse", study, option, "--test", "sign").out
+
+    assert browse(study).get(f"/study/small/results/{name}?test=sign").text == printed
+
+
+def test_figures_are_those_of_the_command_line(browse, study, shell, tmp_path):
+    browser = browse(study)
+    for kind in ("svg", "pdf"):
+        folder = tmp_path / kind
+        shell("report", study, "-o", tmp_path / "x.md", "--figures", folder, "--figure-format", kind)
+        packed = zipfile.ZipFile(io.BytesIO(browser.get(f"/study/small/results/figures.{kind}.zip").body))
+        assert {name: packed.read(name) for name in packed.namelist()} == {
+            path.name: path.read_bytes() for path in folder.iterdir()
+        }
+    assert browser.get("/study/small/results/intervals.svg").body == (tmp_path / "svg" / "intervals.svg").read_bytes()
+
+
+def test_the_methods_paragraph_is_in_the_report(browse, study):
+    browser = browse(study)
+    paragraph = browser.get("/study/small/results/methods.txt").text.strip()
+
+    assert len(paragraph) > 200
+    assert paragraph.split(".")[0] in browser.get("/study/small/results?view=take").words.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("name", ["nothing.csv", "figures.exe.zip", "nothing.svg", "report.html%00", "..%2fsmall.db"])
+def test_what_is_not_there_is_told(browse, study, name):
+    assert browse(study).get(f"/study/small/results/{name}").status == 404
+
+
+def test_every_text_is_a_download():
+    assert all(as_file(name, b"").headers["content-disposition"] for name in TEXTS)
+    assert callable(download)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ampler.app.web.results_page import VIEWS
+from ampler.study.store import open_store
+from ampler.testing import contract_plan
+
+
+@pytest.fixture
+def results(browse, study):
+    browser = browse(study)
+    return lambda query="": browser.get(f"/study/small/results?{query}")
+
+
+def test_the_answer_comes_first(results):
+    reply = results()
+
+    assert reply.status == 200
+    title = re.search("<h1>(.*?)</h1>", reply.text, re.DOTALL)[1]
+    assert "plain" in title
+    assert 'class="forest"' in reply.text
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_a_page_with_names_escaped(results, view):
+    reply = results(f"view={view}&margin=0.2")
+
+    assert reply.status == 200
+    assert "<i>odd" not in reply.text
+    assert "&lt;i&gt;odd" in reply.text
+
+
+def test_choosing_after_looking_is_called_exploring(results):
+    assert "Choosing after looking is exploring" not in results("test=t").words
+    reply = results("test=wilcoxon&difference=log-ratio")
+    assert "Choosing after looking is exploring" in reply.words
+    assert "(difference, test)" in reply.words
+
+
+def test_a_pair_shows_its_instances_and_its_quantiles(results):
+    reply = results("view=pair&pair=2")
+
+    assert reply.text.count("<figure") == 2
+    assert "Normal quantiles" in reply.text
+    assert reply.text.count("<tr>") >= 6
+    assert results("view=pair&pair=99").status == 422
+
+
+def test_probabilities_want_a_margin(results):
+    assert "too small to matter" in results("view=probable").words
+    assert "The same by other models" in results("view=probable&margin=0.2").words
+
+
+def test_what_cannot_be_analysed_keeps_the_form_and_says_why(results):
+    reply = results("reference=<b>nobody")
+
+    assert reply.status == 422
+    assert "Nothing can be concluded yet." in reply.words
+    assert "<b>nobody" not in reply.text
+    assert 'id="ask"' in reply.text
+
+
+def test_a_study_without_a_finished_instance_says_what_is_missing(browse, tmp_path):
+    with open_store(tmp_path / "begun.db") as store:
+        store.begin(contract_plan(), {})
+    reply = browse(tmp_path / "begun.db").get("/study/begun/results")
+
+    assert reply.status == 422
+    assert "No instance of the study is finished yet" in reply.words
+
+
+def test_a_view_that_does_not_exist_is_the_first(results):
+    assert 'class="forest"' in results("view=nothing").text

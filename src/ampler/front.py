@@ -28,6 +28,8 @@ from ampler.study.changes import PlanChange
 from ampler.study.detect_rule import Detect
 from ampler.study.evidence import Evidence, evidence_of_study
 from ampler.study.forecast import Forecast
+from ampler.study.looks_analysed import check_looks, without_looks
+from ampler.study.looks_rule import Looking, looking
 from ampler.study.plan import Count, as_algorithms, make_plan, run_costs
 from ampler.study.store import open_store
 
@@ -71,6 +73,7 @@ def analyse(
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
+    ignore_looks: bool = False,
 ) -> Analysis:
     """Say what results you already have allow to conclude: a path, a data frame, a study file.
 
@@ -81,7 +84,8 @@ def analyse(
     of the algorithms, and columns to `ignore` are as if they were not there. `paired="fold"` compares runs that share a
     fold (or a seed, or the same in several columns) run by run. `on_failure` says what a failed run counts as:
     "drop", "penalty=1000", "par=10". Values below `floor` count as it. With a `margin`, what is too small to matter,
-    equivalence is tested as well, and `bayes` of the answer says how probable worse and better are.
+    equivalence is tested as well, and `bayes` of the answer says how probable worse and better are. A study that was
+    looked at on the way is analysed by its looks; `ignore_looks` asks for ordinary tests, whose level is not kept then.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -126,6 +130,9 @@ def analyse(
             'which values are better must be said, as their name does not tell: better="lower" or better="higher"'
             " (--better lower, --better higher)"
         )
+    looks = None if ignore_looks else evidence.looks
+    if looks is not None:
+        check_looks(looks, evidence.settings, settings)
     changed = _changed(evidence, settings)
     analysis = analyse_runs(
         evidence.runs,
@@ -134,9 +141,11 @@ def analyse(
         deterministic=evidence.deterministic,
         rule=evidence.rule,
         course=None if changed else evidence.course,
+        looks=looks,
     )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
     notes += [_other_question(changed)] if changed else []
+    notes = [without_looks(evidence.looks), *notes] if evidence.looks is not None and ignore_looks else notes
     return replace(analysis, warnings=(*notes, *analysis.warnings))
 
 
@@ -361,7 +370,8 @@ class Study:
     (0.02 is two percent): after a `pilot` of 20 instances with `start` = 5 runs the study decides how many instances
     and runs find it. `instance_cost` is what having an instance costs, in runs, and `available` the most instances.
     Or say the accuracy `se` wanted on each instance, or give a `rule`, and `use` as many instances as the power needs
-    ("needed"), "all", or a number. `on_failure` says what a failed run means; `timeout` (seconds by the clock),
+    ("needed"), "all", or a number. With `looks`, their number or their shares of the instances, results are looked at
+    on the way, and what is decided stops. `on_failure` says what a failed run means; `timeout` (seconds by the clock),
     `cpu_timeout` (seconds of processor time) and `memory` (bytes) limit each run.
 
     >>> import random
@@ -387,6 +397,7 @@ class Study:
     se: float | None = None
     seed: int = 0
     use: Count = "needed"
+    looks: int | Sequence[float] | None = None
     rule: Rule | None = None
     start: int | None = None  # 5 with detect, else 10
     pilot: int | None = None
@@ -416,7 +427,7 @@ class Study:
             algorithms=self.algorithms,
             instances=self.instances,
             rule=self._rule(),
-            study_rule=self._detect(),
+            study_rule=self._over_instances(),
             seed=self.seed,
             count=self._count(),
             name=self.name,
@@ -480,6 +491,16 @@ class Study:
             if getattr(self, name) is not None:
                 raise InvalidPlan(f"{name} has a meaning with detect only; leave it out")
         return None
+
+    def _over_instances(self) -> Detect | Looking | None:
+        if self.detect is None:
+            return looking(self.looks)
+        if self.looks is not None:
+            raise InvalidPlan(
+                "looks must be left out with detect: a study that finds its own size takes one decision, after its"
+                f" pilot, got both {self.looks!r} and {self.detect!r}"
+            )
+        return self._detect()
 
     def _count(self) -> Count:
         if self.detect is None:

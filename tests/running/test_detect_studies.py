@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cutting import Cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,20 +131,6 @@ def test_a_dask_cluster_makes_the_same_runs_and_takes_the_same_decision(whole):
     ):
         run_plan(study().plan, store, executor=client)
     assert kept(store) == whole
-
-
-class Cut(SerialExecutor):
-    """An executor that is interrupted after so many chunks."""
-
-    def __init__(self, after):
-        super().__init__()
-        self.after = after
-
-    def submit(self, call, /, *arguments):
-        if self.after == 0:
-            raise KeyboardInterrupt
-        self.after -= 1
-        return super().submit(call, *arguments)
 
 
 @settings(max_examples=15, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 from ampler.core.samples import Samples
 from ampler.core.values import Finished, Observation, RunKey
 from ampler.study import following
-from ampler.study.evidence import rule_of
+from ampler.study.asked import rule_of
 from ampler.study.following import StudyFollower, reasons_of
 from ampler.study.status import status_of
 from ampler.study.store import open_store, read_store

@@ -6,11 +6,14 @@
 In reading order:
 
 * `analyse`: the steps, in the order in which they are taken;
+* `observed`: the way from runs to the differences that are tested;
 * `blocks`: runs gathered by instance and algorithm, then summarised; a cell may be missing;
 * `pairing`: runs that share a fold or a seed, compared run by run;
 * `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
 * `grown`: the tests of a study whose size was chosen after a pilot;
+* `looked`: a study that was looked at on the way, replayed look by look; `look_family`: its tests; `look_words` and
+  `look_table`: its sentences and its table;
 * `one_instance`: the same where there is one instance, whose runs are compared;
 * `exploration`: subgroups, and whether the conclusion hangs on a choice;
 * `stopping`: what ending runs by their values did to the estimates, and what to say of it;
@@ -27,7 +30,7 @@ In reading order:
 
 What is asked comes as one value, `core.settings.AnalysisSettings`. Imports `core`, `stats`, `design` and `sampling`; no
 files, no processes. It knows no study: what a study file says of its runs is in `study.evidence`, and `front` brings
-the two together.
+the two together. A study with looks asks here what its results say so far, so that decisions and analysis agree.
 """
 
 from ampler.analysis.analyse import analyse_runs

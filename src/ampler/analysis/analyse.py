@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ampler.analysis import cautions, stopping
-from ampler.analysis.blocks import Blocks, Cells, Comparable, comparable, gather, summarise
-from ampler.analysis.compare import Comparison, Equivalence, check_number, compare, equivalence, smallest_sample
+from ampler.analysis.blocks import Blocks, Cells, summarise
+from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
 from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import (
     Conclusion,
@@ -31,8 +31,12 @@ from ampler.analysis.exploration import (
     subgroups,
 )
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
+from ampler.analysis.look_family import LookedFamily
+from ampler.analysis.look_words import skewed_note
+from ampler.analysis.looked import LookCourse, Replay, replayed
+from ampler.analysis.observed import observe, usable_cells
 from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
-from ampler.analysis.pairing import guarded_paired_errors, matched, paired_errors
+from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
@@ -40,16 +44,15 @@ from ampler.analysis.words import verdict
 from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.choices import Test
 from ampler.core.contracts import Statistic
-from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.errors import InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
-from ampler.core.runs import STATUSES, Runs, floored
+from ampler.core.runs import STATUSES, Runs, on_instances
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
-from ampler.core.wording import listed
 from ampler.design import achieved_power, detectable_effect
 from ampler.design.pilot import PilotReport
 from ampler.sampling.rules import Accuracy
-from ampler.stats.contrasts import Contrasts, contrasts_of
+from ampler.stats.contrasts import Contrasts
 from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
 from ampler.stats.paired import FEWEST, present
@@ -64,19 +67,21 @@ def analyse_runs(
     deterministic: Collection[str] | None = None,
     rule: Accuracy | None = None,
     course: PilotReport | None = None,
+    looks: LookCourse | None = None,
 ) -> Analysis:
     """Compare the algorithms pair by pair over the instances, with Holm's correction.
 
     `features` group the instances, for exploring. `deterministic` names the algorithms whose value never changes: then
-    all others need two values per instance. `rule` looked at the values and decided on the runs, if one did, and
-    `course` is how they decided on the number of instances.
+    all others need two values per instance. `rule` looked at the values and decided on the runs, if one did,
+    `course` is how they decided on the number of instances, and `looks` how they were looked at on the way.
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
     """
+    runs = runs if looks is None else on_instances(runs, looks.names)
     prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))
-    return _analysis(replace(prepared, course=course), features or {})
+    return _analysis(replace(prepared, course=course, looks=looks), features or {})
 
 
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
@@ -85,6 +90,8 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     diagnoses = _diagnoses(prepared)
     detectable = _detectable(prepared, comparisons)
     found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
+    if prepared.looks is not None:
+        found_by_fewest = _detectable_with(prepared.looks.looks[-1], prepared)
     together = _omnibus(prepared)
     accuracy = _accuracy(prepared)
     others = _other_policies(prepared)
@@ -118,6 +125,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         errors=prepared.errors,
         guarded_errors=prepared.guarded,
         course=prepared.course,
+        looks=None if prepared.replay is None else prepared.replay.looked,
     )
 
 
@@ -136,6 +144,7 @@ class Prepared:
     excluded: Mapping[str, str]
     incomplete: Mapping[str, str]
     course: PilotReport | None = None
+    looks: LookCourse | None = None
 
     @property
     def cells(self) -> Cells:
@@ -155,8 +164,21 @@ class Prepared:
 
     @cached_property
     def differences(self) -> Floats:
-        """The difference of each pair (column) on each instance (row); NaN where one of the two lacks it."""
-        return self.estimates.differences(self.contrasts, self.settings.estimate)
+        """The difference of each pair (column) on each instance (row); NaN where one of the two lacks it.
+
+        Where there were looks, these are the differences that the comparison was decided by.
+        """
+        if self.replay is None:
+            return self.estimates.differences(self.contrasts, self.settings.estimate)
+        places = [self.replay.course.names.index(name) for name in self.blocks.instances]
+        return self.replay.differences[places]
+
+    @cached_property
+    def replay(self) -> Replay | None:
+        """The looks taken again, if there were any."""
+        if self.looks is None:
+            return None
+        return replayed(self.runs, self.looks, self.settings, self.deterministic, self.estimates.rule)
 
     @cached_property
     def shift(self) -> Shift | None:
@@ -185,7 +207,7 @@ class Prepared:
 
     def differences_under(self, policy: FailurePolicy | WorstSeen | None) -> Floats:
         """Return the differences that another way of counting failed runs gives."""
-        cells = _usable(self.runs, policy, self.contrasts, self.deterministic).cells
+        cells = usable_cells(self.runs, policy, self.contrasts, self.deterministic).cells
         return self.differencing(cells, self.settings.statistic)(self.contrasts)
 
     def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
@@ -199,12 +221,17 @@ class Prepared:
         """The incomplete instances, without those on which algorithms are missing that had left by then."""
         left = set() if self.course is None else {*self.course.left}
         gone = np.array([name in left for name in self.cells.algorithms])
+        if self.looks is not None:
+            asked = self.looks.asked
+            gone = np.array([[k not in asked[i] for k in self.cells.algorithms] for i in self.cells.instances])
         planned = ((self.cells.counts > 0) | gone).all(axis=1)
         as_meant = {name for name, meant in zip(self.cells.instances, planned, strict=True) if meant}
         return {name: reason for name, reason in self.incomplete.items() if name not in as_meant}
 
-    def family(self, differences: Floats) -> GrownFamily | None:
+    def family(self, differences: Floats) -> GrownFamily | LookedFamily | None:
         """Return what tests these differences, where the values decided on their number; None: the test itself."""
+        if self.replay is not None:
+            return LookedFamily(self.replay) if differences is self.differences else None
         if self.course is None or self.course.is_fixed or len(differences) != len(self.blocks.instances):
             return None
         return grown_family(self.course, differences, self.blocks.instances, self.settings.family_alpha)
@@ -226,7 +253,7 @@ class Prepared:
         if self.of_runs is None:
             differences = self.differences_under(policy)
             return Findings(self.decide(differences), len(differences))
-        cells = _usable(self.runs, policy, self.contrasts, self.deterministic).cells
+        cells = usable_cells(self.runs, policy, self.contrasts, self.deterministic).cells
         how = self.settings
         blocks = summarise(cells, how.statistic, deterministic=self.deterministic)
         estimates = Estimates(cells, blocks, how.statistic, self.estimates.rule)
@@ -253,57 +280,8 @@ def _prepared(
     runs: Runs, settings: AnalysisSettings, deterministic: Collection[str] | None, rule: Accuracy | None
 ) -> Prepared:
     """Everything the steps need; InvalidInput says what does not fit."""
-    if len(runs.algorithms) < 2:
-        raise InvalidData(f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone")
-    check_number(len(runs.algorithms), settings.reference)
-    _check_pairing(runs, settings, rule)
-    runs = floored(runs, settings.floor)
-    contrasts = contrasts_of(
-        runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
-    )
-    found = _usable(runs, settings.failures, contrasts, deterministic)
-    blocks = summarise(found.cells, settings.statistic, deterministic=deterministic)
-    estimates = Estimates(found.cells, blocks, settings.statistic, rule)
-    return Prepared(settings, deterministic, runs, contrasts, estimates, found.excluded, found.incomplete)
-
-
-def _check_pairing(runs: Runs, settings: AnalysisSettings, rule: Accuracy | None) -> None:
-    """Runs are paired one by one, which fits means, and runs whose number no value decided."""
-    if runs.shared is None:
-        return
-    if settings.statistic_name != "mean":
-        raise InvalidData(f"paired runs are compared by their mean, got statistic {settings.statistic_name!r}")
-    if len(runs.instances) == 1:
-        raise InvalidData("paired runs are compared over instances, and there is one: leave out the pairing")
-    if rule is not None:
-        raise InvalidData("paired runs cannot have been ended by their values: leave out start, or the pairing")
-
-
-def _usable(
-    runs: Runs,
-    policy: FailurePolicy | WorstSeen | None,
-    contrasts: Contrasts,
-    deterministic: Collection[str] | None,
-) -> Comparable:
-    """The cells that comparisons can rest on; InvalidData if no pair has two instances."""
-    single = len(runs.instances) == 1
-    cells = gather(matched(runs, policy), policy)
-    found = comparable(cells, contrasts, (deterministic or ()) if single else deterministic)
-    common = contrasts.both(found.cells.counts > 0).sum(axis=0)
-    if common.max() >= (1 if single else FEWEST):
-        return found
-    left_out = {**found.excluded, **found.incomplete}
-    why = listed([f"{name} ({reason})" for name, reason in left_out.items()], cautions.SHOWN)
-    if single:
-        raise InvalidData(
-            "with one instance its runs are compared, and at least two algorithms must have two values or more there"
-            f" (or there must be at least two instances); left out: {why}"
-        )
-    raise InvalidData(
-        "there must be at least two instances with values of both algorithms of a pair, as the sample size is the"
-        f" number of instances and not of runs, got {common.max()} of {len(runs.instances)}"
-        + (f"; left out: {why}" if why else "")
-    )
+    seen = observe(runs, settings, deterministic, rule)
+    return Prepared(settings, deterministic, seen.runs, seen.contrasts, seen.estimates, seen.excluded, seen.incomplete)
 
 
 # comparisons ------------------------------------------------------------------------------------------------------
@@ -345,6 +323,7 @@ def _in_words(
                 early=diagnosis.decided == "pilot",
                 would="" if prepared.course is None else would_be_found(prepared.course),
                 one_instance=one_instance,
+                looked=None if prepared.replay is None else prepared.replay.looked,
                 unsolved=() if isinstance(prepared.settings.failures, Drop) else diagnosis.unsolved_instances,
             ),
         )
@@ -377,10 +356,17 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             unsolved_instances=tuple(prepared.runs.instances[i] for i in np.flatnonzero(unsolved[:, k])),
             all_runs=math.nan if shift is None else float(shift.all_runs[k]),
             first_runs=math.nan if shift is None else float(shift.first_runs[k]),
-            decided=decided_when(prepared.course, k),
+            decided=_decided_when(prepared, k),
         )
         for k, pair in enumerate(prepared.pairs)
     )
+
+
+def _decided_when(prepared: Prepared, place: int) -> str:
+    if prepared.replay is None:
+        return decided_when(prepared.course, place)
+    standing = prepared.replay.standings[place]
+    return "" if standing.verdict == "continue" else f"look {standing.look}"
 
 
 def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
@@ -388,7 +374,7 @@ def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
     if prepared.of_runs is not None:
         return prepared.of_runs.equivalence(margin, how.alpha / 2)
     family = prepared.family(prepared.differences)
-    if family is not None:
+    if isinstance(family, GrownFamily):
         return grown_equivalence(family, margin, how.alpha / 2)
     return equivalence(prepared.differences, margin=margin, test=how.test, alpha=how.alpha / 2)
 
@@ -467,13 +453,13 @@ def _instance_accuracy(
     settings: AnalysisSettings,
 ) -> InstanceAccuracy:
     """The largest errors over the pairs that are `there`; not known unless all of them are."""
-    error = float(errors[there].max())
+    error = float(errors[there].max()) if there.any() else math.nan
     known = math.isfinite(error)
     return InstanceAccuracy(
         instance=name,
         runs=tuple(spent.tolist()),
         error=error,
-        guarded_error=float(guarded[there].max()),
+        guarded_error=float(guarded[there].max()) if there.any() else math.nan,
         worst=pairs[int(np.nanargmax(np.where(there, errors, np.nan)))] if known else None,
         at_budget=settings.budget is not None and int(spent.sum()) >= settings.budget,
         accurate=None if settings.se is None or not known else error <= settings.se,
@@ -569,7 +555,8 @@ def _over_instances(
         cautions.run_noise(np.array([diagnosis.noise_share for diagnosis in diagnoses]), pairs),
         cautions.constant_differences(prepared.differences, pairs),
         cautions.hardly_varying(prepared.differences, pairs, test=settings.test),
-        cautions.skewed(
+        _skewed_looks(prepared)
+        or cautions.skewed(
             comparisons,
             np.array([diagnosis.skewness for diagnosis in diagnoses]),
             pairs,
@@ -580,7 +567,7 @@ def _over_instances(
         ),
         cautions.unreachable(comparisons),
         None
-        if prepared.course is not None
+        if prepared.course is not None or prepared.looks is not None
         else cautions.underpowered(
             comparisons,
             detectable=detectable,
@@ -589,6 +576,12 @@ def _over_instances(
             power=settings.power,
         ),
     )
+
+
+def _skewed_looks(prepared: Prepared) -> Caution | None:
+    """What skewness does to tests that are looked at on the way, which is more than it does to others."""
+    note = None if prepared.replay is None else skewed_note(prepared.replay.looked, prepared.settings.difference)
+    return None if note is None else Caution("skewness", f"{note[:1].upper()}{note[1:]}.")
 
 
 def _about_stopping(prepared: Prepared) -> tuple[Caution | None, ...]:

@@ -11,7 +11,14 @@ from ampler.analysis.compare import Comparison
 from ampler.analysis.grown import would_be_found
 from ampler.analysis.results import Analysis
 from ampler.analysis.units import margin_in_words
-from ampler.analysis.words import CLAIM_NOTHING, SUCCEEDED, is_about_successes, is_biased
+from ampler.analysis.words import (
+    CLAIM_NOTHING,
+    SUCCEEDED,
+    forgets_looks,
+    irrelevant_pairs,
+    is_about_successes,
+    is_biased,
+)
 from ampler.core.arrays import Pair
 from ampler.core.wording import digits
 from ampler.stats.paired import ESTIMANDS, FEWEST
@@ -25,6 +32,7 @@ def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
     same = {
         (each.first, each.second) for each in analysis.diagnoses if each.equivalence and each.equivalence.established
     }
+    same |= irrelevant_pairs(analysis)
     return {(each.first, each.second): _finding(each, analysis, same) for each in analysis.comparisons}
 
 
@@ -46,7 +54,7 @@ def finding_sentence(analysis: Analysis) -> str:
         said = _of_two(analysis, *next(iter(found.items())))
     else:
         said = _of_all(analysis, found)
-    warning = CLAIM_NOTHING if is_biased(analysis) else ""
+    warning = (CLAIM_NOTHING if is_biased(analysis) else "") + forgets_looks(analysis)
     among = f", {SUCCEEDED}" if is_about_successes(analysis) else ""
     where = "" if analysis.single is None else f", on {analysis.single} alone"
     return f"{warning}{said}{among}{where}."
@@ -133,6 +141,8 @@ def power_sentence(analysis: Analysis) -> str:
     if analysis.course is not None:
         words = would_be_found(analysis.course)
         return f"{words[:1].upper()}{words[1:]}."
+    if analysis.looks is not None and not analysis.looks.ended:
+        return "Those are not decided yet: the study goes on."
     if math.isnan(analysis.detectable_effect):
         return "With so few instances no difference could have been found."
     return (
@@ -164,5 +174,7 @@ def _joined(parts: Sequence[str], word: str) -> str:
 
 
 def _margin(analysis: Analysis) -> str:
+    if analysis.looks is not None:
+        return f"{digits(analysis.looks.course.effect or 0.0)} standard deviations"
     assert analysis.settings.margin is not None  # or nothing would be equivalent
     return margin_in_words(analysis.settings.margin, analysis.settings)

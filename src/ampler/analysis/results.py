@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ampler.analysis.bayes import Bayes
+    from ampler.analysis.looked import Looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Analysis:
     errors: Floats
     guarded_errors: Floats
     course: PilotReport | None = None  # how the size of the study was decided, if its own values did
+    looks: Looked | None = None  # what was decided on the way, if the values were looked at
 
     @cached_property
     def bayes(self) -> Bayes:
@@ -135,7 +137,14 @@ class Analysis:
         """Return the comparisons as a data frame, one row each, in Holm's order."""
         import pandas as pd
 
-        return pd.DataFrame([flat(comparison) for comparison in self.comparisons])
+        return pd.DataFrame([flat(comparison) | self._looked_row(comparison) for comparison in self.comparisons])
+
+    def _looked_row(self, comparison: Comparison) -> dict[str, Any]:
+        """What the looks add to a row."""
+        if self.looks is None:
+            return {}
+        standing = self.looks.standing((comparison.first, comparison.second))
+        return {"decision": standing.verdict, "look": standing.look}
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the arrays as plain values for JSON; what is infinite or unknown is None."""

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.exploration import Subgroup
+from ampler.analysis.look_table import looked_lines
+from ampler.analysis.look_words import ABOUT_REPEATED, IGNORED, look_sentences, looked_verdict, tally
+from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
@@ -19,7 +22,7 @@ from ampler.analysis.units import (
     margin_in_words,
     size_in_words,
 )
-from ampler.core.arrays import Interval
+from ampler.core.arrays import Interval, Pair
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits, listed
@@ -49,12 +52,13 @@ def verdict(
     would: str = "",
     one_instance: bool = False,
     unsolved: Sequence[str] = (),
+    looked: Looked | None = None,
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
     `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
     of the two were left out, `early` whether a pilot decided, `one_instance` whether the runs of the only one were
-    compared, and `unsolved` the instances on which neither gave a value.
+    compared, `unsolved` the instances on which neither gave a value, and `looked` what looks decided on the way.
     """
     among = f"{' on this instance' if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
     if one_instance and not comparison.instances:
@@ -62,6 +66,10 @@ def verdict(
     if not one_instance and comparison.instances < FEWEST:
         return f"not compared: both have values on {count(comparison.instances, 'instance')}, and {FEWEST} are needed"
     beside = _neither_solved(unsolved, comparison.instances)
+    if looked is not None:
+        words = _difference_found(comparison, asked, among) if comparison.rejected else ""
+        standing = looked.standing((comparison.first, comparison.second))
+        return looked_verdict(words, comparison, standing, looked, size_in_words(comparison.estimate, asked)) + beside
     if comparison.rejected:
         words = _difference_found(comparison, asked, among)
         words += " (decided in the pilot)" if early else ""
@@ -182,8 +190,10 @@ def _would(detectable: float, asked: AnalysisSettings) -> str:
 def headline(analysis: Analysis) -> str:
     """Say what was found, counted: first, if nothing should be claimed on it; last, what a name says is better."""
     warning = CLAIM_NOTHING if is_biased(analysis) else ""
+    warning += forgets_looks(analysis)
     directions = [each.sentence for each in analysis.warnings if each.kind == "direction"]
-    return warning + " ".join([_found(analysis), *directions])
+    decided = [] if analysis.looks is None else [tally(analysis.looks)]
+    return warning + " ".join([_found(analysis), *decided, *directions])
 
 
 def taken(analysis: Analysis) -> str:
@@ -242,6 +252,7 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
     equivalent = {
         (each.first, each.second) for each in analysis.diagnoses if each.equivalence and each.equivalence.established
     }
+    equivalent |= irrelevant_pairs(analysis)
     claims: list[Comparison] = []
     rest: list[Comparison] = []
     for each in analysis.comparisons:
@@ -257,8 +268,28 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
         yield f"{listed(labels, LONGEST_LIST)}: {words}."
 
 
+def irrelevant_pairs(analysis: Analysis) -> set[Pair]:
+    """Return the pairs that a look stopped as having no relevant difference."""
+    if analysis.looks is None:
+        return set()
+    stands = zip(analysis.looks.pairs, analysis.looks.standings, strict=True)
+    return {pair for pair, each in stands if each.verdict == "no relevant difference"}
+
+
+def forgets_looks(analysis: Analysis) -> str:
+    """Return what stands before every answer of an analysis that was asked to forget the looks; else nothing."""
+    return IGNORED if any(caution.kind == "looked" for caution in analysis.warnings) else ""
+
+
+def course_title(analysis: Analysis) -> str:
+    """Return the heading of these sentences."""
+    return "How its size was found" if analysis.looks is None else "What was decided at the looks"
+
+
 def course_sentences(analysis: Analysis) -> Iterator[str]:
-    """Yield what was decided after a pilot, what to mind of it, and how it ended; nothing where there was none."""
+    """Yield what was decided on the way, after a pilot or at looks, and what to mind; nothing where nothing was."""
+    if analysis.looks is not None:
+        yield from look_sentences(analysis.looks)
     if analysis.course is None:
         return
     yield after_pilot(analysis.course)
@@ -314,6 +345,8 @@ def text_lines(analysis: Analysis) -> Iterator[str]:
 
 def about_intervals(analysis: Analysis) -> str:
     """Say which intervals the table has, and which the sentences."""
+    if analysis.looks is not None:
+        return ABOUT_REPEATED
     level = paired_test(analysis.settings.test).procedure.level
     return f"Intervals in the table are at the {level} level of their rank; those in the sentences hold jointly."
 
@@ -346,11 +379,19 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure
     yield (
-        f"{tests_in_words(analysis)}{side}, {steps.name} at family-wise level {digits(asked.family_alpha)}:"
+        f"{tests_in_words(analysis)}{side}, {steps.name}{_over_looks(analysis)} at family-wise level"
+        f" {digits(asked.family_alpha)}:"
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
     if said := solved(analysis):
         yield said
+
+
+def _over_looks(analysis: Analysis) -> str:
+    if analysis.looks is None:
+        return ""
+    looks = analysis.looks.course.looks
+    return f" over looks after {listed([str(each) for each in looks], len(looks))} instances"
 
 
 def tests_in_words(analysis: Analysis) -> str:
@@ -370,6 +411,9 @@ def _differences_of(analysis: Analysis) -> str:
 
 def holm_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
+    if analysis.looks is not None:
+        yield from text_table(*looked_lines(analysis), left=[0, 1])
+        return
     estimate, interval = estimate_header(analysis), _interval_name(analysis)
     header = ["rank", "comparison", *counted(analysis), estimate, interval, "p", "alpha", "d", ""]
     rows = [_row(comparison, analysis) for comparison in in_table(analysis)]
@@ -403,7 +447,10 @@ def _row(comparison: Comparison, analysis: Analysis) -> list[str]:
 def _notes(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     level = paired_test(asked.test).procedure.level
-    yield f"Each interval is at the {level} level of its rank (1 − alpha); the joint intervals are in the verdicts."
+    if analysis.looks is None:
+        yield f"Each interval is at the {level} level of its rank (1 − alpha); the joint intervals are in the verdicts."
+    else:
+        yield from (ABOUT_REPEATED, *look_sentences(analysis.looks))
     if asked.margin is not None:
         tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
         established = sum(test is not None and test.established for test in tests)

@@ -111,6 +111,26 @@ def at_rows(runs: Runs, rows: Codes) -> Runs:
     return replace(runs, **columns, shared=None if runs.shared is None else runs.shared[rows])
 
 
+def joined_runs(parts: Sequence[Runs], algorithms: Sequence[str]) -> Runs:
+    """Return runs on different instances as one, part after part, with the algorithms named in this order.
+
+    >>> first, second = (Runs.from_columns([name], [who], [1.0]) for name, who in (("i1", "b"), ("i2", "a")))
+    >>> joined_runs([first, second], ["a", "b"]).algorithm.tolist()
+    [1, 0]
+    """
+    places = {name: place for place, name in enumerate(algorithms)}
+    starts = np.cumsum([0, *(len(part.instances) for part in parts)])
+    codes = [np.array([places[name] for name in part.algorithms])[part.algorithm] for part in parts]
+    return Runs(
+        instances=tuple(name for part in parts for name in part.instances),
+        algorithms=tuple(algorithms),
+        instance=np.concatenate([part.instance + start for part, start in zip(parts, starts[:-1], strict=True)]),
+        algorithm=np.concatenate(codes),
+        value=np.concatenate([part.value for part in parts]),
+        status=np.concatenate([part.status for part in parts]),
+    )
+
+
 def floored(runs: Runs, floor: float | None) -> Runs:
     """Return the runs with values below the floor, if there is one, as the floor.
 

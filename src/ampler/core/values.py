@@ -461,6 +461,7 @@ CautionKind = Literal[
     "unused",
     "part",
     "plan",
+    "looked",  # results were looked at on the way, and the tests were asked not to allow for it
     "course",  # values decided on the size of the study, and the tests do not allow for it
     "busy",
     "drift",

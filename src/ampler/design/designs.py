@@ -13,7 +13,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import choice, finite, integer, share
 from ampler.core.choices import Alternative, Target, TargetWord, Test
 from ampler.core.errors import InvalidDesign
-from ampler.design.looks import Looks, checked_shares, fewest_with_looks
+from ampler.design.looks import Looks, check_terms, checked_shares, fewest_with_looks, looks_of
 from ampler.design.powers import PlannedFamily, Simulated, Terms, power_profile
 from ampler.design.simulate import Dependence
 from ampler.design.solve import (
@@ -161,14 +161,23 @@ def achieved_power(
     alternative: Alternative = "two-sided",
     test: Test = "t",
     correction: Correction = "holm",
+    looks: int | Sequence[float] | None = None,
 ) -> Design:
     """Return the design with these instances; its `power` is what the target reaches for an effect of this size.
+
+    With `looks`, as of `required_instances`, it is the power of a study that is looked at on the way.
 
     >>> print(achieved_power(instances=200, comparisons=7, effect=0.25))
     200 instances: mean power 0.853 for d = 0.25 over 7 comparisons (two-sided paired t-tests, Holm, α = 0.05)
     """
     terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    return _achieved(terms, _checked_instances(instances), _checked_effect(effect))
+    count, size = _checked_instances(instances), _checked_effect(effect)
+    if looks is None:
+        return _achieved(terms, count, size)
+    check_terms(terms)
+    as_t = t_instances(count, test)
+    found = looks_of(terms, checked_shares(looks), as_t, size, plain=as_t, saving=False)
+    return replace(_design(terms, count, size, found.power), looks=found)
 
 
 def detectable_effect(

@@ -128,8 +128,9 @@ def looks_of(
     plain: int,
     spending: str = "OF",
     pairs: Sequence[tuple[int, int]] | None = None,
+    saving: bool = True,
 ) -> Looks:
-    """Return the looks of a design with so many instances, as t-tests count them."""
+    """Return the looks of a design with so many instances, as t-tests count them, and what they save if asked for."""
     counts = instances_at(shares, instances)
     reached = looked_power(terms, counts, effect, spending)
     who = pairs or tuple((0, k) for k in range(1, terms.family.comparisons + 1))
@@ -139,7 +140,7 @@ def looks_of(
         without=instances_for(plain, terms.test),
         power=reached.power,
         found=reached.found,
-        expected=expectations(terms, counts, effect, spending, who, plain),
+        expected=expectations(terms, counts, effect, spending, who, plain) if saving else (),
     )
 
 
@@ -275,6 +276,18 @@ def expectations(
     terms: Terms, counts: tuple[int, ...], effect: float, spending: str, pairs: Sequence[tuple[int, int]], plain: int
 ) -> tuple[Expectation, ...]:
     """Return what is expected when nothing, half or all of the differences are there, by simulated whole families."""
+    return _expectations(terms, counts, effect, spending, tuple(pairs), plain)
+
+
+@lru_cache(maxsize=64)
+def _expectations(
+    terms: Terms,
+    counts: tuple[int, ...],
+    effect: float,
+    spending: str,
+    pairs: tuple[tuple[int, int], ...],
+    plain: int,
+) -> tuple[Expectation, ...]:
     algorithms = 1 + max(max(pair) for pair in pairs)
     families = min(FAMILIES, WORK // (counts[-1] * algorithms + len(counts) * len(pairs)))
     if families < FEWEST_FAMILIES:

@@ -7,6 +7,7 @@ In reading order:
 * `subject`: what a report is about, and how the runs were made;
 * `methods`, `beliefs`, `references`: the paragraph that says what was done, and the works it cites (references.bib);
 * `look`: colours, type and spaces that page, browser and figures share;
+* `looks`: what is said and shown of a study that was looked at on the way;
 * `tables`, `bayes`, `drawings`: what is shown, the same for every format;
 * `axis`, `forest`, `forest_html`: the comparisons, one row each, as a figure that is also a table, for any page;
 * `instances`: the instances of one comparison, as a strip and a table;

@@ -183,7 +183,8 @@ def _margin(analysis: Analysis) -> tuple[float, float] | None:
 def _notes(analysis: Analysis, axis: Axis, most: int) -> list[str]:
     """What the figure shows, in a few words."""
     unit, margin = difference_unit(analysis), analysis.settings.margin
-    notes = [f"Joint {digits(100 * (1 - analysis.settings.family_alpha))} % intervals"]
+    repeated = "" if analysis.looks is None else ", repeated over the looks"
+    notes = [f"Joint {digits(100 * (1 - analysis.settings.family_alpha))} % intervals{repeated}"]
     if margin is not None and unit != "share":
         around = f"{told(-margin, unit)} to {told(margin, unit)}"
         notes.append(f"band: the margin, {around}")

@@ -20,7 +20,7 @@ from ampler.analysis import Analysis
 from ampler.analysis.answer import finding_sentence, power_sentence
 from ampler.analysis.cautions import INFORMS, REVERSES, WIDENS, gravity, ranked
 from ampler.analysis.standings import disagreements
-from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
+from ampler.analysis.words import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.core.values import Caution
 from ampler.core.wording import count
 from ampler.report import tables
@@ -34,6 +34,7 @@ from ampler.report.hover import hover_svg
 from ampler.report.instances import how_many_detailed, pairs_instances
 from ampler.report.latex import algorithms_tabular, bayes_tabular, holm_tabular, latex_paragraph, statistics_tabular
 from ampler.report.look import tokens_css
+from ampler.report.looks import looks_table
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 from ampler.study.evidence import StudyOrigin
@@ -108,6 +109,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "together": together(analysis),
         "reconciled": list(disagreements(analysis)),
         "course": list(course_sentences(analysis)),
+        "course_title": course_title(analysis),
         "probable": probable_words(analysis),
         "pictures": _pictures(analysis),
         "tables": _tables(analysis),
@@ -199,6 +201,7 @@ def _tables(analysis: Analysis) -> dict[str, Any]:
         tables.statistics_table(analysis),
         tables.excluded_table(analysis),
         tables.unsolved_table(analysis),
+        looks_table(analysis),
         *probable_tables(analysis),
     ]
     return {table.name: table for table in made if table is not None}

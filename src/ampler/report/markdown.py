@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from ampler.analysis import Analysis
 from ampler.analysis.standings import disagreements
-from ampler.analysis.words import course_sentences, headline, together, verdict_sentences
+from ampler.analysis.words import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
+from ampler.report.looks import looks_table
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import Subject
 
@@ -37,9 +38,11 @@ def _lines(subject: Subject) -> Iterator[str]:
     if analysis.warnings:
         yield from ("", "## What to mind", "")
         yield from (f"- {as_markdown(caution.sentence)}" for caution in analysis.warnings)
-    if analysis.course is not None:
-        yield from ("", "## How its size was found", "")
-        yield from (f"{as_markdown(sentence)}\n" for sentence in course_sentences(analysis))
+    if told := list(course_sentences(analysis)):
+        yield from ("", f"## {course_title(analysis)}", "")
+        yield from (f"{as_markdown(sentence)}\n" for sentence in told)
+    if (looks := looks_table(analysis)) is not None:
+        yield from _table(looks)
     yield from ("", "## Comparisons", *_table(tables.comparisons_table(analysis)))
     yield from _probable(analysis)
     yield from ("## Algorithms and accuracy", *_table(tables.algorithms_table(analysis)))

@@ -21,6 +21,7 @@ from ampler.core.wording import count, digits, in_bytes
 from ampler.design.detect_words import method_sentences
 from ampler.design.pilot import PilotReport
 from ampler.report.beliefs import belief_sentences
+from ampler.report.looks import look_methods
 from ampler.report.references import Reference, Sentence, reference
 from ampler.report.subject import Subject
 from ampler.sampling.rules import default_budget
@@ -80,7 +81,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
         yield Sentence(f"{left} further {noun} left out because some algorithm had too few values there")
-    if analysis.incomplete and analysis.course is None:
+    if analysis.incomplete and analysis.course is None and analysis.looks is None:
         yield Sentence(
             f"{count(len(analysis.incomplete), 'instance')} lacked values of some algorithm; each pair was compared on"
             f" the instances with values of both ({instances_in_words(analysis.comparisons)})"
@@ -96,13 +97,14 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
     if origin is not None and origin.plan.needed is not None and asked is not None and asked.effect is not None:
         whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
+        most = "" if analysis.looks is None else "at most "
         yield Sentence(
-            f"The number of instances was planned beforehand: with {origin.plan.needed} instances, {whose} {power} of"
-            f" {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under"
+            f"The number of instances was planned beforehand: with {most}{origin.plan.needed} instances, {whose}"
+            f" {power} of {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under"
             f" {_correction(settings)}, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
         )
-    elif math.isfinite(analysis.detectable_effect):
+    elif analysis.looks is None and math.isfinite(analysis.detectable_effect):
         number = "the fewest instances of a comparison" if analysis.incomplete else "this number of instances"
         yield Sentence(
             f"With {number}, {test} under {_correction(settings)} find standardised effects of"
@@ -125,9 +127,10 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
         yield from _course(analysis.course)
     elif origin is None:
         yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
-    elif origin.plan.study_rule:
+    elif origin.plan.study_rule and analysis.looks is None:
         yield Sentence("[The study decides on instances and runs from its values, and it is not at its end]")
     else:
+        yield from () if analysis.looks is None else look_methods(analysis)
         yield from _rule(origin.plan.rule, analysis)
     counts = [runs for row in analysis.accuracy for runs in row.runs if runs]
     least, most = min(counts), max(counts)
@@ -382,10 +385,11 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
     )
     joint = digits(100 * (1 - settings.family_alpha))
     steps = test.procedure
-    yield Sentence(
-        f"Joint {joint} % confidence intervals {steps.joint}; intervals called {steps.level}-level have the level of"
-        " the rank of their comparison and do not hold jointly"
-    )
+    if analysis.looks is None:
+        yield Sentence(
+            f"Joint {joint} % confidence intervals {steps.joint}; intervals called {steps.level}-level have the level"
+            " of the rank of their comparison and do not hold jointly"
+        )
     if analysis.single is not None:
         yield from _of_one_instance()
         return

@@ -55,6 +55,10 @@ class ReportTable:
 
 def comparisons_table(analysis: Analysis) -> ReportTable:
     """Return the comparisons in Holm's order: Table 1 of the paper, with the joint intervals besides."""
+    if analysis.looks is not None:
+        from ampler.report.looks import looked_table
+
+        return looked_table(analysis)
     estimate = estimate_header(analysis)
     rejected = sum(each.rejected for each in analysis.comparisons)
     steps = paired_test(analysis.settings.test).procedure
@@ -77,9 +81,9 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
                 number_cell(each.estimate),
                 interval_cell(each.interval),
                 interval_cell(each.joint_interval),
-                _p_value(each.p_value),
+                p_cell(each.p_value),
                 Cell(f"{each.alpha:.2g}", each.alpha),
-                _p_value(each.p_holm),
+                p_cell(each.p_holm),
                 number_cell(each.effect_size, 2),
                 interval_cell(each.effect_interval, 2),
             )
@@ -219,7 +223,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
                 number_cell(each.skewness, 2),
                 _share(each.noise_share),
                 *(
-                    (_p_value(each.equivalence.p_holm), words_cell("yes" if each.equivalence.established else "no"))
+                    (p_cell(each.equivalence.p_holm), words_cell("yes" if each.equivalence.established else "no"))
                     if each.equivalence is not None
                     else ()
                 ),
@@ -254,7 +258,7 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
         + (f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""),
         header=("test", "statistic", "degrees of freedom", "p"),
         rows=tuple(
-            (words_cell(name), number_cell(statistic, 4), Cell(freedom, freedom), _p_value(p))
+            (words_cell(name), number_cell(statistic, 4), Cell(freedom, freedom), p_cell(p))
             for name, statistic, freedom, p in found
         ),
         words=frozenset({0}),
@@ -324,7 +328,7 @@ def _subgroups_table(analysis: Analysis) -> ReportTable:
                 words_cell(f"{each.first} × {each.second}"),
                 number_cell(estimate_in_unit(each.estimate, analysis)),
                 interval_cell(interval_in_unit(each.interval, analysis)),
-                _p_value(each.p_value),
+                p_cell(each.p_value),
             )
             for each in analysis.subgroups
         ),
@@ -414,7 +418,8 @@ def p_text(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
 
 
-def _p_value(value: float) -> Cell:
+def p_cell(value: float) -> Cell:
+    """A p-value, with two digits."""
     return Cell(p_text(value), value)
 
 

@@ -37,13 +37,13 @@ from ampler.running.remaining import last_carried_out, run_seconds, still_to_mak
 from ampler.running.ruling import heard
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
-from ampler.study.decided import check_decided
+from ampler.study.decided import check_decided, check_declared
 from ampler.study.failing import Hopeless
 from ampler.study.forecast import Forecast
 from ampler.study.plan import begun_first
 from ampler.study.record import as_begun, record
+from ampler.study.stopping import check_study_rule, digests_in_force, instance_digest, recorded
 from ampler.study.stopping import decided as next_decision
-from ampler.study.stopping import instance_digest, recorded
 from ampler.study.store import Journal, environment
 
 Report = Callable[[Progress], object]
@@ -92,9 +92,11 @@ def run_plan(
         check_limits(plan.limits_of(algorithm))
     before, earlier = store.plans()[-1:], last_carried_out(store)
     plan = as_begun(begun_first(plan, store.begun()), *before)
+    check_study_rule(plan)
     kept = record(plan)
     if before:
         check_decided(before[0], store.decisions(), kept, again=retry_failed or again)
+        check_declared(before[0], kept, store.finished(*digests_in_force(before[0], store.decisions())))
     code = settled_code(plan, store, same=same, again=again)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)

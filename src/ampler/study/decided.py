@@ -5,16 +5,17 @@ A study that decides over instances from what it has seen holds its levels only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 
 from ampler.core.errors import PlanMismatch
 from ampler.core.failures import policy_data
 from ampler.core.values import DecisionRecord, PlanRecord, Question
-from ampler.core.wording import listed
+from ampler.core.wording import count, listed
 
 HARMLESS = {"better"}  # fields of a question that say how an answer is told
-TESTED = {"Detect"}  # rules over instances whose tests allow for their decisions; of others nothing is known
+TESTED = {"Detect", "Looking"}  # rules over instances whose tests allow for their decisions; of others nothing is known
+LOOKED = "Looking"  # the rule that is looked at on the way
 SHOWN = 5
 
 
@@ -49,9 +50,29 @@ def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
     for field in fields(Question):
         if field.name not in HARMLESS and getattr(before.question, field.name) != getattr(now.question, field.name):
             yield field.name
+    if not names:
+        yield from _changed_runs(before, now)
     if before.algorithms != now.algorithms or before.deterministic != now.deterministic:
         yield "the algorithms"
     if before.instances != now.instances:
         yield "the instances"
     if policy_data(before.policy) != policy_data(now.policy):
         yield "on-failure"
+
+
+def _changed_runs(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
+    """What decides on the runs of an instance, and is another; a rule over instances that fixes them has said so."""
+    if before.rule.get("rule") != now.rule.get("rule"):
+        yield "how many runs are made on an instance"
+        return
+    yield from (name.replace("_", "-") for name in before.rule if before.rule[name] != now.rule.get(name))
+
+
+def check_declared(before: PlanRecord, now: PlanRecord, finished: Collection[str]) -> None:
+    """Raise PlanMismatch if looks are declared when there are results already, which may have moved them."""
+    if now.study_rule.get("rule") != LOOKED or before.study_rule.get("rule") == LOOKED or not finished:
+        return
+    raise PlanMismatch(
+        f"looks must be declared before there are results, got them with {count(len(finished), 'instance')} finished"
+        " under a plan without looks; leave looks out, or begin a new study in another file (--store)"
+    )

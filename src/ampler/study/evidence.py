@@ -7,24 +7,22 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
+from ampler.analysis.looked import LookCourse
 from ampler.core.contracts import Store
-from ampler.core.errors import InvalidData, InvalidRule, StoreUnusable
-from ampler.core.failures import StopStudy
+from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
 from ampler.core.runs import Runs
-from ampler.core.settings import asked_by
-from ampler.core.values import Caution, DecisionRecord, EndStudy, Finished, PlanRecord, Question
+from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, PlanRecord, Question
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
-from ampler.sampling.rules import Accuracy, default_budget
+from ampler.sampling.rules import Accuracy
+from ampler.study.asked import rule_of, settings_of
 from ampler.study.code.changes import FILES_SHOWN, declared_same
 from ampler.study.detect_rule import Detect
 from ampler.study.fairness import fairness_notes
-from ampler.study.record import guard_edition
+from ampler.study.looks_rule import Looking
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
-
-RULED = ("se", "guard", "formula")  # the settings of an analysis that a rule has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +36,7 @@ class Evidence:
     deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
     rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
     course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
+    looks: LookCourse | None = None  # how the values were looked at on the way; None: they were not
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +80,9 @@ def _of_store(store: Store) -> Evidence:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
-    rule = rule_of(plan)
-    settings = _settings(plan) | ({} if rule is None else {"start": rule.start})
-    course = course_of(plan, decisions)
-    return Evidence(store.runs(*digests), _features(plan), settings, notes, plan.deterministic, rule, course)
+    course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
+    said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
+    return Evidence(*said, course, looks)
 
 
 def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:
@@ -100,45 +98,32 @@ def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotR
         ) from None
 
 
+def looks_of_study(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> LookCourse | None:
+    """Return the looks that were declared, with those that are over; None for a study without looks."""
+    if plan.study_rule.get("rule") != Looking.__name__:
+        return None
+    over = max((taken.number for taken in decisions), default=0)
+    asked = [taken.decision for taken in decisions if taken.number < over and isinstance(taken.decision, Continue)]
+    try:
+        rule = Looking(**{name: value for name, value in plan.study_rule.items() if name != "rule"})
+        groups, names = [each.instances for each in asked], [each.algorithms for each in asked]
+        return rule.course(plan.question, len(plan.instances), groups, names)
+    except (TypeError, InvalidInput):
+        raise StoreUnusable("the looks cannot be read in the study file; ampler rescue saves the runs") from None
+
+
 def _has_ended(decisions: Collection[DecisionRecord]) -> bool:
     return any(isinstance(taken.decision, EndStudy) for taken in decisions)
 
 
 def _undecided(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[Caution, ...]:
-    if not plan.study_rule or _has_ended(decisions):
-        return ()
+    if not plan.study_rule or _has_ended(decisions) or plan.study_rule.get("rule") == Looking.__name__:
+        return ()  # looks say themselves how far they are
     sentence = (
         "The study is not at its end, and its values decide how it goes on: what stands here is by ordinary tests,"
         " which hold no level before the end; run the study further and claim nothing yet."
     )
     return (Caution("course", sentence),)
-
-
-def rule_of(plan: PlanRecord) -> Accuracy | None:
-    """Return the rule that looked at the values; None if it is another one, or compared what only its program knew."""
-    if plan.rule.get("rule") != Accuracy.__name__:
-        return None
-    try:
-        words = {name: value for name, value in plan.rule.items() if name != "rule"}
-        return Accuracy(**words | {"guard_edition": guard_edition(plan.rule)})
-    except InvalidRule:
-        return None
-    except TypeError as problem:
-        raise StoreUnusable(
-            f"the rule in the study file's plan cannot be read ({problem}); take the file from a backup"
-        ) from None
-
-
-def _settings(plan: PlanRecord) -> dict[str, Any]:
-    """What the question and the rule of a plan say of its analysis."""
-    asked = asked_by(plan.question) | {name: plan.rule[name] for name in RULED if plan.rule.get(name) is not None}
-    if "guard" in plan.rule:
-        asked["guard_edition"] = guard_edition(plan.rule)
-    if "se" in plan.rule:
-        asked["budget"] = plan.rule.get("budget") or default_budget(len(plan.algorithms))
-    if not isinstance(plan.policy, StopStudy):
-        asked["failures"] = plan.policy
-    return asked
 
 
 def _features(plan: PlanRecord) -> dict[str, dict[str, object]]:

@@ -16,7 +16,7 @@ from ampler.core.failures import value_of
 from ampler.core.samples import Samples
 from ampler.core.values import DecisionRecord, EndStudy, Finished, Observation, PlanRecord, Progress, RunKey, Tally
 from ampler.sampling.rules import Accuracy
-from ampler.study.evidence import rule_of
+from ampler.study.asked import rule_of
 from ampler.study.failing import reason_of
 from ampler.study.status import StudyStatus, counted_status, planned_last
 from ampler.study.stopping import digests_in_force, instances_in_force

@@ -93,7 +93,9 @@ def summed(
 
 def further_runs(plan: Plan, asked: int) -> int | None:
     """Return how many runs may follow on an instance after those asked for so far; None when nobody knows."""
-    most = None if plan.study_rule is not None else _most_runs(plan, asked)
+    first = decided(plan, ())
+    fixed = isinstance(first, EndStudy) or first.runs is not None  # then nothing follows that is not decided over again
+    most = None if fixed else _most_runs(plan, asked)
     return None if most is None else max(0, most - asked)
 
 

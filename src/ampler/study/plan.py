@@ -21,6 +21,7 @@ from ampler.design import Design, achieved_power, n_comparisons, required_instan
 from ampler.sampling.rules import Accuracy
 from ampler.stats.two_samples import RUN_TESTS
 from ampler.study.command_line import check_around, check_command, check_dashes, places
+from ampler.study.looks_rule import Looking, check_question
 from ampler.study.seeds import in_order
 from ampler.study.stopping import AllInstances, check_study_rule, checked_groups
 
@@ -71,9 +72,10 @@ def make_plan(
     _check_rates(question, policy)
     ordered = in_order(seed, available)
     single = ordered[0].name if len(ordered) == 1 else None
-    needed = None if single else _needed(question, len(compared), count)
+    looks = study_rule.shares if isinstance(study_rule, Looking) else None
+    needed = None if single else _needed(question, len(compared), count, looks)
     used = ordered if single else ordered[: _number_used(count, needed, len(ordered))]
-    reached = None if single else _reached(question, len(compared), len(used))
+    reached = None if single else _reached(question, len(compared), len(used), looks)
     plan = Plan(
         name=name,
         question=question,
@@ -103,8 +105,9 @@ def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
     """Return the plan with the instances already begun moved to the front, so that a larger study only adds.
 
     A part stays as it is: it cannot know what the others have begun, and all must agree on which instances are used.
+    So does a plan with looks, which need the order of the seed.
     """
-    if plan.part:
+    if plan.part or isinstance(plan.study_rule, Looking):
         return plan
     everything = in_order(plan.seed, (*plan.instances, *plan.untouched))
     ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # a stable sort
@@ -308,9 +311,11 @@ def _check_rates(question: Question, policy: FailurePolicy) -> None:
         )
 
 
-def _needed(question: Question, algorithms: int, count: Count) -> int | None:
+def _needed(question: Question, algorithms: int, count: Count, looks: Sequence[float] | None) -> int | None:
     if question.effect is not None:
-        return _designed(required_instances, question, algorithms, power=question.power).instances
+        if looks is not None:
+            check_question(question, algorithms)
+        return _designed(required_instances, question, algorithms, power=question.power, looks=looks).instances
     if count == "needed":
         raise InvalidPlan("effect must be given to know how many instances are needed; or say use = 'all' or a number")
     return None
@@ -323,11 +328,11 @@ def design_of(plan: Plan) -> Design | None:
     return _designed(achieved_power, plan.question, len(plan.algorithms), instances=len(plan.instances))
 
 
-def _reached(question: Question, algorithms: int, used: int) -> float | None:
+def _reached(question: Question, algorithms: int, used: int, looks: Sequence[float] | None) -> float | None:
     if question.effect is None:
         return None
     try:
-        return _designed(achieved_power, question, algorithms, instances=used).power
+        return _designed(achieved_power, question, algorithms, instances=used, looks=looks).power
     except InvalidDesign:  # so few that a Wilcoxon or sign test has no power to speak of
         return None
 

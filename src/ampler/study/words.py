@@ -59,7 +59,9 @@ def expected(forecast: Forecast) -> str:
     more = f" more, beside the {forecast.recorded:,} that are recorded," if forecast.recorded else ""
     runs = f"{forecast.least_runs:,}"
     if forecast.decides:
-        span = _span(forecast.least_wall, forecast.least_wall)
+        most = forecast.least_runs if forecast.most_runs is None else forecast.most_runs
+        runs += f" to {most:,}" if most > forecast.least_runs else ""
+        span = _span(forecast.least_wall, forecast.most_wall or forecast.least_wall)
         time = "" if span is None else f" and {span} with {count(forecast.workers, 'worker')}"
         return f"Until it is decided how the study goes on, it will take {runs} runs{more}{time}."
     if forecast.most_runs is None:

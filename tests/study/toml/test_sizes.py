@@ -1,9 +1,10 @@
-"""`detect` in study.toml, and what goes with it."""
+"""`detect` and `looks` in study.toml, and what goes with them."""
 
 import pytest
 
 from ampler.core.errors import InvalidPlan
 from ampler.study.detect_rule import Detect
+from ampler.study.looks_rule import Looking
 from ampler.study.toml import read_study_file
 
 STUDY = """
@@ -56,7 +57,7 @@ def test_everything_that_goes_with_it_is_read(tmp_path):
         ({"rule": "budget = 100"}, "line 6: budget has no meaning with detect"),
         ({"rule": 'allocation = "fixed"\nruns = 30'}, "allocation has no meaning with detect"),
         ({"rule": 'guard = "all"'}, "guard has no meaning with detect"),
-        ({"top": "detect = 0.02\nlooks = 4"}, "'looks' is no key"),
+        ({"top": "detect = 0.02\nlooks = 4"}, "line 5: looks must be left out with detect"),
         ({"top": "detect = 0"}, "line 4: detect must be a positive number, got 0"),
         ({"top": "detect = -0.02"}, "line 4: detect must be a positive number"),
         ({"top": 'detect = "2 %"'}, "line 4: detect must be a positive number"),
@@ -74,5 +75,39 @@ def test_everything_that_goes_with_it_is_read(tmp_path):
     ],
 )
 def test_what_does_not_go_with_it_is_refused_in_a_sentence(tmp_path, given, sentence):
+    with pytest.raises(InvalidPlan, match=sentence):
+        read(tmp_path, **given)
+
+
+# looks
+
+
+@pytest.mark.parametrize("looks", ["4", "[0.4, 0.6, 0.8, 1.0]"])
+def test_looks_are_a_number_or_shares(tmp_path, looks):
+    plan = read(tmp_path, f"effect = 0.5\nse = 0.02\nlooks = {looks}")
+    assert plan.study_rule == Looking(looks=4)
+    assert (len(plan.instances), plan.needed) == (35, 35)
+    assert plan.rule.se == 0.02
+
+
+def test_one_look_is_a_study_as_ever(tmp_path):
+    plan = read(tmp_path, "effect = 0.5\nse = 0.02\nlooks = 1")
+    assert plan.study_rule is None
+    assert plan.needed == 34
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = 0"}, "line 6: looks must"),
+        ({"top": 'effect = 0.5\nse = 0.02\nlooks = "4"'}, "line 6: looks must"),
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = [0.5]"}, "line 6: the looks must rise from above 0 to 1"),
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = 4", "number": 9}, "each look must have 3 new instances or more"),
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = 4\nmargin = 0.1"}, "line 7: margin has no tests over looks"),
+        ({"top": "detect = 0.02\nlooks = 4"}, "line 5: looks must be left out with detect"),
+        ({"top": 'effect = 0.5\nse = 0.02\nlooks = 4\ntest = "sign-flip"'}, "looks are for the tests t, wilcoxon"),
+    ],
+)
+def test_what_has_no_looks_is_refused_in_a_sentence_that_points_at_it(tmp_path, given, sentence):
     with pytest.raises(InvalidPlan, match=sentence):
         read(tmp_path, **given)

@@ -83,6 +83,8 @@ def tell(analysis: Analysis) -> None:
     say_lines(words.holm_lines(analysis))
     print()
     say(words.about_intervals(analysis))
+    if analysis.looks is not None:
+        say_points(words.course_sentences(analysis))
     if stopped := words.about_stopping(analysis):
         say(stopped)
     say(words.together(analysis))

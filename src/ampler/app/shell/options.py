@@ -153,7 +153,13 @@ def pairing_options() -> list[inspect.Parameter]:
 
 def results_options() -> list[inspect.Parameter]:
     """Return everything that can be said of results and of how they are analysed."""
-    return [*settings_options(), *table_options(), *pairing_options()]
+    return [*settings_options(), *table_options(), *pairing_options(), *looks_options()]
+
+
+def looks_options() -> list[inspect.Parameter]:
+    """Return the option to forget that a study was looked at on the way."""
+    kind = Annotated[bool, Option("--ignore-looks", help="Ordinary tests of a study with looks: no level is kept.")]
+    return [inspect.Parameter("ignore_looks", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)]
 
 
 def _optional(name: str, annotation: Any) -> inspect.Parameter:

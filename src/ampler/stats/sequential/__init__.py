@@ -13,6 +13,7 @@ In reading order:
 * `evidence`: what the differences say at each look
 * `p_values`: p-values that stay valid over looks
 * `decisions`: which comparisons stop, with which verdict, and who needs no more runs
+* `skewed`: how often looks err where differences are skewed
 """
 
 from ampler.stats.sequential.boundaries import critical_values, equivalence_levels, normal_levels
@@ -20,6 +21,7 @@ from ampler.stats.sequential.decisions import Declared, EquivalenceStop, Standin
 from ampler.stats.sequential.evidence import LookEvidence, equivalence_p_values, repeated_interval, t_evidence
 from ampler.stats.sequential.p_values import repeated_p_values, sequential_p_values
 from ampler.stats.sequential.schedule import Schedule, student_schedule
+from ampler.stats.sequential.skewed import looked_inflation
 from ampler.stats.sequential.spending import Spending, named_spending
 from ampler.stats.sequential.student import student_levels
 
@@ -35,6 +37,7 @@ __all__ = [
     "decide",
     "equivalence_levels",
     "equivalence_p_values",
+    "looked_inflation",
     "named_spending",
     "needless",
     "normal_levels",

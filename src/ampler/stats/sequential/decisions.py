@@ -66,6 +66,7 @@ class Standing:
     p_adjusted: float  # Holm's, over the sequential p-values of the family
     level: float  # of Holm's rank
     nominal: float  # an ordinary interval at this level is the repeated one; NaN: too few instances for any
+    joint: float  # the same for alpha over all comparisons: those intervals hold together
 
 
 def decide(evidence: LookEvidence, declared: Declared) -> tuple[tuple[Verdict, int], ...]:
@@ -97,7 +98,8 @@ def standings(evidence: LookEvidence, declared: Declared) -> tuple[Standing, ...
             p_sequential=float(p[k]),
             p_adjusted=float(adjusted[k]),
             level=float(levels[k]),
-            nominal=float(timing.spread(timing.schedule.nominal_levels(float(levels[k])))[look - 1]),
+            nominal=timing.nominal(float(levels[k]), look),
+            joint=timing.nominal(declared.alpha / len(decided), look),
         )
         for k, (timing, (verdict, look)) in enumerate(zip(timings, decided, strict=True))
     )
@@ -122,6 +124,10 @@ class _Timing:
     used: tuple[int, ...]
     schedule: Schedule
     equivalence: Schedule | None
+
+    def nominal(self, level: float, look: int) -> float:
+        """Return the nominal level of a look (from 1) for this level; NaN at a look that is not used."""
+        return float(self.spread(self.schedule.nominal_levels(level))[look - 1])
 
     def spread(self, nominal: Sequence[float]) -> Floats:
         """Put values of the used looks in their places; NaN is met by no p-value."""

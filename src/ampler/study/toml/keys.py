@@ -25,7 +25,7 @@ AROUND = ("prepare", "warmup", "cleanup")
 TABLES: dict[str, tuple[str, ...]] = {
     "": (
         *("name", *(field.name for field in fields(Question)), "se", "seed"),
-        *("detect", "instance-cost", "available"),
+        *("detect", "instance-cost", "available", "looks"),
         *("rule", "run", "defaults", "algorithm", "instances"),
     ),
     "[rule]": ("start", "pilot", "budget", "batch", "allocation", "runs", "guard", "guard-edition", "formula"),

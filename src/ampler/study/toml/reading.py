@@ -27,7 +27,7 @@ from ampler.study.toml.imports import imported
 from ampler.study.toml.instances import read_instances
 from ampler.study.toml.keys import Table
 from ampler.study.toml.lines import key_lines, line_of
-from ampler.study.toml.sizes import instances_used, read_detect
+from ampler.study.toml.sizes import instances_used, read_detect, read_looks
 
 PROTOCOLS: dict[str, Literal["arguments", "irace", "worker"]] = {
     "command": "arguments",
@@ -69,7 +69,7 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
             rule=_rule(top, rule, question, algorithms, usual=_usual_allocation(document, policy))
             if detect is None
             else Fixed(runs=detect.start),
-            study_rule=detect,
+            study_rule=read_looks(top) if detect is None else detect,
             seed=top.read("seed", integer, 0),
             count=instances_used(top, available, detect),
             name=top.read("name", keys.text, file.stem),

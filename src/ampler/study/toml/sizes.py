@@ -1,4 +1,4 @@
-"""How a study file says that the study finds its own size: `detect`, and what goes with it. Pure."""
+"""How a study file says that values decide on its size: `detect` and what goes with it, or `looks`. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from ampler.core.checks import finite, positive
 from ampler.core.errors import InvalidDesign
 from ampler.study.detect_rule import Detect
+from ampler.study.looks_rule import Looking, looking
 from ampler.study.plan import Count
 from ampler.study.toml import keys
 from ampler.study.toml.keys import Table
@@ -16,6 +17,7 @@ ONLY_WITH_DETECT = ("instance-cost", "available")
 INSTEAD = {
     "se": "the accuracy on each instance is decided after the pilot",
     "effect": "it is the difference that matters in other units",
+    "looks": "a study that finds its own size takes one decision, after its pilot",
     "use": "how many instances are used is decided after the pilot; say available = N if there are no more than N",
 }
 
@@ -38,6 +40,11 @@ def read_detect(top: Table, rule: Table, instances: Table) -> Detect | None:
     }
     said = {name: value for name, value in given.items() if value is not None}
     return Detect(detect=top.require("detect", positive, ""), **said)
+
+
+def read_looks(top: Table) -> Looking | None:
+    """Return the rule over instances that a study file asks for with `looks`; None if it does not, or for one look."""
+    return top.read("looks", lambda _, value: looking(value), None)
 
 
 def instances_used(top: Table, instances: Table, detect: Detect | None) -> Count:

@@ -32,6 +32,12 @@ def test_a_caution_can_be_read_on_its_wash(theme, name):
     assert contrast(theme[name], theme["caution-wash"]) >= 4.5
 
 
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["series-3", "series-4", "series-5"])
+def test_lines_of_every_category_stand_out_from_the_page(theme, name):
+    assert contrast(theme[name], theme["paper"]) >= 3
+
+
 def test_both_themes_define_the_same_colours():
     assert set(LIGHT) == set(DARK)
 

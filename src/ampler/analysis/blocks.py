@@ -426,9 +426,12 @@ def _rates(cells: Cells) -> tuple[Floats, Floats]:
 
 def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats]:
     """The statistic of each cell, and the variance of one run."""
-    shape = cells.counts.shape
+    shape, filled = cells.counts.shape, cells.counts > 0
     theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
-    for i, k in np.argwhere(cells.counts > 0):
+    if cells.counts.max() == 1 and not isinstance(summary, Custom):  # of one value every statistic is the value
+        theta[filled] = cells.values
+        return theta, variances
+    for i, k in np.argwhere(filled):
         values = cells.of(i, k)
         theta[i, k] = float(summary(values))
         if accuracy and len(values) > 1:

@@ -6,7 +6,7 @@ Everything here is exploratory: unadjusted, for forming hypotheses and for hones
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
@@ -142,12 +142,15 @@ def stability(
     by = {statistic: differencing(statistic) for statistic in statistics}
     choices = product(statistics, differences)
     measured = {choice: _differences(by[choice[0]], contrasts, choice[1]) for choice in choices}
-    return tuple(
-        _conclusion(phi, statistic, difference, test, found, alternative, alpha)
-        for (statistic, difference), phi in measured.items()
-        for test, row in TESTS.items()
-        if row.family is None  # what resamples says of the mean what t does, in a hundred times as long
-    )
+    tests = [test for test, row in TESTS.items() if row.family is None]  # what resamples takes a hundred times as long
+    found_by: list[Conclusion] = []
+    made: dict[tuple[bytes | str, Test], Conclusion] = {}  # of one value per cell, median and mean are the same
+    for ((statistic, difference), phi), test in product(measured.items(), tests):
+        key = (phi if isinstance(phi, str) else phi.tobytes()), test
+        if key not in made:
+            made[key] = _conclusion(phi, statistic, difference, test, found, alternative, alpha)
+        found_by.append(replace(made[key], difference=difference, statistic=statistic))
+    return tuple(found_by)
 
 
 class Findings(NamedTuple):

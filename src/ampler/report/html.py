@@ -26,7 +26,7 @@ from ampler.core.wording import count
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
 from ampler.report.drawings import Drawing, drawings
-from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.report.figures.colours import PROPERTIES
 from ampler.report.figures.style import COLUMN
 from ampler.report.forest import forest_of
 from ampler.report.forest_html import components_css, forest_html, page_templates, template_text
@@ -50,12 +50,7 @@ SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # texts can be read aloud, searched and copied
     "svg.hashsalt": "ampler",  # the same figure gives the same page
 }
-COLOURS = {BLUE: "blue", ORANGE: "orange", GREEN: "green", SKY: "sky", PURPLE: "purple", GREY: "grey"} | {
-    "#DDDDDD": "grid",
-    "#FFFFFF": "paper",
-    "#000000": "ink",
-}
-_VARIABLES = {colour.lower(): f"var(--{name})" for colour, name in COLOURS.items()}
+_VARIABLES = {colour: f"var(--{name})" for colour, name in PROPERTIES.items()}
 
 
 @dataclass(frozen=True, slots=True)

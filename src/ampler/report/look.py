@@ -22,6 +22,9 @@ LIGHT: Mapping[str, str] = MappingProxyType(
         "undecided": "#6a707c",
         "caution-wash": "#fff4df",
         "caution": "#8f5f00",
+        "series-3": "#009e73",  # of more categories than verdicts: after accent and contrast
+        "series-4": "#cc6fa3",
+        "series-5": "#3d98cf",
     }
 )
 DARK: Mapping[str, str] = MappingProxyType(
@@ -37,6 +40,9 @@ DARK: Mapping[str, str] = MappingProxyType(
         "undecided": "#9aa0ab",
         "caution-wash": "#33290f",
         "caution": "#e0b04a",
+        "series-3": "#35c99a",
+        "series-4": "#e29cc3",
+        "series-5": "#8ccdf2",
     }
 )
 SIZES: Mapping[str, str] = MappingProxyType(

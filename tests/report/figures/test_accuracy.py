@@ -48,16 +48,16 @@ def test_every_pair_is_a_dot_and_those_above_the_accuracy_look_different(analysi
 
     dots = {line.get_label(): line for line in draw_accuracy(data).lines}
 
-    assert len(dots["Pair above"].get_ydata()) == (data.errors > 0.8).sum() > 0
-    assert len(dots["Pair"].get_ydata()) == (data.errors <= 0.8).sum() > 0
+    assert len(dots["Pair above"].get_xdata()) == (data.errors > 0.8).sum() > 0
+    assert len(dots["Pair"].get_xdata()) == (data.errors <= 0.8).sum() > 0
     assert dots["Pair"].get_marker() != dots["Pair above"].get_marker()
 
 
-def test_the_totals_stand_above_and_the_names_below(analysis):
+def test_the_totals_stand_at_the_right_of_the_names(analysis):
     ax = draw_accuracy(accuracy_data(analysis))
 
     assert [text.get_text() for text in ax.texts] == ["18"] * 12
-    assert [label.get_text() for label in ax.get_xticklabels()] == [rf"{k} & \$x_{k}\$" for k in range(12)]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [rf"{k} & \$x_{k}\$" for k in range(12)]
 
 
 def test_too_many_pairs_become_a_band(study_of):
@@ -67,7 +67,7 @@ def test_too_many_pairs_become_a_band(study_of):
     ax = draw_accuracy(data)
 
     assert [line.get_label() for line in ax.lines] == ["Largest"]
-    assert ax.lines[0].get_ydata() == pytest.approx(data.errors.max(axis=1))
+    assert ax.lines[0].get_xdata() == pytest.approx(data.errors.max(axis=1))
 
 
 def test_accuracy_that_is_not_known_leaves_the_axes_empty_but_drawn(study_of):
@@ -79,7 +79,7 @@ def test_accuracy_that_is_not_known_leaves_the_axes_empty_but_drawn(study_of):
 
 def test_the_guarded_errors_are_shown_when_asked_for(analysis):
     data = accuracy_data(analysis)
-    shown = {line.get_label(): line.get_ydata() for line in draw_accuracy(data, guarded=True).lines}
+    shown = {line.get_label(): line.get_xdata() for line in draw_accuracy(data, guarded=True).lines}
 
     assert shown["Guarded"] == pytest.approx(analysis.guarded_errors.max(axis=1))
 
@@ -90,5 +90,23 @@ def test_errors_of_very_different_size_are_drawn_on_a_logarithmic_axis(analysis)
     data = accuracy_data(analysis)
     spread = data.errors * np.where(np.arange(12) == 5, 1000.0, 1.0)[:, None]
 
-    assert draw_accuracy(data).get_yscale() == "linear"
-    assert draw_accuracy(replace(data, errors=spread)).get_yscale() == "symlog"
+    assert draw_accuracy(data).get_xscale() == "linear"
+    assert draw_accuracy(replace(data, errors=spread)).get_xscale() == "symlog"
+
+
+def test_more_than_forty_instances_are_a_strip_without_names(study_of):
+    data = accuracy_data(study_of(["one", "two"], instances=41))
+
+    ax = draw_accuracy(data)
+
+    assert (list(ax.get_xticks()), ax.texts[:]) == ([], [])
+    assert ax.lines[0].get_ydata() == pytest.approx(data.errors[:, 0])
+    assert "41 instances" in ax.get_xlabel()
+
+
+def test_the_title_counts_the_instances_that_are_as_accurate_as_wanted(analysis):
+    data = accuracy_data(analysis)
+    reached = sum(all(error <= 0.8 for error in row) for row in analysis.errors.tolist())
+
+    assert data.finding == f"{reached} of 12 instances are as accurate as wanted; 12 ended at the budget"
+    assert draw_accuracy(data).figure.get_suptitle().replace("\n", " ") == data.finding

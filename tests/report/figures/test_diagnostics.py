@@ -45,7 +45,7 @@ def test_points_outside_the_band_look_different():
 
     outside = next(line for line in ax.lines if line.get_marker() == "^")
     assert len(outside.get_xdata()) > 0
-    assert "skewness" in ax.get_title(loc="left")
+    assert "skewness" in ax.figure.get_suptitle()
 
 
 def test_resampled_means_have_the_mean_and_the_error_of_the_differences():
@@ -103,5 +103,5 @@ def test_differences_that_are_nearly_constant_can_be_drawn(noise, difference):
     frame = pd.DataFrame({"instance": list("abcdefghijkl"), "old": old, "new": new})
     analysis = analyse(frame, difference=difference, better="lower")
 
-    assert draw_bootstrap(bootstrap_data(analysis, "old", "new")).get_title(loc="left")
-    assert draw_quantiles(quantiles_data(analysis, "old", "new")).get_title(loc="left")
+    assert draw_bootstrap(bootstrap_data(analysis, "old", "new")).figure.get_suptitle()
+    assert draw_quantiles(quantiles_data(analysis, "old", "new")).figure.get_suptitle()

@@ -80,20 +80,44 @@ def test_the_drawing_of_a_pair_shows_every_instance_and_the_joint_interval(analy
     ax = draw_pair_differences(data)
 
     dots = next(line for line in ax.lines if line.get_marker() == "o")
-    assert dots.get_ydata() == pytest.approx(data.differences)
-    assert "Joint 95 % interval" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert dots.get_xdata() == pytest.approx(data.differences)
+    assert "band: joint 95 % interval" in ax.get_xlabel().replace("\n", " ")
 
 
 def test_the_sign_tests_share_is_not_drawn_among_differences(study_of):
     data = pair_differences_data(study_of(["one", "two"], test="sign"), "one", "two")
 
-    assert draw_pair_differences(data).get_legend() is None
+    assert "interval" not in draw_pair_differences(data).get_xlabel()
 
 
 def test_errors_that_are_not_known_are_not_drawn(study_of):
     analysis = study_of(["one", "two"], runs=1)
 
-    draw_pair_differences(pair_differences_data(analysis, "one", "two")).figure.draw_without_rendering()
+    pair = draw_pair_differences(pair_differences_data(analysis, "one", "two"))
+    pair.figure.draw_without_rendering()
+    assert "standard error" not in pair.get_xlabel()
     ax = draw_instance_differences(instance_differences_data(analysis, analysis.accuracy[0].instance))
 
     assert all(len(lines.get_segments()) == 0 for lines in ax.collections)
+    assert "SE" not in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_the_title_counts_the_instances_on_which_one_is_better(study_of, better):
+    analysis = study_of(["one", "two"], better=better)
+    values = analysis.statistics.tolist()
+    ahead = sum((one < two) == (better == "lower") for one, two in values)
+    names = ("one", "two") if ahead >= 6 else ("two", "one")
+
+    data = pair_differences_data(analysis, "one", "two")
+
+    assert data.finding == f"{names[0]} is better than {names[1]} on {max(ahead, 12 - ahead)} of 12 instances"
+
+
+def test_more_than_forty_instances_of_a_pair_are_a_strip_without_names(study_of):
+    data = pair_differences_data(study_of(["one", "two"], instances=41), "one", "two")
+
+    ax = draw_pair_differences(data)
+
+    assert list(ax.get_xticks()) == []
+    assert next(line for line in ax.lines if line.get_marker() == "o").get_ydata() == pytest.approx(data.differences)

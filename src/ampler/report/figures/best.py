@@ -10,15 +10,16 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import labels
-from ampler.report.figures.style import COLUMN, PAGE, canvas
+from ampler.report.figures.style import COLUMN, LETTERS, PAGE, canvas, entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 30  # algorithms whose squares can still be seen
 WRITTEN = 12  # up to here every square holds its number
-CELL = 0.2  # inches
-NARROW = 6  # algorithms that fit a column
+CELL = 0.26  # inches
+CELL_LETTERS = 8.0  # points: two digits and a point fit a square
+NARROW = 3  # algorithms that fit a column
 WIDEST = 24  # characters of a name
 BARS = 0.32  # of the width of the squares
 
@@ -33,6 +34,11 @@ class BestData:
     better: Floats  # P(row better than column)
     left_out: int
     instances: int
+
+    @property
+    def finding(self) -> str:
+        """Who is probably the best of all."""
+        return f"{self.algorithms[0]} is the best of all with probability {self.best[0]:.2f}"
 
 
 def best_data(analysis: Analysis, *, most: int | None = MOST, widest: int = WIDEST) -> BestData:
@@ -54,14 +60,14 @@ def best_data(analysis: Analysis, *, most: int | None = MOST, widest: int = WIDE
 def draw_best(data: BestData, ax: Axes | None = None) -> Axes:
     """Draw squares: blue where the row is probably better than the column, orange where worse; bars for the best."""
     size = len(data.algorithms)
-    with canvas(ax, width=COLUMN if size <= NARROW else PAGE, height=max(1.0, CELL * size) + 0.75) as ax:
+    with canvas(ax, width=COLUMN if size <= NARROW else PAGE, height=max(1.0, CELL * size) + 1.25) as ax:
         _draw_squares(ax, data)
         _draw_bars(ax, data)
         places = list(range(size))
         ax.set_yticks(places, [f"{name}  {place + 1}" for place, name in enumerate(data.algorithms)])
         ax.set_xticks(places, [str(place + 1) for place in places])
         ax.tick_params(length=0)
-        ax.tick_params(axis="x", labelsize=6 if size > WRITTEN else 7)
+        ax.tick_params(axis="x", labelsize=LETTERS if size <= WRITTEN else 6)
         ax.set_ylim(size - 0.4, -0.6)
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
@@ -80,8 +86,12 @@ def _draw_squares(ax: Axes, data: BestData) -> None:
     shades = [_shade(float(data.better[cell])) for cell in cells]
     ax.add_collection(PatchCollection(squares, facecolors=shades, edgecolors=GREY, linewidths=0.2))
     for row, column in cells if size <= WRITTEN else ():
-        chance = f"{data.better[row, column]:.2f}".removeprefix("0")
-        ax.text(column, row, chance, ha="center", va="center", fontsize=6)
+        ax.text(column, row, _short(float(data.better[row, column])), ha="center", va="center", fontsize=CELL_LETTERS)
+
+
+def _short(chance: float) -> str:
+    """A probability in a square; what is nearly certain is not called certain."""
+    return "<.01" if chance < 0.005 else ">.99" if chance > 0.995 else f"{chance:.2f}".removeprefix("0")
 
 
 def _shade(chance: float) -> tuple[float, float, float, float]:
@@ -100,13 +110,13 @@ def _draw_bars(ax: Axes, data: BestData) -> None:
     ax.barh(range(size), width * data.best, left=start, height=0.6, color=BLUE)
     ax.vlines(start, -0.5, size - 0.5, color=GREY, linewidth=0.6)
     for place, (best, win) in enumerate(zip(data.best, data.win, strict=True)):
-        ax.text(start + width * (best + 0.03), place, f"{best:.2f}", va="center", fontsize=6)
-        ax.text(last, place, f"{win:.2f}", ha="center", va="center", fontsize=6)
+        ax.text(start + width * (best + 0.03), place, f"{best:.2f}", va="center", fontsize=CELL_LETTERS)
+        ax.text(last, place, f"{win:.2f}", ha="center", va="center", fontsize=CELL_LETTERS)
     for x, name, side in ((start, "best\nof all", "left"), (last, "first on\nan instance", "center")):
-        ax.text(x, -0.7, name, ha=side, va="bottom", fontsize=6)
+        ax.text(x, -0.7, name, ha=side, va="bottom", fontsize=CELL_LETTERS)
 
 
 def _explain_squares(ax: Axes, data: BestData) -> None:
     more = f"; {data.left_out} more are not shown" if data.left_out else ""
-    words = "Probability that the row is better\nthan the column: blue above ½, orange below"
-    ax.set_xlabel(f"{words}{more}", loc="left", fontsize=7)
+    entitle(ax, data.finding)
+    explain(ax, f"Probability that the row is better than the column: blue above ½, orange below{more}")

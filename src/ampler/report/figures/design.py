@@ -11,8 +11,8 @@ import numpy as np
 
 from ampler.core.choices import Alternative, Target, Test
 from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
-from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
-from ampler.report.figures.style import canvas
+from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PAPER
+from ampler.report.figures.style import canvas, entitle, explain
 from ampler.stats.holm import Correction
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 PROFILE_LINES = (
     ("best_power", GREEN, "--", "Best"),
-    ("mean_power", BLUE, "-", "Mean, with N"),
+    ("mean_power", BLUE, "-", "Mean\nwith N"),
     ("worst_power", ORANGE, ":", "Worst"),
 )
 CURVE_POINTS = 61
-LABEL_WIDTH = 0.24  # inches that one label of a number of instances takes
+LABEL_WIDTH = 0.3  # inches that one label of a number of instances takes
 CURVE_END = 0.995  # the power at which a curve has nothing more to show
 
 
@@ -36,6 +36,12 @@ class SampleSizes:
     bonferroni: tuple[int, ...]
     holm: tuple[int, ...]
 
+    @property
+    def finding(self) -> str:
+        """What Holm's procedure saves where there are most comparisons."""
+        one, other, count = self.bonferroni[-1], self.holm[-1], self.comparisons[-1]
+        return f"Holm needs {other} instances for {count} comparisons, Bonferroni {one}"
+
 
 @dataclass(frozen=True, slots=True)
 class PowerProfiles:
@@ -43,6 +49,12 @@ class PowerProfiles:
 
     designs: tuple[Design, ...]
     powers: tuple[tuple[float, ...], ...]
+
+    @property
+    def finding(self) -> str:
+        """How low the worst test may fall in a design for a mean power."""
+        worst = min(design.worst_power for design in self.designs)
+        return f"The worst test keeps a power of {worst:.2f} or more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,10 @@ def draw_sample_sizes(data: SampleSizes, ax: Axes | None = None) -> Axes:
         ax.set_xlabel("Comparisons, K")
         ax.set_ylabel("Instances needed, N")
         _count_in_whole_numbers(ax)
-        ax.legend(loc="lower right")
+        middle = len(data.comparisons) // 2
+        _name_line(ax, (data.comparisons[middle], data.bonferroni[middle]), "Bonferroni", ORANGE, (-4, 8))
+        _name_line(ax, (data.comparisons[middle], data.holm[middle]), "Holm, mean power", BLUE, (4, -14))
+        entitle(ax, data.finding)
     return ax
 
 
@@ -120,11 +135,14 @@ def draw_power_profiles(data: PowerProfiles, ax: Axes | None = None) -> Axes:
         for name, color, style, label in PROFILE_LINES:
             heights = [getattr(design, name) for design in data.designs]
             ax.plot(counts, heights, color=color, linestyle=style, label=label)
+            shift = (5, -9 if style == "-" else 0)  # below the number of instances
+            words = ax.annotate(label, (counts[-1], heights[-1]), shift, textcoords="offset points", va="center")
+            words.set(color=color, annotation_clip=False)
         _label_instances(ax, data)
         ax.set_xlabel("Comparisons, K")
         ax.set_ylabel("Power")
         _count_in_whole_numbers(ax)
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, columnspacing=1.2)
+        entitle(ax, data.finding)
     return ax
 
 
@@ -154,8 +172,16 @@ def draw_power_curve(data: PowerCurve, ax: Axes | None = None) -> Axes:
         ax.set_ylabel("Power")
         ax.set_xlim(0, max(effects))
         ax.set_ylim(0, 1.02)
-        ax.legend(loc="lower right")
+        middle = min(data.designs, key=lambda design: abs(design.mean_power - 0.5))
+        _name_line(ax, (middle.effect, middle.mean_power), "Mean power", BLUE, (10, -14))
+        if data.marked.comparisons > 1:
+            explain(ax, "Effect, d", "Shaded: from the worst test to the best")
     return ax
+
+
+def _name_line(ax: Axes, at: tuple[float, float], name: str, color: str, shift: tuple[float, float]) -> None:
+    """Write the name of a line beside it, which needs no legend."""
+    ax.annotate(name, at, shift, textcoords="offset points", color=color, ha="right" if shift[0] < 0 else "left")
 
 
 def _settings(design: Design) -> dict[str, Any]:
@@ -194,7 +220,7 @@ def _label_instances(ax: Axes, data: PowerProfiles) -> None:
         words = ax.annotate(
             str(design.instances), at, (0, 4), textcoords="offset points", ha="center", fontsize="small"
         )
-        words.set(color=BLUE, path_effects=[withStroke(linewidth=2, foreground="white")])
+        words.set(color=BLUE, path_effects=[withStroke(linewidth=2, foreground=PAPER)])
 
 
 def _point_at(ax: Axes, design: Design) -> None:
@@ -202,4 +228,4 @@ def _point_at(ax: Axes, design: Design) -> None:
     ax.plot([0, design.effect, design.effect], [design.power, design.power, 0], ":", color=GREY, linewidth=0.8)
     ax.plot([design.effect], [design.power], "o", color=ORANGE, markersize=4, zorder=3)
     words = f"N = {design.instances}, K = {design.comparisons}: power {design.power:.3f} for d = {design.effect:.3g}"
-    ax.set_title(words, loc="left")
+    entitle(ax, words)

@@ -13,7 +13,7 @@ from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import labels
 from ampler.report.figures.pairs import column_of, differences_of
-from ampler.report.figures.style import canvas, difference_name, unit_of, write_in_unit
+from ampler.report.figures.style import canvas, difference_name, entitle, explain, unit_of, write_in_unit
 from ampler.stats.location import location
 
 if TYPE_CHECKING:
@@ -42,6 +42,13 @@ class QuantileData:
     name: str
     difference: str
 
+    @property
+    def finding(self) -> str:
+        """How skewed the differences are, and how many lie where those of a normal distribution seldom do."""
+        outside = int(((self.observed < self.lower) | (self.observed > self.upper)).sum())
+        skewed = f"skewness {self.skewness:.1f}".replace("-", "−")
+        return f"{self.pair}: {skewed}, {outside} of {len(self.observed)} outside the band"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BootstrapData:
@@ -54,6 +61,13 @@ class BootstrapData:
     skewness: float  # of the resampled means
     name: str
     difference: str
+
+    @property
+    def finding(self) -> str:
+        """How far the mean is from normal."""
+        if np.isnan(self.skewness):
+            return f"{self.pair}: the mean never varies"
+        return f"{self.pair}: the mean has skewness {self.skewness:.2f}".replace("-", "−")
 
 
 def quantiles_data(analysis: Analysis, first: str, second: str) -> QuantileData:
@@ -91,12 +105,12 @@ def draw_quantiles(data: QuantileData, ax: Axes | None = None) -> Axes:
         ax.plot(ends, data.mean + data.sd * ends, color=GREY, linewidth=0.8)
         outside = (data.observed < data.lower) | (data.observed > data.upper)
         ax.plot(data.theoretical[~outside], data.observed[~outside], "o", color=BLUE)
-        ax.plot(data.theoretical[outside], data.observed[outside], "^", color=ORANGE, markersize=3.6)
-        ax.set_xlabel("Normal quantile")
+        ax.plot(data.theoretical[outside], data.observed[outside], "^", color=ORANGE, markersize=4.4)
+        words = "Triangles: outside the band" if outside.any() else ""
+        explain(ax, "Normal quantile", f"Band: 95 % of normal samples. {words}".rstrip(" ."))
         ax.set_ylabel(data.name.partition(",")[0])
         write_in_unit(ax.yaxis, data.difference)
-        words = f"skewness {data.skewness:.1f}".replace("-", "−")
-        ax.set_title(f"{data.pair}\n{words}", loc="left", fontsize="medium")
+        entitle(ax, data.finding)
     return ax
 
 
@@ -129,16 +143,20 @@ def bootstrap_data(
 def draw_bootstrap(data: BootstrapData, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the resampled means with the normal curve that the t-test relies on."""
     with canvas(ax) as ax:
-        if np.ptp(data.means) > FLAT * np.abs(data.means).max():
+        varies = np.ptp(data.means) > FLAT * np.abs(data.means).max()
+        if varies:
             _draw_distribution(ax, data)
         else:
             ax.axvline(data.mean, color=BLUE, label="All resampled means")
         ax.set_yticks([])
         ax.grid(axis="y", visible=False)
-        ax.set_xlabel(f"Mean {data.name.partition(',')[0].lower()}")
         write_in_unit(ax.xaxis, data.difference)
-        ax.set_title(f"{data.pair}\nmean over resampled instances", loc="left", fontsize="medium")
-        ax.legend(loc="best")
+        entitle(ax, data.finding)
+        explain(
+            ax,
+            f"Mean {data.name.partition(',')[0].lower()}, resampled",
+            "Dashed: as the t-test takes it to be" if varies else "",
+        )
     return ax
 
 

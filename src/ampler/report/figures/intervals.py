@@ -12,7 +12,7 @@ from ampler.core.arrays import Interval
 from ampler.core.checks import choice
 from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import canvas, difference_name, in_unit, row_height, unit_of, write_in_unit
+from ampler.report.figures.style import canvas, difference_name, row_height, size_text, unit_of, write_in_unit
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _explain(ax: Axes, data: Intervals, interval: IntervalKind) -> None:
 
 def _write_estimates(ax: Axes, data: Intervals, digits: int) -> None:
     for place, row in enumerate(data.rows):
-        text = in_unit(row.estimate, "simple" if data.difference == "share" else data.difference, digits)
+        text = size_text(row.estimate, "simple" if data.difference == "share" else data.difference, digits)
         ax.annotate(
             text, (1.0, place), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center"
         ).set(fontsize="small", annotation_clip=False)

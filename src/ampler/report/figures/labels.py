@@ -10,7 +10,7 @@ from ampler.core.names import told_apart, without_common
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
 
-WIDEST = 28  # characters: a third of a column at our size of letters
+WIDEST = 24  # characters: a third of a column at our size of letters
 
 
 def labels(names: Sequence[str], widest: int = WIDEST) -> tuple[str, ...]:

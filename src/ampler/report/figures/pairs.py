@@ -12,9 +12,21 @@ from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
-from ampler.report.figures.colours import BLUE, GREY, ORANGE
-from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import COLUMN, PAGE, canvas, difference_name, row_height, unit_of, write_in_unit
+from ampler.report.figures.colours import BLUE, MUTED, ORANGE, PAPER
+from ampler.report.figures.labels import WIDEST, instance_labels, labels, pair_labels
+from ampler.report.figures.style import (
+    COLUMN,
+    NAMED,
+    PAGE,
+    canvas,
+    difference_name,
+    entitle,
+    explain,
+    lay_rows,
+    row_height,
+    unit_of,
+    write_in_unit,
+)
 from ampler.stats.paired import ESTIMANDS, FEWEST, present
 
 if TYPE_CHECKING:
@@ -25,8 +37,6 @@ InstanceOrder = Literal["difference", "given", "name"]
 
 LEVEL = 0.95  # of an interval on one instance
 MOST = 60  # pairs that can still be told apart on one page
-NAMED = 90  # instances whose names still fit below a page
-NARROW = 24  # instances that fit a column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +55,14 @@ class InstanceDifferences:
     name: str
     difference: str
 
+    @property
+    def finding(self) -> str:
+        """How many differences there are clear of zero by themselves."""
+        clear = int(((self.lower > 0) | (self.upper < 0)).sum())
+        if not np.isfinite(self.errors).any():
+            return f"{self.instance}: the differences"
+        return f"{self.instance}: {clear} of {len(self.pairs)} intervals are clear of zero"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairDifferences:
@@ -60,6 +78,17 @@ class PairDifferences:
     alpha: float
     name: str
     difference: str
+    first_better: int = 0  # instances
+    names: tuple[str, str] = ("first", "second")  # labels
+
+    @property
+    def finding(self) -> str:
+        """On how many instances which of the two is better."""
+        ahead, size = self.first_better, len(self.differences)
+        behind = size - ahead - int((self.differences == 0).sum())
+        winner, wins = (self.names[0], ahead) if ahead >= behind else (self.names[1], behind)
+        loser = self.names[1] if ahead >= behind else self.names[0]
+        return f"{winner} is better than {loser} on {wins} of {size} instances"
 
 
 def instance_differences_data(
@@ -86,7 +115,7 @@ def instance_differences_data(
     places = there[np.argsort(keys[order][there], kind="stable")][:most]
     reach = float(ndtri((1 + level) / 2)) * errors[places]
     return InstanceDifferences(
-        instance=labels([instance])[0],
+        instance=instance_labels(analysis, widest)[row],
         pairs=pair_labels(analysis, [analysis.pairs[place] for place in places], widest),
         left_out=len(there) - len(places),
         estimates=phi[places],
@@ -105,22 +134,21 @@ def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None)
     with canvas(ax, height=row_height(len(data.pairs), top=0.5, labels=data.pairs)) as ax:
         places = np.arange(len(data.pairs))
         over = np.nan_to_num(data.errors) > (math.inf if data.wanted is None else data.wanted)
-        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        ax.axvline(0.0, color=MUTED, linewidth=0.9)
         for chosen, color, marker in ((~over, BLUE, "o"), (over, ORANGE, "^")):
             known = chosen & np.isfinite(data.errors)
             low, high = data.estimates - data.errors, data.estimates + data.errors
             ax.hlines(places[known], data.lower[known], data.upper[known], color=color, linewidth=0.7)
             ax.hlines(places[known], low[known], high[known], color=color, linewidth=2.4)
             _dots(ax, data.estimates[chosen], places[chosen], color=color, marker=marker)
-        ax.set_yticks(places.tolist(), data.pairs)
-        ax.set_ylim(len(places) - 0.4, -0.6)
-        ax.grid(axis="y", visible=False)
+        lay_rows(ax, data.pairs)
         write_in_unit(ax.xaxis, data.difference)
-        words = [data.name, f"±SE and {100 * data.level:g} % interval, unadjusted"]
+        has_errors = bool(np.isfinite(data.errors).any())
+        words = [data.name, f"±SE and {100 * data.level:g} % interval, unadjusted" if has_errors else ""]
         words += [f"Triangles: SE above {data.wanted:g}"] if over.any() else []
         words += [f"{data.left_out} more pairs are not shown"] if data.left_out else []
-        ax.set_xlabel("\n".join(words), loc="right")
-        ax.set_title(data.instance, loc="left", fontsize="medium")
+        explain(ax, *words)
+        entitle(ax, data.finding)
     return ax
 
 
@@ -130,7 +158,7 @@ def pair_differences_data(
     """Return the difference of one pair on every instance, by "difference" (smallest first), "given" or by "name"."""
     choice("order", order, ("difference", "given", "name"), "it says how the rows follow each other")
     column, found = column_of(analysis, first, second), comparison_of(analysis, first, second)
-    names = [row.instance for row in analysis.accuracy]
+    names = instance_labels(analysis, widest)
     phi = analysis.differences[:, column]
     keys = {
         "difference": lambda place: phi[place],
@@ -138,9 +166,10 @@ def pair_differences_data(
         "name": lambda place: names[place].casefold(),
     }
     places = sorted(np.flatnonzero(~np.isnan(phi)).tolist(), key=keys[order])
+    both, ahead = labels([first, second], 20), phi > 0 if analysis.settings.better == "higher" else phi < 0
     return PairDifferences(
-        pair=" − ".join(labels([first, second], 20)),
-        instances=labels([names[place] for place in places], widest),
+        pair=" − ".join(both),
+        instances=tuple(names[place] for place in places),
         differences=phi[places],
         errors=analysis.errors[places, column],
         estimate=found.estimate,
@@ -149,30 +178,59 @@ def pair_differences_data(
         alpha=analysis.settings.family_alpha,
         name=difference_name(analysis),
         difference=unit_of(analysis),
+        first_better=int(ahead.sum()),
+        names=(both[0], both[1]),
     )
 
 
 def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes:
-    """Draw the difference of one pair on every instance ± one standard error, and the estimate over all of them."""
-    with canvas(ax, width=PAGE if len(data.instances) > NARROW else COLUMN) as ax:
-        places = np.arange(len(data.instances))
-        ax.axhline(0.0, color=GREY, linewidth=0.8)
-        known = np.isfinite(data.errors)
-        low, high = data.differences - data.errors, data.differences + data.errors
-        ax.vlines(places[known], low[known], high[known], color=BLUE, linewidth=0.8)
-        _dots(ax, places, data.differences, color=BLUE, marker="o")
+    """Draw the difference of one pair on every instance ± one standard error, and the estimate over all of them.
+
+    Instances are rows; more than 40 become a strip without names.
+    """
+    size = len(data.instances)
+    named = size <= NAMED
+    with canvas(ax, width=COLUMN if named else PAGE, height=row_height(size, top=0.75) if named else 2.6) as ax:
         if not ESTIMANDS[data.estimate_of].is_share:
-            _draw_estimate(ax, data)
-        ax.set_xlim(-0.7, len(places) - 0.3)
-        ax.set_ylabel(data.name.partition(",")[0])
-        write_in_unit(ax.yaxis, data.difference)
-        ax.grid(axis="x", visible=False)
-        if len(places) <= NAMED:
-            ax.set_xticks(places.tolist(), data.instances, rotation=90, fontsize=6 if len(places) <= 60 else 4.5)
+            _draw_estimate(ax, data, across=not named)
+        (ax.axvline if named else ax.axhline)(0.0, color=MUTED, linewidth=0.9)
+        _draw_differences(ax, data, across=not named)
+        if named:
+            lay_rows(ax, data.instances)
         else:
-            ax.set_xlabel("Instances in this order")
-        ax.set_title(f"{data.pair}, ±SE", loc="left", fontsize="medium")
+            ax.set_xlim(-0.7, size - 0.3)
+            ax.set_xticks([])
+            ax.grid(axis="x", visible=False)
+        write_in_unit(ax.xaxis if named else ax.yaxis, data.difference)
+        entitle(ax, data.finding)
+        explain(ax, data.name if named else f"{size} instances; {data.name}", _legend_of(data))
     return ax
+
+
+def _draw_differences(ax: Axes, data: PairDifferences, *, across: bool) -> None:
+    places, known = np.arange(len(data.differences)), np.isfinite(data.errors)
+    low, high = data.differences - data.errors, data.differences + data.errors
+    lines = ax.vlines if across else ax.hlines
+    lines(places[known], low[known], high[known], color=BLUE, linewidth=0.9)
+    x, y = (places, data.differences) if across else (data.differences, places)
+    _dots(ax, x, y, color=BLUE, marker="o")
+
+
+def _draw_estimate(ax: Axes, data: PairDifferences, *, across: bool) -> None:
+    low, high = data.joint
+    line, band = (ax.axhline, ax.axhspan) if across else (ax.axvline, ax.axvspan)
+    line(data.estimate, color=ORANGE, linestyle="--", linewidth=1.1)
+    if math.isfinite(low) and math.isfinite(high):
+        band(low, high, color=ORANGE, alpha=0.14, linewidth=0)
+
+
+def _legend_of(data: PairDifferences) -> str:
+    """What the marks are, in words."""
+    errors = "Lines: ± standard error" if np.isfinite(data.errors).any() else ""
+    if ESTIMANDS[data.estimate_of].is_share:
+        return errors
+    band = f"; band: joint {100 * (1 - data.alpha):g} % interval" if all(map(math.isfinite, data.joint)) else ""
+    return f"{errors}{'; dashed' if errors else 'Dashed'}: {data.estimate_of}{band}"
 
 
 def column_of(analysis: Analysis, first: str, second: str) -> int:
@@ -210,13 +268,4 @@ def _row_of(analysis: Analysis, instance: str) -> int:
 
 
 def _dots(ax: Axes, x: Floats | Codes, y: Floats | Codes, *, color: str, marker: str) -> None:
-    ax.plot(x, y, marker, color=color, markersize=3.2, markeredgecolor="white", markeredgewidth=0.3)
-
-
-def _draw_estimate(ax: Axes, data: PairDifferences) -> None:
-    low, high = data.joint
-    ax.axhline(data.estimate, color=ORANGE, linestyle="--", linewidth=0.9, label=f"{data.estimate_of.capitalize()}")
-    if math.isfinite(low) and math.isfinite(high):
-        words = f"Joint {100 * (1 - data.alpha):g} % interval"
-        ax.axhspan(low, high, color=ORANGE, alpha=0.15, linewidth=0, label=words)
-    ax.legend(loc="best")
+    ax.plot(x, y, marker, color=color, markersize=4, markeredgecolor=PAPER, markeredgewidth=0.3)

@@ -12,9 +12,18 @@ from ampler.analysis.grown import pilot_test
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidData
 from ampler.design.pilot import PilotReport
-from ampler.report.figures.colours import BLUE, GREY, ORANGE, SKY
+from ampler.report.figures.colours import BLUE, GREY, MUTED, ORANGE, PAPER, SKY
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import canvas, difference_name, row_height, write_in_unit
+from ampler.report.figures.style import (
+    canvas,
+    difference_name,
+    entitle,
+    explain,
+    lay_rows,
+    legend_above,
+    row_height,
+    write_in_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,37 +97,36 @@ def spending_data(analysis: Analysis, *, widest: int = WIDEST) -> SpendingData:
 
 def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
     """Draw the means of the pilot with their intervals; diamonds were clear, the band is what need not be found."""
-    with canvas(ax, height=row_height(len(data.labels), top=0.3, labels=data.labels)) as ax:
+    with canvas(ax, height=row_height(len(data.labels), top=0.6, labels=data.labels)) as ax:
         ax.axvspan(-data.detect, data.detect, color=GREY, alpha=0.15, linewidth=0)
-        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        ax.axvline(0.0, color=MUTED, linewidth=0.9)
         for clear, color, marker in ((True, ORANGE, "D"), (False, BLUE, "o")):
             _draw_rows(ax, data, [place for place, each in enumerate(data.clear) if each is clear], color, marker)
-        ax.set_yticks(range(len(data.labels)), data.labels)
-        ax.set_ylim(len(data.labels) - 0.4, -0.6)
-        ax.grid(axis="y", visible=False)
+        lay_rows(ax, data.labels)
         write_in_unit(ax.xaxis, data.difference)
-        more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
-        ax.set_xlabel(f"{data.name}\nafter {data.instances} instances{more}", loc="right")
-        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderpad=0, borderaxespad=0.2)
+        more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
+        entitle(ax, f"{sum(data.clear)} of {len(data.clear)} comparisons were clear after the pilot")
+        explain(ax, data.name, f"after {data.instances} instances; diamonds: clear; band: too small to be found", more)
     return ax
 
 
 def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:
     """Draw the runs of each algorithm as a bar: those of the pilot, those added on its instances, those on others."""
-    with canvas(ax, height=row_height(len(data.algorithms), top=0.3, labels=data.algorithms)) as ax:
+    with canvas(ax, height=row_height(len(data.algorithms), top=0.5, labels=data.algorithms)) as ax:
         left = np.zeros(len(data.algorithms))
-        for part, name, color in (
-            (data.pilot, "Pilot", ORANGE),
-            (data.topped_up, "Added there", SKY),
-            (data.new, "Other instances", BLUE),
+        for part, name, color, hatch in (
+            (data.pilot, "Pilot", ORANGE, ""),
+            (data.topped_up, "Added there", SKY, "////"),
+            (data.new, "Other", BLUE, ""),
         ):
-            ax.barh(range(len(left)), part, left=left, height=0.62, color=color, linewidth=0, label=name)
+            bars = ax.barh(range(len(left)), part, left=left, height=0.62, label=name)
+            for bar in bars:
+                bar.set(facecolor=color, hatch=hatch, edgecolor=PAPER, linewidth=0)
             left = left + np.array(part)
-        ax.set_yticks(range(len(left)), data.algorithms)
-        ax.set_ylim(len(left) - 0.4, -0.6)
-        ax.grid(axis="y", visible=False)
-        ax.set_xlabel(f"Runs on {data.planned} instances", loc="right")
-        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, borderpad=0, borderaxespad=0.2)
+        lay_rows(ax, data.algorithms)
+        entitle(ax, f"{sum(data.pilot):,} of {data.total:,} runs were the pilot's")
+        explain(ax, f"Runs on {data.planned} instances")
+        legend_above(ax, columns=3)
     return ax
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,17 +14,27 @@ from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.bayes.words import sides, three
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
-from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
+from ampler.report.figures.colours import EQUIVALENT, INK, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import PAGE, canvas, difference_name, row_height, unit_of, write_in_unit
+from ampler.report.figures.style import (
+    PAGE,
+    beside,
+    canvas,
+    difference_name,
+    entitle,
+    explain,
+    lay_rows,
+    row_height,
+    unit_of,
+    write_in_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 60  # rows that can still be told apart on one page
-STEP = 52  # points from one column of numbers to the next
+STEP = 70  # points from one column of numbers to the next
 DWARFED = 10  # times the median of the ends: beyond, large differences would hide all others
-MARKS = {"worse": (ORANGE, "v"), "better": (BLUE, "^"), "equivalent": (GREEN, "s"), "undecided": (GREY, "o")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,19 @@ class ProbableData:
     sides: tuple[str, str, str]  # what the three probabilities are called
     linear: float | None  # beyond this the axis is logarithmic; None: nowhere
 
+    @property
+    def finding(self) -> str:
+        """How many comparisons have a verdict, and which."""
+        if self.margin is None:
+            return "What is believed of each difference"
+        kinds = Counter(row.kind for row in self.rows if row.kind != "undecided")
+        if not kinds:
+            return f"None of {len(self.rows)} comparisons has a verdict"
+        first, same, second = self.sides
+        words = {"worse": first, "equivalent": same, "better": second}
+        told = ", ".join(f"{number} {words[kind]}" for kind, number in kinds.items())
+        return f"{kinds.total()} of {len(self.rows)} comparisons have a verdict: {told}"
+
 
 def probable_data(analysis: Analysis, *, most: int | None = MOST, widest: int = WIDEST) -> ProbableData:
     """Return the comparisons that have a posterior, in Holm's order; only the first `most` are kept (None: all)."""
@@ -77,18 +101,16 @@ def probable_data(analysis: Analysis, *, most: int | None = MOST, widest: int = 
 
 def draw_probable(data: ProbableData, ax: Axes | None = None) -> Axes:
     """Draw the margin as a band, thick lines for the mean, thin ones for a new instance, probabilities at the right."""
-    with canvas(ax, width=PAGE, height=row_height(len(data.rows), top=0.35, labels=[r.label for r in data.rows])) as ax:
-        ax.axvline(0.0, color=GREY, linewidth=0.8)
+    with canvas(ax, width=PAGE, height=row_height(len(data.rows), top=0.8, labels=[r.label for r in data.rows])) as ax:
+        ax.axvline(0.0, color=MUTED, linewidth=0.9)
         if data.margin is not None:
-            ax.axvspan(-data.margin, data.margin, color=GREEN, alpha=0.12, linewidth=0)
+            ax.axvspan(-data.margin, data.margin, color=EQUIVALENT, alpha=0.12, linewidth=0)
         for place, row in enumerate(data.rows):
             _draw_row(ax, place, row)
-        ax.set_yticks(range(len(data.rows)), [row.label for row in data.rows])
-        ax.set_ylim(len(data.rows) - 0.4, -0.6)  # the first on top
-        ax.grid(axis="y", visible=False)
+        lay_rows(ax, [row.label for row in data.rows])
         _scale(ax, data)
         _write_columns(ax, data)
-        _explain(ax, data)
+        _say(ax, data)
     return ax
 
 
@@ -122,12 +144,10 @@ def _linear(rows: Sequence[ProbableRow], margin: float | None) -> float | None:
 
 
 def _draw_row(ax: Axes, place: int, row: ProbableRow) -> None:
-    color, marker = MARKS[row.kind]
+    color, marker = VERDICTS[row.kind]
     ax.hlines(place, *row.new_interval, color=color, linewidth=0.7)
     ax.hlines(place, *row.interval, color=color, linewidth=2.4)
-    ax.plot(
-        [row.mean], [place], marker=marker, color=color, markersize=4.6, markeredgecolor="white", markeredgewidth=0.5
-    )
+    ax.plot([row.mean], [place], marker=marker, color=color, markersize=4.6, markeredgecolor=PAPER, markeredgewidth=0.5)
 
 
 def _scale(ax: Axes, data: ProbableData) -> None:
@@ -150,17 +170,10 @@ def _write_columns(ax: Axes, data: ProbableData) -> None:
     ]
     for column, (name, texts) in enumerate(columns[: 3 if data.margin is not None else 2]):
         for place, text in [(-1.0, name), *enumerate(texts)]:
-            ax.annotate(
-                text,
-                (1.0, place),
-                (6 + STEP * column, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                va="center",
-            ).set(fontsize="small", annotation_clip=False)
+            beside(ax, place, text, points=6 + STEP * column, color=MUTED if place < 0 else INK)
 
 
-def _explain(ax: Axes, data: ProbableData) -> None:
+def _say(ax: Axes, data: ProbableData) -> None:
     """Below the axis, in lines that fit it."""
     first, same, second = data.sides
     lines = [
@@ -170,4 +183,5 @@ def _explain(ax: Axes, data: ProbableData) -> None:
         *([] if data.linear is None else ["The axis is linear in the middle and logarithmic beyond"]),
         *([f"{data.left_out} more comparisons are not shown"] if data.left_out else []),
     ]
-    ax.set_xlabel("\n".join(lines), loc="right")
+    explain(ax, *lines)
+    entitle(ax, data.finding)

@@ -10,9 +10,9 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.core.arrays import Counts
 from ampler.core.checks import choice
-from ampler.report.figures.colours import BLUE, GREY, ORANGE
+from ampler.report.figures.colours import BLUE, MUTED, ORANGE
 from ampler.report.figures.labels import WIDEST, labels
-from ampler.report.figures.style import canvas, row_height
+from ampler.report.figures.style import beside, canvas, entitle, explain, lay_rows, row_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +35,15 @@ class RunsData:
     def totals(self) -> tuple[int, ...]:
         """The runs of each algorithm in all."""
         return tuple(self.counts.sum(axis=1).tolist())
+
+    @property
+    def finding(self) -> str:
+        """Who took most of the runs."""
+        totals = self.totals
+        if len(set(totals)) == 1:
+            return f"Every algorithm had {totals[0]:,} runs"
+        most = max(range(len(totals)), key=totals.__getitem__)
+        return f"{self.algorithms[most]} took most: {totals[most]:,} of {sum(totals):,} runs"
 
 
 def runs_data(analysis: Analysis, *, order: RunsOrder = "given", widest: int = WIDEST) -> RunsData:
@@ -61,18 +70,15 @@ def runs_data(analysis: Analysis, *, order: RunsOrder = "given", widest: int = W
 
 def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the runs per instance of each algorithm: every instance, the quartiles, the total."""
-    with canvas(ax, height=row_height(len(data.algorithms))) as ax:
+    with canvas(ax, height=row_height(len(data.algorithms), top=0.35)) as ax:
         for place, counts in enumerate(data.counts):
             _draw_row(ax, place, counts, ORANGE if place == data.reference else BLUE)
-        ax.set_yticks(range(len(data.algorithms)), data.algorithms)
-        ax.set_ylim(len(data.algorithms) - 0.4, -0.6)
-        ax.grid(axis="y", visible=False)
-        ax.set_xlabel("Runs on one instance (right: in all)", loc="right")
+        lay_rows(ax, data.algorithms)
         _choose_scale(ax, data)
         for place, total in enumerate(data.totals):
-            ax.annotate(
-                f"{total:,}", (1.0, place), (2, 0), xycoords=("axes fraction", "data"), textcoords="offset points"
-            ).set(va="center", fontsize="small", color=GREY, annotation_clip=False)
+            beside(ax, place, f"{total:,}", color=MUTED)
+        entitle(ax, data.finding)
+        explain(ax, "Runs on one instance (right: in all)", "Box: quartiles; dots: numbers that occur")
     return ax
 
 

@@ -16,7 +16,7 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, GREY
 from ampler.report.figures.labels import labels, literal
-from ampler.report.figures.style import canvas
+from ampler.report.figures.style import canvas, entitle
 from ampler.stats.bayes import signed_rank
 
 if TYPE_CHECKING:
@@ -36,6 +36,18 @@ class SimplexData:
     points: Floats  # worse, equivalent, better of the second algorithm: one row for each draw
     largest: Chances  # how often each is the largest
     margin: str  # in words
+
+    @property
+    def finding(self) -> str:
+        """Which of the three is most often the largest share."""
+        found = self.largest
+        words = {
+            f"{self.first} is better": found.worse,
+            f"they are within {self.margin}": found.equivalent,
+            f"{self.second} is better": found.better,
+        }
+        most = max(words, key=words.__getitem__)
+        return f"{self.first} and {self.second}: most probably {most}"
 
 
 def simplex_data(analysis: Analysis, first: str, second: str, *, draws: int = 50_000) -> SimplexData:
@@ -59,14 +71,15 @@ def simplex_data(analysis: Analysis, first: str, second: str, *, draws: int = 50
 
 def draw_simplex(data: SimplexData, ax: Axes | None = None) -> Axes:
     """Draw the draws as hexagons in a triangle; where one lies says which of the three is the largest."""
-    with canvas(ax, height=2.8) as ax:
+    with canvas(ax, height=3.0) as ax:
         ax.set_axis_off()
         ax.set_aspect("equal")
         ax.set_xlim(-0.3, 1.3)
-        ax.set_ylim(-0.22, 1.02)
+        ax.set_ylim(-0.3, 1.08)
         _draw_hexagons(ax, data.points @ CORNERS)
         _draw_regions(ax)
         _write_corners(ax, data)
+        entitle(ax, data.finding)
     return ax
 
 
@@ -100,4 +113,4 @@ def _write_corners(ax: Axes, data: SimplexData) -> None:
     )
     for (x, y), (name, chance, shift, side) in zip(CORNERS, words, strict=True):
         text = f"{name}\n{probability(chance)}"
-        ax.text(x, y + shift, text, ha="center", va=side, fontsize=7)
+        ax.text(x, y + shift, text, ha="center", va=side)

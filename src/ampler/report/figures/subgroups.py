@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
 from ampler.analysis import Analysis, Subgroup
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
-from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from ampler.report.figures.colours import LOOKS, MUTED
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import COLUMN, canvas, difference_name, row_height, unit_of, write_in_unit
+from ampler.report.figures.style import (
+    COLUMN,
+    canvas,
+    difference_name,
+    entitle,
+    explain,
+    lay_rows,
+    legend_above,
+    row_height,
+    unit_of,
+    write_in_unit,
+)
 from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 12  # comparisons in one panel
-LEGEND = 60  # characters that fit above a column
-LOOKS = [(color, marker) for marker, color in product("osDv", (BLUE, ORANGE, GREEN, PURPLE, SKY, GREY))]
+LEGEND = 46  # characters that fit above a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,17 @@ class Subgroups:
     neutral: float
     name: str
     difference: str
+
+    @property
+    def finding(self) -> str:
+        """How many comparisons look different from group to group. Exploratory."""
+        sides = [
+            {(low > self.neutral) - (high < self.neutral) for mark in row for low, high in [mark.interval]}
+            for row in self.marks
+        ]
+        turned = sum(len(side) > 1 for side in sides)
+        one = len(self.pairs) == 1
+        return f"{turned} of {len(self.pairs)} comparison{'' if one else 's'} look different by {self.feature}"
 
 
 def subgroups_data(
@@ -77,22 +97,20 @@ def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
     """Draw each comparison with a mark per group; colours and markers tell the groups apart."""
     size = len(data.groups)
     with canvas(
-        ax, width=COLUMN, height=row_height(len(data.pairs) * max(1.4, 0.7 * size), top=0.3 + 0.07 * size)
+        ax, width=COLUMN, height=row_height(len(data.pairs) * max(1.4, 0.7 * size), top=0.7 + 0.11 * size)
     ) as ax:
-        ax.axvline(data.neutral, color=GREY, linewidth=0.8)
+        ax.axvline(data.neutral, color=MUTED, linewidth=0.9)
         for group, (text, (color, marker)) in enumerate(zip(data.groups, LOOKS, strict=False)):
             offset = 0.7 * ((group + 0.5) / size - 0.5)
             places = [row + offset for row in range(len(data.pairs))]
             _draw_group(ax, [row[group] for row in data.marks], places, text, color, marker)
-        ax.set_yticks(range(len(data.pairs)), data.pairs)
-        ax.set_ylim(len(data.pairs) - 0.4, -0.6)
-        ax.grid(axis="y", visible=False)
+        lay_rows(ax, data.pairs)
         write_in_unit(ax.xaxis, data.difference)
-        more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
-        words = f"{100 * (1 - data.alpha):g} % intervals, unadjusted{more}"
-        ax.set_xlabel(f"{data.name}\n{words}", loc="right")
-        across = max(1, min(3, LEGEND // (3 + max(map(len, data.groups)))))
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, title=data.feature, borderpad=0)
+        more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
+        entitle(ax, data.finding)
+        explain(ax, data.name, f"{100 * (1 - data.alpha):g} % intervals, unadjusted", more)
+        across = max(1, min(3, LEGEND // (5 + max(map(len, data.groups)))))
+        legend_above(ax, columns=across, title=data.feature)
     return ax
 
 
@@ -113,5 +131,5 @@ def _mark(group: Subgroup | None) -> GroupMark:
 def _draw_group(ax: Axes, marks: list[GroupMark], places: list[float], text: str, color: str, marker: str) -> None:
     lows = [mark.interval[0] if math.isfinite(mark.interval[0]) else mark.estimate for mark in marks]
     highs = [mark.interval[1] if math.isfinite(mark.interval[1]) else mark.estimate for mark in marks]
-    ax.hlines(places, lows, highs, color=color, linewidth=0.9)
-    ax.plot([mark.estimate for mark in marks], places, marker, color=color, markersize=3, label=text)
+    ax.hlines(places, lows, highs, color=color, linewidth=1.1)
+    ax.plot([mark.estimate for mark in marks], places, marker, color=color, markersize=4, label=text)

@@ -116,7 +116,7 @@ def test_the_page_takes_its_colours_from_the_one_appearance(sheet):
 def test_colours_follow_the_page(nasty_text):
     figures = "".join(re.findall(r"<svg.*?</svg>", nasty_text, re.DOTALL))
 
-    assert "var(--blue)" in figures
+    assert "var(--accent)" in figures
     assert "#0072b2" not in figures.lower()
     assert "#000000" not in figures
 

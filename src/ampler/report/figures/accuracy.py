@@ -21,8 +21,8 @@ from ampler.report.figures.style import (
     compact,
     entitle,
     explain,
+    fit_rows,
     lay_rows,
-    row_height,
     unit_of,
     write_in_unit,
 )
@@ -97,7 +97,7 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
     """
     size = len(data.instances)
     named = size <= NAMED
-    with canvas(ax, width=COLUMN if named else PAGE, height=row_height(size, top=0.6) if named else 2.8) as ax:
+    with canvas(ax, width=COLUMN if named else PAGE, height=2.8) as ax:
         strip = _Strip(ax, across=not named)
         _draw_errors(strip, np.arange(size), data)
         if guarded:
@@ -112,6 +112,8 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
         else:
             _count_places(ax, data)
         _say(ax, data, named=named, guarded=guarded)
+        if named:
+            fit_rows(ax, size)
     return ax
 
 

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from ampler.analysis import Analysis, Comparison
-from ampler.core.arrays import Interval
+from ampler.analysis.answer import Finding, finding_sentence, findings
+from ampler.core.arrays import Floats, Interval
 from ampler.core.checks import choice
-from ampler.report.figures.colours import BLUE, GREY, ORANGE
-from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import canvas, difference_name, row_height, size_text, unit_of, write_in_unit
+from ampler.report.axis import Axis, axis_of
+from ampler.report.figures.colours import EQUIVALENT, MUTED, PAPER, VERDICTS
+from ampler.report.figures.labels import WIDEST, in_short, pair_labels
+from ampler.report.figures.style import (
+    beside,
+    canvas,
+    difference_name,
+    entitle,
+    explain,
+    fit_rows,
+    lay_rows,
+    size_text,
+    unit_of,
+    write_in_unit,
+)
+from ampler.report.forest import TURNED
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 if TYPE_CHECKING:
@@ -23,6 +39,7 @@ IntervalKind = Literal["holm", "joint", "both"]
 
 MOST = 60  # rows that can still be told apart on one page
 MARGIN = 0.08  # of the range of the finite ends, beyond which an open interval is drawn as going on
+PAIRED = {"better": "first better", "worse": "second better"}  # where a row is not about one algorithm
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,7 @@ class IntervalRow:
     holm: Interval  # at the Holm level of its rank, as in the paper's tables; not joint
     joint: Interval
     rejected: bool
+    finding: Finding = "undecided"  # of the row's algorithm, or of the first of a pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +66,9 @@ class Intervals:
     neutral: float  # where there is no difference
     alpha: float  # of the family
     level: str = "Holm"  # whose level the intervals have that are not joint
+    margin: float | None = None  # differences within it do not matter
+    finding: str = ""  # in a sentence
+    against_one: bool = False  # whether a row is about an algorithm that is compared with the reference
 
 
 def intervals_data(
@@ -61,11 +82,17 @@ def intervals_data(
     found = _ordered(analysis, order)
     shown = found[:most]
     estimand = ESTIMANDS[found[0].estimate_of]
-    texts = pair_labels(analysis, [(each.first, each.second) for each in shown], widest)
+    pairs = [(each.first, each.second) for each in shown]
+    against_one, said = analysis.settings.reference is not None, findings(analysis)
     return Intervals(
         rows=tuple(
-            IntervalRow(text, each.estimate, each.interval, each.joint_interval, each.rejected)
-            for text, each in zip(texts, shown, strict=True)
+            IntervalRow(text, each.estimate, each.interval, each.joint_interval, each.rejected, kind)
+            for text, each, kind in zip(
+                pair_labels(analysis, pairs, widest),
+                shown,
+                (TURNED.get(said[pair], said[pair]) if against_one else said[pair] for pair in pairs),
+                strict=True,
+            )
         ),
         left_out=len(found) - len(shown),
         difference="share" if estimand.is_share else unit_of(analysis),
@@ -74,6 +101,9 @@ def intervals_data(
         neutral=estimand.neutral,
         alpha=analysis.settings.family_alpha,
         level=paired_test(analysis.settings.test).procedure.level,
+        margin=None if estimand.is_share else analysis.settings.margin,
+        finding=in_short(finding_sentence(analysis).removesuffix("."), analysis),
+        against_one=against_one,
     )
 
 
@@ -85,20 +115,24 @@ def draw_intervals(
     With `digits` the estimates are also written at the right.
     """
     choice("interval", interval, ("holm", "joint", "both"), "joint intervals hold all together")
-    with canvas(ax, height=row_height(len(data.rows), top=0.3, labels=[row.label for row in data.rows])) as ax:
-        places = range(len(data.rows))
-        ax.axvline(data.neutral, color=GREY, linewidth=0.8)
+    with canvas(ax) as ax:
+        if data.margin is not None:
+            ax.axvspan(-data.margin, data.margin, color=EQUIVALENT, alpha=0.12, linewidth=0)
+        ax.axvline(data.neutral, color=MUTED, linewidth=0.9)
         ends = _ends(data, interval)
-        for rejected, color, marker in ((True, ORANGE, "D"), (False, BLUE, "o")):
-            chosen = [(place, row) for place, row in zip(places, data.rows, strict=True) if row.rejected is rejected]
-            _draw_rows(ax, chosen, ends, interval=interval, color=color, marker=marker)
-        ax.set_yticks(list(places), [row.label for row in data.rows])
-        ax.set_ylim(len(data.rows) - 0.4, -0.6)  # the first on top
-        ax.grid(axis="y", visible=False)
-        write_in_unit(ax.xaxis, data.difference)
-        _explain(ax, data, interval)
+        for kind in dict.fromkeys(row.finding for row in data.rows):
+            chosen = [(place, row) for place, row in enumerate(data.rows) if row.finding == kind]
+            _draw_rows(ax, chosen, ends, interval=interval, kind=kind)
+        lay_rows(ax, [row.label for row in data.rows])
+        axis = _axis(data, interval)
+        if axis.is_split:
+            _split(ax, axis)
+        else:
+            write_in_unit(ax.xaxis, data.difference)
+        _say(ax, data, interval, axis)
         if digits is not None:
             _write_estimates(ax, data, digits)
+        fit_rows(ax, len(data.rows), labels=[row.label for row in data.rows])
     return ax
 
 
@@ -127,55 +161,81 @@ def _of(row: IntervalRow, interval: IntervalKind) -> tuple[float, ...]:
     return {"holm": row.holm, "joint": row.joint, "both": (*row.holm, *row.joint)}[interval]
 
 
+def _axis(data: Intervals, interval: IntervalKind) -> Axis:
+    """One scale, or two where one estimate dwarfs the others."""
+    rows = [(min(_of(row, interval)), row.estimate, max(_of(row, interval))) for row in data.rows]
+    margin = () if data.margin is None else (-data.margin, data.margin)
+    return axis_of(rows, data.difference, always=(data.neutral, *margin))
+
+
+def _split(ax: Axes, axis: Axis) -> None:
+    """Give each panel of the axis its share of the width; what lies between them is pressed together."""
+    values = [end for panel in axis.panels for end in (panel.low, panel.high)]
+    places = [end for panel in axis.panels for end in (panel.left, panel.right)]
+    span = values[-1] - values[0]
+    values = [value + 1e-12 * span * place for value, place in zip(values, places, strict=True)]  # ever increasing
+    ax.set_xscale("function", functions=(_through(values, places), _through(places, values)))
+    ax.set_xlim(values[0], values[-1])
+    marks = [mark for panel in axis.panels for mark in panel.marks]
+    back = _through(places, values)
+    ax.set_xticks([float(back(np.array([mark.at]))[0]) for mark in marks], [mark.text for mark in marks])
+    for at in axis.breaks:
+        ax.text(at / 100, 0.0, "╱╱", transform=ax.transAxes, ha="center", va="center", color=MUTED)
+        ax.axvspan(*back(np.array([at - 1.4, at + 1.4])), color=PAPER, linewidth=0, zorder=2.5)
+
+
+def _through(x: Sequence[float], y: Sequence[float]) -> Callable[[Floats], Floats]:
+    """The line from point to point, which goes on at both ends."""
+
+    def line(values: Floats) -> Floats:
+        values = np.asarray(values, float)
+        low = y[0] + (values - x[0]) * (y[1] - y[0]) / (x[1] - x[0])
+        high = y[-1] + (values - x[-1]) * (y[-1] - y[-2]) / (x[-1] - x[-2])
+        return np.where(values < x[0], low, np.where(values > x[-1], high, np.interp(values, x, y)))
+
+    return line
+
+
 def _draw_rows(
-    ax: Axes,
-    rows: Iterable[tuple[int, IntervalRow]],
-    ends: Interval,
-    *,
-    interval: IntervalKind,
-    color: str,
-    marker: str,
+    ax: Axes, rows: Sequence[tuple[int, IntervalRow]], ends: Interval, *, interval: IntervalKind, kind: Finding
 ) -> None:
-    """Draw rows of one decision: colour and marker say which it is, so that print and every eye can tell."""
-    rows = list(rows)
-    if not rows:
-        return
+    """Draw rows of one finding: colour and mark say which it is, so that print and every eye can tell."""
+    color, marker = VERDICTS.get(kind, VERDICTS["undecided"])
     places = [place for place, _ in rows]
-    wide = 1.4 if interval != "both" else 2.4
-    kinds = {"holm": [("holm", wide)], "joint": [("joint", wide)], "both": [("joint", 0.7), ("holm", wide)]}[interval]
-    for kind, width in kinds:
-        lows = [max(getattr(row, kind)[0], ends[0]) for _, row in rows]
-        highs = [min(getattr(row, kind)[1], ends[1]) for _, row in rows]
+    wide = 1.6 if interval != "both" else 2.8
+    kinds = {"holm": [("holm", wide)], "joint": [("joint", wide)], "both": [("joint", 0.9), ("holm", wide)]}[interval]
+    for which, width in kinds:
+        lows = [max(getattr(row, which)[0], ends[0]) for _, row in rows]
+        highs = [min(getattr(row, which)[1], ends[1]) for _, row in rows]
         ax.hlines(places, lows, highs, color=color, linewidth=width)
-    ax.plot(
-        [row.estimate for _, row in rows],
-        places,
-        linestyle="none",
-        marker=marker,
-        color=color,
-        markersize=3.4,
-        markeredgecolor="white",
-        markeredgewidth=0.4,
-        label="Rejected" if marker == "D" else "Not rejected",
-    )
+    look = {"linestyle": "none", "marker": marker, "color": color, "markersize": 5.5, "markeredgecolor": PAPER}
+    ax.plot([row.estimate for _, row in rows], places, **look, label=kind)  # type: ignore[arg-type]
 
 
-def _explain(ax: Axes, data: Intervals, interval: IntervalKind) -> None:
-    """Say below which intervals these are, and above what the colours mean."""
-    joint = f"joint {100 * (1 - data.alpha):g} % intervals"
+def _say(ax: Axes, data: Intervals, interval: IntervalKind, axis: Axis) -> None:
+    """Say above what was found, and below which intervals these are and what the marks mean."""
+    joint = f"joint {100 * (1 - data.alpha):g} %"
     words = {
         "holm": f"Intervals at the {data.level} level of each rank, not joint",
-        "joint": joint.capitalize(),
-        "both": f"Thick: {data.level} level; thin: joint {100 * (1 - data.alpha):g} %",
+        "joint": f"{joint.capitalize()} intervals",
+        "both": f"Thick: {data.level} level; thin: {joint}",
     }[interval]
-    more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
-    ax.set_xlabel(f"{data.name}\n{words}{more}", loc="right")
-    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderpad=0, borderaxespad=0.2, handletextpad=0.2)
+    more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
+    split = "The axis is split: ╱╱ parts two scales" if axis.is_split else ""
+    band = "" if data.margin is None else "Band: the margin"
+    entitle(ax, data.finding)
+    explain(ax, data.name, words, _marks(data), band, split, more)
+
+
+def _marks(data: Intervals) -> str:
+    """What the marks mean that there are."""
+    shapes = {"better": "▲", "worse": "▼", "equivalent": "■", "undecided": "●"}
+    there = [kind for kind in shapes if any(row.finding == kind for row in data.rows)]
+    words = {"undecided": "not told apart"} | ({} if data.against_one else PAIRED)
+    return "  ".join(f"{shapes[kind]} {words.get(kind, kind)}" for kind in there)
 
 
 def _write_estimates(ax: Axes, data: Intervals, digits: int) -> None:
     for place, row in enumerate(data.rows):
         text = size_text(row.estimate, "simple" if data.difference == "share" else data.difference, digits)
-        ax.annotate(
-            text, (1.0, place), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center"
-        ).set(fontsize="small", annotation_clip=False)
+        beside(ax, place, text)

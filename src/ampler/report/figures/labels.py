@@ -10,7 +10,7 @@ from ampler.core.names import told_apart, without_common
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
 
-WIDEST = 24  # characters: a third of a column at our size of letters
+WIDEST = 28  # characters: a third of a column at our size of letters
 
 
 def labels(names: Sequence[str], widest: int = WIDEST) -> tuple[str, ...]:
@@ -41,6 +41,15 @@ def pair_labels(analysis: Analysis, pairs: Sequence[tuple[str, str]], widest: in
     short = dict(zip(names, labels(names, widest), strict=True))
     between = " −\n" if is_long else " − "
     return tuple(f"{short[first]}{between}{short[second]}" for first, second in pairs)
+
+
+def in_short(sentence: str, analysis: Analysis, widest: int = WIDEST) -> str:
+    """Return a sentence about an analysis with its long names as they stand in the figure."""
+    names = [row.algorithm for row in analysis.algorithms]
+    short = dict(zip(names, told_apart(names, widest), strict=True))
+    for name in sorted((name for name in names if len(name) > widest), key=len, reverse=True):
+        sentence = sentence.replace(name, short[name])
+    return literal(" ".join(sentence.split()))
 
 
 def literal(text: str) -> str:

@@ -22,8 +22,8 @@ from ampler.report.figures.style import (
     difference_name,
     entitle,
     explain,
+    fit_rows,
     lay_rows,
-    row_height,
     unit_of,
     write_in_unit,
 )
@@ -131,7 +131,7 @@ def instance_differences_data(
 
 def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None) -> Axes:
     """Draw the difference of every pair on one instance: ± one standard error thick, the interval thin."""
-    with canvas(ax, height=row_height(len(data.pairs), top=0.5, labels=data.pairs)) as ax:
+    with canvas(ax) as ax:
         places = np.arange(len(data.pairs))
         over = np.nan_to_num(data.errors) > (math.inf if data.wanted is None else data.wanted)
         ax.axvline(0.0, color=MUTED, linewidth=0.9)
@@ -149,6 +149,7 @@ def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None)
         words += [f"{data.left_out} more pairs are not shown"] if data.left_out else []
         explain(ax, *words)
         entitle(ax, data.finding)
+        fit_rows(ax, len(data.pairs), labels=data.pairs)
     return ax
 
 
@@ -190,7 +191,7 @@ def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes
     """
     size = len(data.instances)
     named = size <= NAMED
-    with canvas(ax, width=COLUMN if named else PAGE, height=row_height(size, top=0.75) if named else 2.6) as ax:
+    with canvas(ax, width=COLUMN if named else PAGE, height=2.6) as ax:
         if not ESTIMANDS[data.estimate_of].is_share:
             _draw_estimate(ax, data, across=not named)
         (ax.axvline if named else ax.axhline)(0.0, color=MUTED, linewidth=0.9)
@@ -204,6 +205,8 @@ def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes
         write_in_unit(ax.xaxis if named else ax.yaxis, data.difference)
         entitle(ax, data.finding)
         explain(ax, data.name if named else f"{size} instances; {data.name}", _legend_of(data))
+        if named:
+            fit_rows(ax, size)
     return ax
 
 

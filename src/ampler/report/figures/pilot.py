@@ -19,9 +19,9 @@ from ampler.report.figures.style import (
     difference_name,
     entitle,
     explain,
+    fit_rows,
     lay_rows,
     legend_above,
-    row_height,
     write_in_unit,
 )
 
@@ -97,7 +97,7 @@ def spending_data(analysis: Analysis, *, widest: int = WIDEST) -> SpendingData:
 
 def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
     """Draw the means of the pilot with their intervals; diamonds were clear, the band is what need not be found."""
-    with canvas(ax, height=row_height(len(data.labels), top=0.6, labels=data.labels)) as ax:
+    with canvas(ax) as ax:
         ax.axvspan(-data.detect, data.detect, color=GREY, alpha=0.15, linewidth=0)
         ax.axvline(0.0, color=MUTED, linewidth=0.9)
         for clear, color, marker in ((True, ORANGE, "D"), (False, BLUE, "o")):
@@ -107,12 +107,13 @@ def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
         more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
         entitle(ax, f"{sum(data.clear)} of {len(data.clear)} comparisons were clear after the pilot")
         explain(ax, data.name, f"after {data.instances} instances; diamonds: clear; band: too small to be found", more)
+        fit_rows(ax, len(data.labels), labels=data.labels)
     return ax
 
 
 def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:
     """Draw the runs of each algorithm as a bar: those of the pilot, those added on its instances, those on others."""
-    with canvas(ax, height=row_height(len(data.algorithms), top=0.5, labels=data.algorithms)) as ax:
+    with canvas(ax) as ax:
         left = np.zeros(len(data.algorithms))
         for part, name, color, hatch in (
             (data.pilot, "Pilot", ORANGE, ""),
@@ -127,6 +128,7 @@ def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:
         entitle(ax, f"{sum(data.pilot):,} of {data.total:,} runs were the pilot's")
         explain(ax, f"Runs on {data.planned} instances")
         legend_above(ax, columns=3)
+        fit_rows(ax, len(data.algorithms), above=0.25)
     return ax
 
 

@@ -23,8 +23,8 @@ from ampler.report.figures.style import (
     difference_name,
     entitle,
     explain,
+    fit_rows,
     lay_rows,
-    row_height,
     unit_of,
     write_in_unit,
 )
@@ -101,7 +101,7 @@ def probable_data(analysis: Analysis, *, most: int | None = MOST, widest: int = 
 
 def draw_probable(data: ProbableData, ax: Axes | None = None) -> Axes:
     """Draw the margin as a band, thick lines for the mean, thin ones for a new instance, probabilities at the right."""
-    with canvas(ax, width=PAGE, height=row_height(len(data.rows), top=0.8, labels=[r.label for r in data.rows])) as ax:
+    with canvas(ax, width=PAGE) as ax:
         ax.axvline(0.0, color=MUTED, linewidth=0.9)
         if data.margin is not None:
             ax.axvspan(-data.margin, data.margin, color=EQUIVALENT, alpha=0.12, linewidth=0)
@@ -111,6 +111,7 @@ def draw_probable(data: ProbableData, ax: Axes | None = None) -> Axes:
         _scale(ax, data)
         _write_columns(ax, data)
         _say(ax, data)
+        fit_rows(ax, len(data.rows) + 0.6, labels=[row.label for row in data.rows])
     return ax
 
 

@@ -12,7 +12,7 @@ from ampler.core.arrays import Counts
 from ampler.core.checks import choice
 from ampler.report.figures.colours import BLUE, MUTED, ORANGE
 from ampler.report.figures.labels import WIDEST, labels
-from ampler.report.figures.style import beside, canvas, entitle, explain, lay_rows, row_height
+from ampler.report.figures.style import beside, canvas, entitle, explain, fit_rows, lay_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def runs_data(analysis: Analysis, *, order: RunsOrder = "given", widest: int = W
 
 def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the runs per instance of each algorithm: every instance, the quartiles, the total."""
-    with canvas(ax, height=row_height(len(data.algorithms), top=0.35)) as ax:
+    with canvas(ax) as ax:
         for place, counts in enumerate(data.counts):
             _draw_row(ax, place, counts, ORANGE if place == data.reference else BLUE)
         lay_rows(ax, data.algorithms)
@@ -79,6 +79,7 @@ def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
             beside(ax, place, f"{total:,}", color=MUTED)
         entitle(ax, data.finding)
         explain(ax, "Runs on one instance (right: in all)", "Box: quartiles; dots: numbers that occur")
+        fit_rows(ax, len(data.algorithms))
     return ax
 
 

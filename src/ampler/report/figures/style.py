@@ -29,6 +29,7 @@ PAGE = 7.2  # inches: both columns (183 mm)
 
 FORMATS = ("svg", "pdf", "png", "pgf")
 LETTERS = 9.0  # points: the size of every label in print
+WORDS = 0.165  # inches that a line of words takes
 ROW = 0.185  # inches that one row with a label takes
 TALLEST = 60.0  # inches: beyond this no file of any format is of use
 NAMED = 40  # instances that are rows with names; more become a strip
@@ -140,7 +141,7 @@ def _room(ax: Axes) -> float:
     figure = ax.get_figure(root=True)
     assert figure is not None
     columns = ax.get_subplotspec()
-    return float(figure.get_size_inches()[0]) / (1 if columns is None else columns.get_gridspec().ncols) - 0.1
+    return float(figure.get_size_inches()[0]) / (1 if columns is None else columns.get_gridspec().ncols) - 0.2
 
 
 def _wrapped(text: str, inches: float, *, bold: bool = False) -> list[str]:
@@ -151,8 +152,15 @@ def _wrapped(text: str, inches: float, *, bold: bool = False) -> list[str]:
         if lines and text_width(longer, bold=bold) <= inches:
             lines[-1] = longer
         else:
-            lines.append(word)
+            lines.append(_cut_to(word, inches, bold=bold))
     return lines
+
+
+def _cut_to(word: str, inches: float, *, bold: bool) -> str:
+    """A word that fits a line by itself."""
+    while len(word) > 1 and text_width(word, bold=bold) > inches:
+        word = f"{word[: int(0.9 * len(word)) - 1]}…"
+    return word
 
 
 def lay_rows(ax: Axes, names: Sequence[str]) -> None:
@@ -184,7 +192,16 @@ def row_height(rows: float, *, top: float = 0.0, labels: Iterable[str] = ()) -> 
     Labels of two lines need more room.
     """
     lines = 1.7 if any("\n" in label for label in labels) else 1.0
-    return min(TALLEST, 0.55 + top + ROW * max(lines * rows, 3.0))
+    return min(TALLEST, 0.35 + top + ROW * max(lines * rows, 2.2))
+
+
+def fit_rows(ax: Axes, rows: float, *, labels: Iterable[str] = (), above: float = 0.0) -> None:
+    """Make our own figure as high as its rows and its words need, once they are written; `above` is for a legend."""
+    figure = ax.get_figure(root=True)
+    if figure is None or figure.axes != [ax] or figure.get_layout_engine() is None:
+        return
+    words = [*ax.get_xlabel().split("\n"), *figure.get_suptitle().split("\n")]
+    figure.set_figheight(row_height(rows, top=above + WORDS * len([line for line in words if line]), labels=labels))
 
 
 def difference_name(analysis: Analysis) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from ampler.analysis import Analysis, Subgroup
@@ -13,13 +14,14 @@ from ampler.report.figures.colours import LOOKS, MUTED
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
 from ampler.report.figures.style import (
     COLUMN,
+    WORDS,
     canvas,
     difference_name,
     entitle,
     explain,
+    fit_rows,
     lay_rows,
     legend_above,
-    row_height,
     unit_of,
     write_in_unit,
 )
@@ -96,9 +98,7 @@ def subgroups_data(
 def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
     """Draw each comparison with a mark per group; colours and markers tell the groups apart."""
     size = len(data.groups)
-    with canvas(
-        ax, width=COLUMN, height=row_height(len(data.pairs) * max(1.4, 0.7 * size), top=0.7 + 0.11 * size)
-    ) as ax:
+    with canvas(ax, width=COLUMN) as ax:
         ax.axvline(data.neutral, color=MUTED, linewidth=0.9)
         for group, (text, (color, marker)) in enumerate(zip(data.groups, LOOKS, strict=False)):
             offset = 0.7 * ((group + 0.5) / size - 0.5)
@@ -111,6 +111,8 @@ def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
         explain(ax, data.name, f"{100 * (1 - data.alpha):g} % intervals, unadjusted", more)
         across = max(1, min(3, LEGEND // (5 + max(map(len, data.groups)))))
         legend_above(ax, columns=across, title=data.feature)
+        above = WORDS * (1.4 + ceil(size / across))
+        fit_rows(ax, len(data.pairs) * max(1.4, 0.7 * size), labels=data.pairs, above=above)
     return ax
 
 

@@ -111,7 +111,7 @@ def draw_probable(data: ProbableData, ax: Axes | None = None) -> Axes:
         _scale(ax, data)
         _write_columns(ax, data)
         _say(ax, data)
-        fit_rows(ax, len(data.rows) + 0.6, labels=[row.label for row in data.rows])
+        fit_rows(ax, max(len(data.rows), 2.2) + 1.2, labels=[row.label for row in data.rows])
     return ax
 
 

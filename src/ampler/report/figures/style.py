@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,9 @@ def text_width(text: str, *, bold: bool = False) -> float:
 
     font = FontProperties(size=LETTERS, weight="bold" if bold else "normal")
     shown = text.replace(r"\$", "$")
-    return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0]) / 72
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # a box stands for what our letters lack
+        return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0]) / 72
 
 
 def entitle(ax: Axes, finding: str) -> None:

@@ -11,6 +11,7 @@ from ampler.analysis.look_words import (
     skewed_note,
     tally,
 )
+from ampler.analysis.text import holm_columns
 from ampler.analysis.words import course_sentences, course_title, headline, question_lines, verdict_sentences
 
 
@@ -60,9 +61,10 @@ def test_a_study_that_never_stopped_early_says_nothing_of_it():
 
 
 def test_the_printed_analysis_has_the_table_of_the_looks():
-    text = str(small_analysis())
-    assert "repeated interval" in text
-    assert "no relevant difference" in text
+    analysis = small_analysis()
+    text = str(analysis)
+    assert "repeated interval" in holm_columns(analysis).fitted(200).head[0]
+    assert all(head in text for head in ("repeated", "adjusted", "no relevant"))
     assert "stop rejecting" not in text
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ampler.analysis import analyse_runs
-from ampler.analysis.words import CLAIM_NOTHING, about_stopping, headline, text_lines
+from ampler.analysis.text import text_lines
+from ampler.analysis.words import CLAIM_NOTHING, about_stopping, headline
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
@@ -107,7 +108,7 @@ def test_what_no_correction_mends_is_said_before_the_claim(penalised):
     assert headline(analysis).startswith(CLAIM_NOTHING)
     lines = list(text_lines(analysis))
     assert next(k for k, line in enumerate(lines) if CLAIM_NOTHING in line) < next(
-        k for k, line in enumerate(lines) if "rejected" in line and "null hypotheses" not in line
+        k for k, line in enumerate(lines) if line[:4].strip().isdigit() and line.endswith(("worse", " better"))
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ampler import analyse
 from ampler.analysis import analyse_runs
 from ampler.analysis.compare import Comparison, Equivalence
-from ampler.analysis.words import headline, text_table, together, verdict, verdict_sentences
+from ampler.analysis.words import headline, together, verdict, verdict_sentences
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 
@@ -216,8 +216,9 @@ def test_an_established_equivalence_is_a_claim():
 
 
 def test_of_many_claims_the_first_are_told_and_the_others_counted():
-    said = list(verdict_sentences(found(20.0, near=15.0), most=1))
+    said = list(verdict_sentences(found(20.0, near=15.0), most=2))
 
+    assert len(said) == 2
     assert said[1] == "… and 2 more, which the table shows."
 
 
@@ -225,6 +226,8 @@ def test_friedmans_test_stands_beside_the_comparisons():
     assert "Friedman's test" in together(found(20.0))
 
 
-def test_columns_of_a_table_line_up():
-    lines = text_table(["name", "n"], [["long name", "5"], ["x", "500"]], left=[0])
-    assert lines == ["name         n", "long name    5", "x          500"]
+def test_where_claims_are_many_what_was_not_found_is_told_all_the_same():
+    said = list(verdict_sentences(found(20.0, near=15.0, reference="full", test="sign", alpha=0.001), most=3))
+
+    assert len(said) <= 3
+    assert said[-1].endswith("mean power 0.8.")

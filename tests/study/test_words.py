@@ -10,7 +10,7 @@ from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.forecast import Forecast
 from ampler.study.plan import design_of, make_plan
 from ampler.study.status import InstanceStatus, StudyStatus
-from ampler.study.words import expected, noise_allowed, planned, standing, standing_header, standing_rows
+from ampler.study.words import expected, noise_allowed, planned, standing, standing_columns
 
 TOLD = Forecast(3, 2, least_runs=60, most_runs=1500, least_seconds=120.0, most_seconds=39_000.0)
 STATUS = StudyStatus(
@@ -84,9 +84,10 @@ def test_one_of_a_thing_is_one():
 
 
 def test_each_instance_has_a_row_with_a_cell_for_every_column():
-    rows = standing_rows(STATUS)
+    columns = standing_columns(STATUS).columns
+    rows = [list(row) for row in zip(*(column.cells for column in columns), strict=True)]
     assert rows == [["i1", "10", "20", "0", "0.0523", "budget spent"], ["i2", "1", "0", "1", "", "waiting"]]
-    assert standing_header(STATUS) == ["instance", "a", "b", "failed", "worst SE", "state"]
+    assert [column.head for column in columns] == ["instance", "a", "b", "failed", "worst SE", "state"]
 
 
 def test_the_power_of_a_plan_says_how_much_noise_of_runs_it_allows_for():

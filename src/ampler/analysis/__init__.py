@@ -22,7 +22,7 @@ In reading order:
 * `wins`: on how many instances each algorithm of a pair is better;
 * `counts`: what tables of comparisons count, where it says something;
 * `units`: in which unit differences are told: numbers, percent, factors, percentage points;
-* `words`: every sentence about an analysis, and its table as text;
+* `words`: every sentence about an analysis; `text`: its tables in a terminal of any width;
 * `answer`: the whole in one sentence, and what would have been found had it been there;
 * `standings`: the algorithms side by side, and where means, wins, ranks and tests disagree;
 * `bayes`: how probable it is: posteriors, verdicts, rankings; computed when asked for;

@@ -155,6 +155,6 @@ class Analysis:
         return result
 
     def __str__(self) -> str:
-        from ampler.analysis.words import text_lines
+        from ampler.analysis.text import text_lines
 
         return "\n".join(text_lines(self))

@@ -6,19 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ampler.analysis.compare import Comparison, Equivalence
-from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.exploration import Subgroup
-from ampler.analysis.look_table import looked_lines
 from ampler.analysis.look_words import ABOUT_REPEATED, IGNORED, look_sentences, looked_verdict, tally
 from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
     amount_in_words,
-    estimate_header,
-    estimate_in_unit,
-    estimate_text,
-    in_table,
     margin_in_words,
     size_in_words,
 )
@@ -32,7 +26,6 @@ from ampler.stats.two_samples import run_test
 
 LONGEST_LIST = 12  # names in one sentence
 NAMED = 5  # instances in a verdict
-STOP = "stop rejecting"
 CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
 SUCCEEDED = "among the runs that succeeded"
 ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
@@ -193,7 +186,7 @@ def headline(analysis: Analysis) -> str:
     warning += forgets_looks(analysis)
     directions = [each.sentence for each in analysis.warnings if each.kind == "direction"]
     decided = [] if analysis.looks is None else [tally(analysis.looks)]
-    return warning + " ".join([_found(analysis), *decided, *directions])
+    return warning + " ".join([found_sentence(analysis), *decided, *directions])
 
 
 def taken(analysis: Analysis) -> str:
@@ -206,7 +199,8 @@ def is_biased(analysis: Analysis) -> bool:
     return any(caution.kind == "biased" for caution in analysis.warnings)
 
 
-def _found(analysis: Analysis) -> str:
+def found_sentence(analysis: Analysis) -> str:
+    """Say what was found, counted."""
     decided = [comparison for comparison in analysis.comparisons if comparison.rejected]
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
     where = instances_in_words(analysis.comparisons)
@@ -248,24 +242,29 @@ def instances_in_words(comparisons: Sequence[Comparison]) -> str:
 
 
 def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterator[str]:
-    """Yield the verdicts: those that claim something one by one (at most so many), the others together."""
-    equivalent = {
+    """Yield the verdicts, at most so many sentences: those that claim something one by one, the others together."""
+    equivalent = _equivalent(analysis) | irrelevant_pairs(analysis)
+    claims: list[str] = []
+    alike: dict[str, list[str]] = {}
+    for each in analysis.comparisons:
+        if each.rejected or (each.first, each.second) in equivalent:
+            claims.append(f"{_label(each, analysis)}: {each.verdict}.")
+        else:
+            alike.setdefault(each.verdict, []).append(_label(each, analysis))
+    rest = [f"{listed(labels, LONGEST_LIST)}: {words}." for words, labels in alike.items()]
+    if most is None or len(claims) + len(rest) <= most:
+        yield from (*claims, *rest)
+        return
+    others = rest[:2]
+    told = claims[: max(0, most - 1 - len(others))]
+    hidden = len(claims) - len(told) + sum(map(len, list(alike.values())[len(others) :]))
+    yield from (*told, f"… and {hidden} more, which the table shows.", *others)
+
+
+def _equivalent(analysis: Analysis) -> set[Pair]:
+    return {
         (each.first, each.second) for each in analysis.diagnoses if each.equivalence and each.equivalence.established
     }
-    equivalent |= irrelevant_pairs(analysis)
-    claims: list[Comparison] = []
-    rest: list[Comparison] = []
-    for each in analysis.comparisons:
-        (claims if each.rejected or (each.first, each.second) in equivalent else rest).append(each)
-    for comparison in claims[:most]:
-        yield f"{_label(comparison, analysis)}: {comparison.verdict}."
-    if most is not None and len(claims) > most:
-        yield f"… and {len(claims) - most} more, which the table shows."
-    alike: dict[str, list[str]] = {}
-    for comparison in rest:
-        alike.setdefault(comparison.verdict, []).append(_label(comparison, analysis))
-    for words, labels in alike.items():
-        yield f"{listed(labels, LONGEST_LIST)}: {words}."
 
 
 def irrelevant_pairs(analysis: Analysis) -> set[Pair]:
@@ -321,34 +320,22 @@ def _comparisons(number: int) -> str:
 
 def _label(comparison: Comparison, analysis: Analysis) -> str:
     """The pair, or the rival alone when there is a reference."""
-    return comparison.second if analysis.settings.reference is not None else _pair(comparison)
+    return comparison.second if analysis.settings.reference is not None else pair_name(comparison)
 
 
-def _pair(of: Comparison | Subgroup | Diagnosis) -> str:
+def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
+    """Return the two algorithms of a pair as one name."""
     return f"{of.first} × {of.second}"
 
 
-# the Holm table as text -------------------------------------------------------------------------------------------
-
-
-def text_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
-    yield from filter(None, [taken(analysis)])
-    yield from question_lines(analysis)
-    if is_biased(analysis):
-        yield f"! {CLAIM_NOTHING}{_found(analysis)}"
-    yield ""
-    yield from holm_lines(analysis)
-    yield ""
-    yield from _notes(analysis)
+# beside the table -------------------------------------------------------------------------------------------------
 
 
 def about_intervals(analysis: Analysis) -> str:
-    """Say which intervals the table has, and which the sentences."""
+    """Say what the intervals of table and sentences promise."""
     if analysis.looks is not None:
         return ABOUT_REPEATED
-    level = paired_test(analysis.settings.test).procedure.level
-    return f"Intervals in the table are at the {level} level of their rank; those in the sentences hold jointly."
+    return f"Joint intervals hold all together with {digits(100 * (1 - analysis.settings.family_alpha))} %."
 
 
 def about_stopping(analysis: Analysis) -> str | None:
@@ -361,7 +348,7 @@ def about_stopping(analysis: Analysis) -> str | None:
     used = {"corrected": "all runs, corrected", "all-runs": "all runs as they are", "first-runs": "the first runs"}
     return (
         "Values decided when runs ended, which biases them: by all runs as they are and by the first runs, which nobody"
-        f" ended, {_pair(most)} differ by {by_all} and {by_first}, the furthest apart of all."
+        f" ended, {pair_name(most)} differ by {by_all} and {by_first}, the furthest apart of all."
         f" What is tested comes from {used[analysis.settings.estimate]}."
     )
 
@@ -407,100 +394,3 @@ def _differences_of(analysis: Analysis) -> str:
     if analysis.comparisons[0].estimate_of == "shift":
         return f"{asked.difference} differences between runs"
     return f"{asked.difference} differences of the {asked.statistic}"
-
-
-def holm_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the lines of the Holm table, with a line where rejecting stops; they are never wrapped."""
-    if analysis.looks is not None:
-        yield from text_table(*looked_lines(analysis), left=[0, 1])
-        return
-    estimate, interval = estimate_header(analysis), _interval_name(analysis)
-    header = ["rank", "comparison", *counted(analysis), estimate, interval, "p", "alpha", "d", ""]
-    rows = [_row(comparison, analysis) for comparison in in_table(analysis)]
-    table = text_table(header, rows, left=[1])
-    yield table[0].rstrip()
-    for comparison, line in zip(analysis.comparisons, table[1:], strict=True):
-        if not comparison.rejected and (comparison.rank == 1 or analysis.comparisons[comparison.rank - 2].rejected):
-            yield f"      ── {STOP} ──"
-        yield line.rstrip()
-
-
-def _interval_name(analysis: Analysis) -> str:
-    return f"{paired_test(analysis.settings.test).procedure.level}-level interval"
-
-
-def _row(comparison: Comparison, analysis: Analysis) -> list[str]:
-    low, high = map(digits, comparison.interval)
-    return [
-        str(comparison.rank),
-        _pair(comparison),
-        *map(str, counts_of(comparison, analysis)),
-        estimate_text(comparison.estimate, analysis),
-        f"[{low}, {high}]",
-        f"{comparison.p_value:.2g}",
-        digits(comparison.alpha, 2),
-        digits(comparison.effect_size, 2),
-        "rejected" if comparison.rejected else "",
-    ]
-
-
-def _notes(analysis: Analysis) -> Iterator[str]:
-    asked = analysis.settings
-    level = paired_test(asked.test).procedure.level
-    if analysis.looks is None:
-        yield f"Each interval is at the {level} level of its rank (1 − alpha); the joint intervals are in the verdicts."
-    else:
-        yield from (ABOUT_REPEATED, *look_sentences(analysis.looks))
-    if asked.margin is not None:
-        tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
-        established = sum(test is not None and test.established for test in tests)
-        yield (
-            f"Equivalence within {margin_in_words(asked.margin, asked)} at family-wise level {digits(asked.alpha / 2)}:"
-            f" {established} of {len(tests)} established."
-        )
-    if stopped := about_stopping(analysis):
-        yield stopped
-    yield from (f"! {caution.sentence}" for caution in analysis.warnings if caution.kind != "columns")
-
-
-def stability_lines(analysis: Analysis) -> list[str]:
-    """Return the table of what other tests, differences and statistics would decide."""
-    rows = [
-        [each.test, each.difference, each.statistic, f"{each.same} of {len(each.decisions)}" if not each.note else "–"]
-        for each in analysis.stability
-    ]
-    return text_table(["test", "difference", "statistic", "decisions that stay"], rows, left=[0, 1, 2])
-
-
-def subgroup_lines(analysis: Analysis) -> list[str]:
-    """Return the table of every comparison on groups of instances."""
-    rows = [
-        [
-            f"{each.feature} = {each.value}",
-            str(each.instances),
-            _pair(each),
-            estimate_text(estimate_in_unit(each.estimate, analysis), analysis),
-            f"{each.p_value:.2g}",
-        ]
-        for each in analysis.subgroups
-    ]
-    return text_table(
-        ["subgroup", "instances", "comparison", estimate_header(analysis, "estimate"), "p"], rows, left=[0, 2]
-    )
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:
-    """Return the lines of a table; columns are set to the right, those in `left` to the left.
-
-    >>> print("\\n".join(text_table(["pair", "p"], [["a × b", "0.04"], ["a × c", "1e-05"]], left=[0])))
-    pair       p
-    a × b   0.04
-    a × c  1e-05
-    """
-    cells = [list(header), *(list(row) for row in rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(header))]
-    return ["  ".join(_set(row[place], widths[place], place in left) for place in range(len(row))) for row in cells]
-
-
-def _set(text: str, width: int, to_the_left: bool) -> str:
-    return text.ljust(width) if to_the_left else text.rjust(width)

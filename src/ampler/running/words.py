@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ampler.core.layout import TextTable, table_of
 from ampler.core.wording import count, count_are, short_duration
 
 if TYPE_CHECKING:
@@ -73,12 +74,13 @@ def first_runs_kept(inspection: Inspection, where: str) -> str:
     return f"{recorded} of {len(inspection.findings)} first runs are recorded in {where}, as the study's own."
 
 
-def first_run_rows(inspection: Inspection) -> list[list[str]]:
+def first_run_columns(inspection: Inspection) -> TextTable:
     """Return what each algorithm gave: its name, value, seconds, and a remark."""
-    return [
+    rows = [
         [finding.algorithm.name, _value(finding.first.value), f"{finding.seconds:.3g}", finding.remark]
         for finding in inspection.findings
     ]
+    return table_of(["algorithm", "value", "seconds", "remark"], rows, words=[3])
 
 
 def _value(value: float | None) -> str:

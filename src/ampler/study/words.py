@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ampler.core.layout import Column, TextTable
+from ampler.core.names import short_names, without_common
 from ampler.core.values import Plan
 from ampler.core.wording import count, count_are, duration, short_duration
 from ampler.design.words import noise_sentence
@@ -15,9 +17,10 @@ from ampler.study.stopping import decided
 if TYPE_CHECKING:  # the sentences know values alone, not how they are made
     from ampler.study.following import StudyLook
     from ampler.study.forecast import Forecast
-    from ampler.study.status import InstanceStatus, StudyStatus
+    from ampler.study.status import StudyStatus
     from ampler.study.store import Merged, Rescued
 
+SHORT_HEAD = 10  # characters of an algorithm's name over a column of counts
 PARTS_SHOWN = 10  # of those that are missing
 
 
@@ -136,14 +139,29 @@ def noted(sentence: str) -> str:
     return f"Note: {sentence}."
 
 
-def standing_header(status: StudyStatus) -> list[str]:
-    """Return the names of the columns of `standing_rows`; the first and the last hold words."""
-    return ["instance", *status.algorithms, "failed", "worst SE", "state"]
+def standing_columns(status: StudyStatus) -> TextTable:
+    """Return where each instance stands: its runs by algorithm, failures, the largest standard error, its state.
 
-
-def standing_rows(status: StudyStatus) -> list[list[str]]:
-    """Return where each instance stands: its runs by algorithm, failures, the largest standard error, its state."""
-    return [_row(instance, status.algorithms) for instance in status.instances]
+    Where room is short, the last algorithms are left out first.
+    """
+    number = len(status.algorithms)
+    heads = (status.algorithms, short_names(status.algorithms, SHORT_HEAD))
+    runs = [tuple(str(each.runs[name]) for each in status.instances) for name in status.algorithms]
+    algorithms = (
+        Column(heads[0][k], runs[k], leaves=4 + k, narrow=Column(heads[1][k], runs[k], leaves=4 + k))
+        for k in range(number)
+    )
+    failed = tuple(str(each.failures) for each in status.instances)
+    errors = ("" if each.error is None else f"{each.error:.3g}" for each in status.instances)
+    return TextTable(
+        (
+            Column("instance", without_common([each.name for each in status.instances]), "name"),
+            *algorithms,
+            *([Column("failed", failed, leaves=2)] if any(each.failures for each in status.instances) else []),
+            Column("worst SE", tuple(errors), leaves=1),
+            Column("state", tuple(each.reason or each.state for each in status.instances), "words", leaves=3),
+        )
+    )
 
 
 def missing_parts(merged: Merged) -> str | None:
@@ -178,13 +196,3 @@ def _span(least: float | None, most: float | None) -> str | None:
         return "less than a second"
     low = duration(least) if least >= 1 else "less than a second"
     return duration(most) if duration(most) == low else f"{low} to {duration(most)}"
-
-
-def _row(instance: InstanceStatus, algorithms: tuple[str, ...]) -> list[str]:
-    return [
-        instance.name,
-        *(str(instance.runs[algorithm]) for algorithm in algorithms),
-        str(instance.failures),
-        "" if instance.error is None else f"{instance.error:.3g}",
-        instance.reason or instance.state,
-    ]

@@ -9,14 +9,14 @@ from ampler.analysis import analyse_runs
 from ampler.analysis.bayes.conclusions import Chances
 from ampler.analysis.bayes.words import (
     NO_MARGIN,
+    bayes_columns,
     bayes_headline,
-    bayes_lines,
     bayes_sentences,
     comparison_sentence,
     footnotes,
     probability,
-    ranking_lines,
-    sensitivity_lines,
+    ranking_columns,
+    sensitivity_columns,
     sides,
     three,
 )
@@ -24,6 +24,10 @@ from ampler.core.errors import InvalidInput
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
+
+
+def lines_of(table):
+    return table.fitted(200).lines
 
 
 def made(shifts=(0.0, 0.05, 0.0, 0.01), rows=15, sd=0.01, **options):
@@ -91,7 +95,7 @@ def test_without_a_margin_one_sentence_says_why_there_is_no_verdict():
     assert bayes_headline(bayes) == NO_MARGIN
     assert "No verdicts: without a margin" in NO_MARGIN
     assert len(list(bayes_sentences(bayes))) == 3
-    assert all(line.endswith("–") for line in bayes_lines(bayes)[1:])
+    assert all(line.endswith("–") for line in lines_of(bayes_columns(bayes))[1:])
 
 
 def test_only_so_many_sentences_and_the_rest_is_counted():
@@ -103,31 +107,31 @@ def test_only_so_many_sentences_and_the_rest_is_counted():
 
 def test_the_table_has_a_line_for_each_comparison_with_its_three_probabilities():
     bayes = made()
-    header, *lines = bayes_lines(bayes)
+    header, *lines = lines_of(bayes_columns(bayes))
 
     assert "shared" in header
     assert len(lines) == 3
     assert next(line for line in lines if line.startswith("slow")).count("1.0 .00 .00") >= 2
-    assert "shared" not in bayes_lines(made(shifts=(0.0, 0.05)))[0]
+    assert "shared" not in lines_of(bayes_columns(made(shifts=(0.0, 0.05))))[0]
 
 
 def test_all_with_all_the_verdict_names_the_better_one():
     bayes = made(reference=None)
 
     assert sides(bayes) == ("first better", "equivalent", "second better")
-    assert any(line.endswith("full better") for line in bayes_lines(bayes))
+    assert any(line.endswith("full better") for line in lines_of(bayes_columns(bayes)))
 
 
 def test_rankings_are_told_against_the_reference_or_the_next():
-    assert "better than full" in ranking_lines(made())[0]
-    lines = ranking_lines(made(reference=None))
+    assert "better than full" in lines_of(ranking_columns(made()))[0]
+    lines = lines_of(ranking_columns(made(reference=None)))
     assert "better than the next" in lines[0]
     assert lines[-1].startswith("slow")
     assert lines[-1].endswith("–")
 
 
 def test_the_table_of_other_models_has_a_line_for_each_comparison():
-    assert len(sensitivity_lines(made())) == 4
+    assert len(lines_of(sensitivity_columns(made()))) == 4
 
 
 def test_footnotes_say_the_rule_what_may_be_wrong_and_what_is_not_known():
@@ -172,7 +176,7 @@ def test_rates_are_told_in_percentage_points_in_sentences_and_tables():
 
     each = bayes.comparisons[0]
     assert "worse by more than 10 percentage points" in comparison_sentence(each, bayes)
-    header, line = bayes_lines(bayes)
+    header, line = lines_of(bayes_columns(bayes))
     assert "mean, points" in header
     assert f"{100 * each.posterior.mean:.0f}" in line
 

@@ -49,7 +49,7 @@ def test_the_answer_comes_first_then_the_table_then_the_warnings(shell, table):
     assert answer.out.startswith("fast is better than 1 of 2 others on 8 instances (48 runs of 3 algorithms).")
     assert "bad: fast is better: lower by 3.9" in answer.words
     assert "same: no difference found" in answer.words
-    places = [answer.out.index(words) for words in ("fast is better", "rank  comparison", "stop rejecting", "Mind:")]
+    places = [answer.out.index(words) for words in ("fast is better", "rank  fast ×", "stop rejecting", "Mind:")]
     assert places == sorted(places)
 
 
@@ -98,7 +98,7 @@ def test_how_probable_it_is_comes_after_the_tests_with_its_table_and_what_to_kno
 
     assert answer.code == 0
     parts = (
-        "rank  comparison",
+        "rank  fast ×",
         "Judged by a margin of ±1",
         "new instance  verdict",
         "A verdict",

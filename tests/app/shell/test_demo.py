@@ -27,7 +27,7 @@ def test_it_runs_analyses_and_reports_and_a_second_time_only_tells(shell, tmp_pa
     assert "Paired t-tests, Holm" in first.words
     assert "0 of them made now" in again.words
     assert (tmp_path / "demo" / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert first.words.endswith("demo/report.html")
+    assert first.words.endswith("demo/report.html Next: ampler init")
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_problem_told_in_a_sentence(shell, tmp_path):

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from ampler.app.shell.output import note, say, say_points, say_table, write_json
+from ampler.core.layout import table_of
 
 LONG = "The strictest of the tests has power 0.7 and needs more instances than the others do. " * 4
 
@@ -34,7 +35,7 @@ def test_in_a_pipe_lines_are_plain_and_at_most_80_wide(capsys, monkeypatch):
 
     say(LONG, style="bold")
     say_points([LONG, "short"])
-    say_table(["test", "N"], [["wilcoxon", "67"]], left=["test"])
+    say_table(table_of(["test", "N"], [["wilcoxon", "67"]]))
 
     out = capsys.readouterr().out
     assert "\x1b" not in out
@@ -45,7 +46,7 @@ def test_in_a_pipe_lines_are_plain_and_at_most_80_wide(capsys, monkeypatch):
 def test_names_with_square_brackets_are_printed_as_they_are(capsys):
     say("[bold]swap[/bold] :smile:")
     say_points(["[red]x"])
-    say_table(["[a]"], [["[b]"]])
+    say_table(table_of(["[a]"], [["[b]"]]))
 
     out = capsys.readouterr().out
     for name in ("[bold]swap[/bold] :smile:", "[red]x", "[a]", "[b]"):
@@ -53,7 +54,7 @@ def test_names_with_square_brackets_are_printed_as_they_are(capsys):
 
 
 def test_numbers_end_at_the_right_and_words_start_at_the_left(capsys):
-    say_table(["test", "N"], [["t", "5"], ["wilcoxon", "1067"]], left=["test"])
+    say_table(table_of(["test", "N"], [["t", "5"], ["wilcoxon", "1067"]]))
 
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert lines[2].startswith("t ")

@@ -16,7 +16,10 @@ def test_the_command_says_what_is_saved_and_what_is_lost(shell, tmp_path):
     answer = shell("rescue", tmp_path / "study.db", "-o", tmp_path / "new.db")
 
     assert answer.code == 0
-    assert answer.words == "0 runs of study.db are saved in new.db. Nothing that the file tells of is lost."
+    assert answer.words == (
+        "0 runs of study.db are saved in new.db. Nothing that the file tells of is lost."
+        f" Next: ampler status {tmp_path / 'new.db'}"
+    )
 
 
 def test_a_file_that_holds_nothing_is_one_sentence(shell, tmp_path):

@@ -117,7 +117,7 @@ def curve_rows(advice: Advice) -> list[list[str]]:
 def part_rows(advice: Advice) -> list[list[str]]:
     """Return where the variation of the most variable pairs comes from, as rows under PARTS."""
     parts = sorted(advice.parts, key=lambda part: -part.total)
-    rows = [
+    return [
         [
             f"{part.first} × {part.second}",
             f"{part.between**0.5:.3g}",
@@ -126,7 +126,12 @@ def part_rows(advice: Advice) -> list[list[str]]:
         ]
         for part in parts[:PAIRS]
     ]
-    return rows + [[f"and {len(parts) - PAIRS} more, which vary less", "", "", ""]] * (len(parts) > PAIRS)
+
+
+def further_parts(advice: Advice) -> str | None:
+    """Say how many pairs `part_rows` leaves out; None if it has all."""
+    further = len(advice.parts) - PAIRS
+    return f"{count(further, 'more pair')} vary less." if further > 0 else None
 
 
 def sentences(clauses: Iterable[str]) -> Iterator[str]:

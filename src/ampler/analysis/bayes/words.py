@@ -9,8 +9,9 @@ import numpy as np
 
 from ampler.analysis.bayes.conclusions import Bayes, Chances, Probable
 from ampler.analysis.units import amount_in_words, as_shown, location_header, margin_in_words, size_in_words
-from ampler.analysis.words import LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased, text_table
+from ampler.analysis.words import LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased
 from ampler.core.arrays import Interval
+from ampler.core.layout import TextTable, table_of
 from ampler.core.wording import count, digits, listed
 from ampler.stats.bayes.verdicts import CERTAIN, SHARED_FROM
 
@@ -176,7 +177,7 @@ def said_verdict(each: Probable, bayes: Bayes) -> str:
     return f"{each.first if each.verdict == 'worse' else each.second} better"
 
 
-def bayes_lines(bayes: Bayes) -> list[str]:
+def bayes_columns(bayes: Bayes) -> TextTable:
     """Return the table of the comparisons, in Holm's order."""
     level = f"{digits(100 * bayes.level)} % interval"
     shared = any(each.shared for each in bayes.comparisons)
@@ -185,7 +186,7 @@ def bayes_lines(bayes: Bayes) -> list[str]:
     rows = [
         [
             _label(each, bayes),
-            "–" if each.posterior is None else digits(shown_mean(each.posterior, bayes), 2),
+            "–" if each.posterior is None else digits(shown_mean(each.posterior, bayes)),
             "–" if each.posterior is None else _bracket(shown_interval(each.posterior, bayes)),
             three(each.chances),
             *([three(each.shared_chances)] if shared else []),
@@ -194,14 +195,15 @@ def bayes_lines(bayes: Bayes) -> list[str]:
         ]
         for each in bayes.comparisons
     ]
-    return [line.rstrip() for line in text_table(header, rows, left=[0, len(header) - 1])]
+    leaves = {header.index("new instance"): 2} | ({header.index("shared"): 1} if shared else {})
+    return table_of(header, rows, words=[len(header) - 1], leaves=leaves)
 
 
-def ranking_lines(bayes: Bayes) -> list[str]:
+def ranking_columns(bayes: Bayes) -> TextTable:
     """Return the table of the algorithms by rankings alone, best first."""
     ranking = bayes.ranking
     if ranking is None:
-        return []
+        return TextTable(())
     names, asked = ranking.algorithms, bayes.analysis.settings
     against = asked.reference if asked.reference in names else None
     header = ["algorithm", "first on an instance", "best of all", f"better than {against or 'the next'}"]
@@ -209,10 +211,10 @@ def ranking_lines(bayes: Bayes) -> list[str]:
         [name, f"{ranking.win[k]:.2f}", f"{ranking.best[k]:.2f}", _ahead(ranking.better, k, names, against)]
         for k, name in enumerate(names)
     ]
-    return text_table(header, rows, left=[0])
+    return table_of(header, rows)
 
 
-def sensitivity_lines(bayes: Bayes) -> list[str]:
+def sensitivity_columns(bayes: Bayes) -> TextTable:
     """Return the table of the comparisons by other models."""
     rows = [
         [
@@ -225,7 +227,7 @@ def sensitivity_lines(bayes: Bayes) -> list[str]:
         for own, each in zip(bayes.comparisons, bayes.sensitivity, strict=False)
     ]
     header = ["comparison", "on average", "typical instances", "typical", "signed rank"]
-    return text_table(header, rows, left=[0])
+    return table_of(header, rows)
 
 
 def shown_mean(found: Posterior, bayes: Bayes) -> float:
@@ -240,7 +242,7 @@ def shown_interval(found: Posterior, bayes: Bayes) -> Interval:
 
 
 def _bracket(interval: Interval) -> str:
-    return f"[{', '.join(digits(end, 2) for end in interval)}]"
+    return f"[{', '.join(digits(end) for end in interval)}]"
 
 
 def _ahead(better: Sequence[Sequence[float]] | np.ndarray, k: int, names: Sequence[str], against: str | None) -> str:

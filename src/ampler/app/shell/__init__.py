@@ -4,9 +4,10 @@ In reading order:
 
 * `app`: the commands joined, and how everything that goes wrong reaches the shell: one sentence and an exit code;
 * `options`: what several commands share; the options of an analysis are made from `core.settings`;
-* `output`: paragraphs, points, tables and JSON as they are printed; layout alone, no sentence about results;
-* `design`, `init`, `check`, `run`, `merge`, `rescue`, `status`, `analyse`, `report`, `advise`, `export`, `serve`,
-  `demo`: the commands;
+* `output`: paragraphs, points, tables, the next command and JSON as they are printed; no sentence about results;
+  `colours`: those of verdicts in a terminal;
+* `design`, `init`, `check`, `run`, `merge`, `rescue`, `status`, `analyse`, `report`, `advise`, `export`, `demo`,
+  `serve`: the commands;
 * `assured`: the part of `design` that averages over what is believed of the effect;
 * `progress`: the line that changes while a study runs.
 

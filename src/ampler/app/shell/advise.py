@@ -22,7 +22,8 @@ from ampler.app.shell.options import (
     told_as_usage,
     word_or_number,
 )
-from ampler.app.shell.output import WrongUsage, say, say_points, say_table, write_json
+from ampler.app.shell.output import WrongUsage, say, say_next, say_points, say_table, write_json
+from ampler.core.layout import table_of
 
 if TYPE_CHECKING:
     from ampler.analysis.advice import Advice
@@ -138,6 +139,7 @@ def _without_pilot(detect: float, effect: float, *, json: bool) -> None:
         return
     say(words.first_accuracy(se), style="bold")
     say(words.why_this_accuracy(detect, effect))
+    say_next("init")
 
 
 def _tell(advice: Advice) -> None:
@@ -151,8 +153,11 @@ def _tell(advice: Advice) -> None:
     if advice.is_exact:
         say(words.what_to_take(advice))
         say_points([words.which_power(advice), *words.how_sure(advice)])
-        say_table(words.CURVE, words.curve_rows(advice))
-        say_table(words.PARTS, words.part_rows(advice), left=words.PARTS[:1])
+        say_table(table_of(words.CURVE, words.curve_rows(advice), names=(), words=(4,)))
+        say_table(table_of(words.PARTS, words.part_rows(advice)))
+        if further := words.further_parts(advice):
+            say(further)
     if advice.warnings:
         say("Mind:", style="bold")
         say_points(words.sentences(advice.warnings))
+    say_next("init")

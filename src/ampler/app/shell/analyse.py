@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ampler.app.shell.colours import colour, mark_colours
 from ampler.app.shell.options import (
     JsonOption,
     ResultsFile,
     Said,
     as_arguments,
+    option_words,
     results_options,
     takes,
 )
-from ampler.app.shell.output import WrongUsage, say, say_lines, say_points, write_json
+from ampler.app.shell.output import WrongUsage, has_colours, say, say_lines, say_next, say_points, say_table, write_json
+from ampler.core.layout import Column, TextTable
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
     from ampler.analysis.bayes import Bayes
+    from ampler.core.values import Caution
 
 Option = typer.Option
-MOST_SENTENCES = 12  # verdicts told in full; the table has them all
-MOST_PROBABLE = 6  # of the longer sentences with probabilities
+MOST_SENTENCES = 5  # about verdicts; the table has them all
+MOST_PROBABLE = 3  # sentences with probabilities, beside how many more there are and what is undecided
 
 
 @takes(asked=results_options())
@@ -60,6 +67,7 @@ def analyse(
             tell_bayes(analysis.bayes)
         if explore:
             tell_exploration(analysis)
+        _next(file, asked)
 
 
 def _latex(analysis: Analysis, *, bayes: bool) -> str:
@@ -69,30 +77,47 @@ def _latex(analysis: Analysis, *, bayes: bool) -> str:
 
 
 def tell(analysis: Analysis) -> None:
-    """Print what was found."""
+    """Print what was found: the answer, the verdicts, the table, how it was tested, and what to mind."""
     from ampler.analysis import words
+    from ampler.analysis.text import holm_columns
 
     say(words.headline(analysis), style="bold")
     if taken := words.taken(analysis):
-        say(taken)
+        say(taken, style="dim")
     say_points(words.verdict_sentences(analysis, most=MOST_SENTENCES))
-    print()
+    say_table(_marked(holm_columns(analysis), analysis), colours=mark_colours())
     for line in words.question_lines(analysis):
-        say(f"{line[0].upper()}{line[1:]}.")
-    print()
-    say_lines(words.holm_lines(analysis))
-    print()
-    say(words.about_intervals(analysis))
+        say(f"{line[0].upper()}{line[1:]}.", style="dim")
+    say(words.about_intervals(analysis), style="dim")
     if analysis.looks is not None:
         say_points(words.course_sentences(analysis))
     if stopped := words.about_stopping(analysis):
         say(stopped)
-    say(words.together(analysis))
-    mind = [caution.sentence for caution in analysis.warnings if caution.kind != "columns"]
-    if mind:
-        print()
-        say("Mind:", style="bold")
-        say_points(mind)
+    say(words.together(analysis), style="dim")
+    _mind([caution for caution in analysis.warnings if caution.kind != "columns"])
+
+
+def _mind(cautions: Sequence[Caution]) -> None:
+    """What a reader must know, by what it could change: the gravest first."""
+    from ampler.analysis.cautions import gravity, ranked
+
+    if not cautions:
+        return
+    print()
+    say("Mind:", style="bold")
+    for what, alike in groupby(ranked(cautions), key=lambda caution: gravity(caution.kind)):
+        say(f"{what[0].upper()}{what[1:]}:", style=colour("caution") if has_colours() else "")
+        say_points(caution.sentence for caution in alike)
+
+
+def _marked(table: TextTable, analysis: Analysis) -> TextTable:
+    """The table with the mark of each verdict before its row: colour never stands alone."""
+    from ampler.analysis.answer import findings
+    from ampler.analysis.text import said_of_second
+    from ampler.report.look import MARKS
+
+    marks = Column("", tuple(MARKS.get(said_of_second(each), " ") for each in findings(analysis).values()))
+    return TextTable((marks, *table.columns), table.breaks)
 
 
 def tell_bayes(bayes: Bayes) -> None:
@@ -102,26 +127,26 @@ def tell_bayes(bayes: Bayes) -> None:
     print()
     say(words.bayes_headline(bayes), style="bold")
     say_points(words.bayes_sentences(bayes, most=MOST_PROBABLE))
-    print()
-    say_lines(words.bayes_lines(bayes))
-    print()
+    say_table(words.bayes_columns(bayes))
     say_points(words.footnotes(bayes))
     if bayes.ranking is not None:
-        print()
-        say_lines(words.ranking_lines(bayes))
-        print()
+        say_table(words.ranking_columns(bayes))
         say(words.ABOUT_RANKING)
 
 
 def tell_exploration(analysis: Analysis) -> None:
     """Print what is there for forming ideas: other tests and differences, subgroups."""
-    from ampler.analysis import words
+    from ampler.analysis import text, words
 
     print()
     say(words.ABOUT_EXPLORATION, style="bold")
-    say_lines(words.stability_lines(analysis))
+    say_table(text.stability_columns(analysis))
     for note in dict.fromkeys(each.note for each in analysis.stability if each.note):
         say(f"– {note}.")
     if analysis.subgroups:
-        print()
-        say_lines(words.subgroup_lines(analysis))
+        say_table(text.subgroup_columns(analysis))
+
+
+def _next(file: Path, asked: Said) -> None:
+    """The same as a page, with the same options."""
+    say_next("report", file, *option_words(asked), "-o", "report.html")

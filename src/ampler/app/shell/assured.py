@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ampler.app.shell.output import WrongUsage, say, say_points, write_json
+from ampler.app.shell.output import WrongUsage, say, say_next, say_points, write_json
 
 if TYPE_CHECKING:
     from ampler.design.beliefs import BeliefAsk
@@ -48,3 +48,4 @@ def tell_assured(ask: BeliefAsk, *, cost_of: Any, json: bool) -> None:
         return
     say(assured_sentence(ask, answer), style="bold")
     say_points([*assured_points(ask, answer), *([] if cost is None else [f"{cost}."])])
+    say_next("init")

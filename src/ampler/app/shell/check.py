@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ampler.app.shell.options import JsonOption, StoreOption, WorkersOption, check_workers
-from ampler.app.shell.output import INTERRUPTED, note, say, say_points, say_table, write_json
+from ampler.app.shell.output import INTERRUPTED, note, say, say_next, say_points, say_table, write_json
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan
@@ -49,7 +49,7 @@ def check(
     if json:
         write_json(_document(file, found, told))
     else:
-        _show(file, found, told, kept)
+        _show(study, file, found, told, kept)
     refuse_what_does_not_run(file.plan, found)
     if write_costs:
         _write_costs(file, found)
@@ -78,11 +78,11 @@ def _say_nothing(name: str) -> None:
     """Where nobody looks on."""
 
 
-def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
-    from ampler.running.words import first_run_rows, first_runs_kept, measures, read_from
+def _show(study: Path, file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None:
+    from ampler.running.words import first_run_columns, first_runs_kept, measures, read_from
     from ampler.study.words import expected, first_decision, noise_allowed, planned
 
-    say(f"{file.path.name} is in order: {planned(file.plan)}.")
+    say(f"{file.path.name} is in order: {planned(file.plan)}.", style="bold")
     warnings = _warnings(file, found)
     if warnings:
         say_points(f"Note: {warning}." for warning in warnings)
@@ -91,14 +91,16 @@ def _show(file: StudyFile, found: Inspection, told: Forecast, kept: str) -> None
         say(noise)
     print()
     say(f"Each algorithm on {found.instance}:")
-    say_table(["algorithm", "value", "seconds", "remark"], first_run_rows(found), left=["algorithm", "remark"])
+    say_table(first_run_columns(found))
     say_points(read_from(each) for each in found.findings if each.line)
     say_points(measures(each) for each in found.findings if each.first.measures)
     for sentence in (first_decision(file.plan), expected(told)):
         if sentence:
             say(sentence)
     ready = all(each.recorded for each in found.findings)
-    say(first_runs_kept(found, kept) + (f" Next: ampler run {file.path.name}" if ready else ""))
+    say(first_runs_kept(found, kept))
+    if ready:
+        say_next("run", study)
 
 
 def _warnings(file: StudyFile, found: Inspection) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ampler.app.shell.options import WorkersOption, check_workers
-from ampler.app.shell.output import INTERRUPTED, note, say
+from ampler.app.shell.output import INTERRUPTED, note, say, say_next
 from ampler.app.surroundings import load_matplotlib
 
 if TYPE_CHECKING:
@@ -73,3 +73,4 @@ def _conclude(store: SqliteStore, folder: Path) -> None:
     report = write_report(analysis, folder / "report.html", study=store.path)
     print()
     say(f"The report, with figures and the paragraph for your paper: {report}")
+    say_next("init")

@@ -10,8 +10,9 @@ import typer
 
 from ampler.app.shell.assured import belief_of, check_beside_assurance, tell_assured
 from ampler.app.shell.options import JsonOption, NumberOption, WholeOption, from_options_alone, word_or_number
-from ampler.app.shell.output import WrongUsage, note, say, say_points, say_table, write_json
+from ampler.app.shell.output import WrongUsage, note, say, say_next, say_points, say_table, write_json
 from ampler.core.choices import Alternative, Test
+from ampler.core.layout import table_of
 
 if TYPE_CHECKING:
     from ampler.design import Design
@@ -237,6 +238,7 @@ def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None, *,
     else:
         _tell_ranks(answer)
     say_points(points)
+    say_next("init")
 
 
 def _what_would_help(ask: Ask, answer: Design) -> list[str]:
@@ -265,10 +267,8 @@ def _what_is_there(ask: Ask, available: int | None, cost: Cost | None) -> list[s
 def _tell_looks(looks: Looks) -> None:
     from ampler.design.words import look_rows
 
-    say_table(
-        ("look", "instances", "mean power by then"),
-        [(f"{number}", f"{instances:,}", f"{found:.3f}") for number, instances, found in look_rows(looks)],
-    )
+    rows = [(f"{number}", f"{instances:,}", f"{found:.3f}") for number, instances, found in look_rows(looks)]
+    say_table(table_of(("look", "instances", "mean power by then"), rows, names=()))
 
 
 def _tell_ranks(answer: Design) -> None:
@@ -278,10 +278,8 @@ def _tell_ranks(answer: Design) -> None:
     if not rows:
         print()
         return
-    say_table(
-        ("rank of the p-value", "level", "power"),
-        [(f"{row.rank:,}", f"{row.level:.3g}", f"{row.power:.3f}") for row in rows],
-    )
+    cells = [(f"{row.rank:,}", f"{row.level:.3g}", f"{row.power:.3f}") for row in rows]
+    say_table(table_of(("rank of the p-value", "level", "power"), cells, names=()))
     if len(rows) < answer.comparisons:
         say(f"{len(rows)} of the {answer.comparisons:,} ranks are shown.")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ampler.app.shell.options import told_as_usage
-from ampler.app.shell.output import say
+from ampler.app.shell.output import say, say_next
 
 if TYPE_CHECKING:
     from ampler.core.values import Observation
@@ -40,7 +40,8 @@ def export(
     with read_store(study) as store:
         wanted: Callable[[], Iterator[Observation]] = partial(_superseded, store) if superseded else store.observations
         number = write_runs(wanted(), table, measures=measure_names(wanted()))
-    say(f"{number} {'superseded attempts' if superseded else 'runs'} are written to {table}.")
+    say(f"{number} {'superseded attempts' if superseded else 'runs'} are written to {table}.", style="bold")
+    say_next("report", study)
 
 
 def _superseded(store: SqliteStore) -> Iterator[Observation]:

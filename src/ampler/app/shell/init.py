@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ampler.app.shell.output import WrongUsage, say
+from ampler.app.shell.output import WrongUsage, say, say_next
 
 if TYPE_CHECKING:
     from ampler.study.starters.init import Flavour
@@ -39,5 +39,5 @@ def init(
     study = folder / "study.toml"
     say(
         f"{' and '.join(str(folder / name) for name in others)} are written, with {len(names) - len(others)} instances."
-        f" Next: ampler check {study}, then ampler run {study}"
     )
+    say_next("check", study)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ampler.app.shell.output import WrongUsage, note, say
+from ampler.app.shell.output import WrongUsage, note, say, say_next
 
 
 def merge(
@@ -37,4 +37,5 @@ def merge(
     missing = words.missing_parts(merged)
     if missing:
         note(f"Note: {missing}")
-    say(f"{words.put_together(merged, finished, output.name)} Next: ampler analyse {output.name}")
+    say(words.put_together(merged, finished, output.name), style="bold")
+    say_next("analyse", output)

@@ -220,6 +220,21 @@ def check_said(said: Said, *, together: bool) -> None:
         AnalysisSettings(**{name: value for name, value in given.items() if name in declared()})
 
 
+def option_words(said: Said) -> list[str]:
+    """Return options as they were said, so that another command can be given them.
+
+    >>> option_words({"difference": "percent", "where": ["d=30"], "on_failure": None, "ignore_looks": True})
+    ['--difference', 'percent', '--where', 'd=30', '--ignore-looks']
+    """
+    given = {f"--{name.replace('_', '-')}": value for name, value in said.items() if value not in (None, False)}
+    return [
+        word
+        for option, value in given.items()
+        for each in (value if isinstance(value, list) else [value])
+        for word in ([option] if each is True else [option, str(each)])
+    ]
+
+
 def word_or_number(word: str | None) -> Any:
     """Return a whole number as one; every other word is checked where it is used.
 

@@ -15,7 +15,7 @@ from ampler.app.shell.options import (
     takes,
     told_as_usage,
 )
-from ampler.app.shell.output import say_lines
+from ampler.app.shell.output import say_lines, say_next
 from ampler.app.surroundings import load_matplotlib
 
 Option = typer.Option
@@ -39,6 +39,7 @@ def report(
     Example: ampler report study.db -o study.html
     """
     from ampler.core.files import check_not_input
+    from ampler.front import is_study_file
     from ampler.report import report_format, subject_of, write_figures, write_report
 
     with told_as_usage():  # said before any work is done
@@ -50,3 +51,5 @@ def report(
     say_lines([f"Written: {write_report(subject, output)}"])  # never wrapped, so that it can be copied
     if figures is not None:
         say_lines([f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}"])
+    if is_study_file(file):
+        say_next("export", file, "runs.csv")  # what a paper is published with

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ampler.app.shell.output import say, say_points
+from ampler.app.shell.output import say, say_next, say_points
 
 
 def rescue(
@@ -22,5 +22,6 @@ def rescue(
     from ampler.study.store import rescue_store
 
     rescued = rescue_store(study, output)
-    say(words.saved_from(rescued, study.name, output.name))
+    say(words.saved_from(rescued, study.name, output.name), style="bold")
     say_points(rescued.lost)
+    say_next("status", output)

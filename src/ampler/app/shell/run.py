@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ampler.app.shell.options import Flag, StoreOption, WorkersOption, check_workers
-from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say
+from ampler.app.shell.output import INTERRUPTED, WrongUsage, note, say, say_next
 
 if TYPE_CHECKING:
     from ampler.core.values import Plan, StudyDecision
@@ -54,7 +54,8 @@ def run(
     cut = None if part is None else part_numbers(part)
     file = read_study_file(study)
     plan = file.plan if cut is None else part_of(file.plan, *cut)
-    with open_store(store or default_store(file.path, plan)) as opened:
+    kept = store or default_store(study, plan)
+    with open_store(kept) as opened:
         for warning in plan.warnings:
             note(f"Note: {warning}")
         with _cluster(dask, workers or file.workers) as client:
@@ -66,6 +67,7 @@ def run(
                 "again": again,
             }
             _carry_out(plan, opened, client, None if client else workers or file.workers, given)
+    say_next("analyse", kept)
 
 
 def part_numbers(text: str) -> tuple[int, int]:
@@ -143,7 +145,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     done = words.carried_out(plan.name, progress, reasons, store.path.name, commonest(store.failures()))
     for caution in fairness_notes(kept, store):
         note(f"Note: {caution.sentence}")
-    say(f"{done} Next: ampler analyse {store.path.name}")
+    say(done, style="bold")
 
 
 def _kept(store: SqliteStore) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ampler.app.shell.options import JsonOption
-from ampler.app.shell.output import say, say_points, say_table, write_json
+from ampler.app.shell.output import say, say_next, say_points, say_table, write_json
 
 
 def status(
@@ -32,5 +32,9 @@ def status(
         return
     say(words.standing(found))
     say_points(words.decisions_taken(found))
-    header = words.standing_header(found)
-    say_table(header, words.standing_rows(found), left=(header[0], header[-1]))
+    say_table(words.standing_columns(found))
+    described = study.with_suffix(".toml")
+    if found.finished < len(found.instances) and described.is_file():
+        say_next("run", described, apart=False)
+    else:
+        say_next("analyse", study, apart=False)

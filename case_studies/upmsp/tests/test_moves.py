@@ -10,24 +10,38 @@ from hypothesis import strategies as st
 from scipy import stats
 from slowly import MOVES, neighbour
 
+from ampler_upmsp.annealing import Parameters, anneal
 from ampler_upmsp.generator import seeded
 from ampler_upmsp.instance import generate_instance
-from ampler_upmsp.moves import FAMILIES, KINDS, NOBODY, applicable, apply, fill_row, propose
+from ampler_upmsp.moves import (
+    FAMILIES,
+    KINDS,
+    NOBODY,
+    REJECTED,
+    UNBOUNDED,
+    Bounds,
+    applicable,
+    apply,
+    fill_row,
+    propose,
+)
 from ampler_upmsp.solution import machine_time, makespan
 
 
 class Rows:
     """The arrays of the compiled moves, filled from plain lists and read back."""
 
-    def __init__(self, instance, sequences):
+    def __init__(self, instance, sequences, cap=UNBOUNDED):
         self.instance = instance
         self.table = instance.costs
         self.rows = np.zeros((instance.machines + 1, instance.jobs + 2), dtype=np.int32)
         self.arcs = np.zeros(self.rows.shape, dtype=np.int32)
         self.lengths = np.array([len(sequence) for sequence in sequences])
+        loose = np.zeros(instance.machines, dtype=np.int64)
+        self.bounds = Bounds(instance.least_costs, loose, np.full(256, cap, dtype=np.int64))
         for k, sequence in enumerate(sequences):
             self.rows[k, 1 : len(sequence) + 1] = sequence
-            fill_row(self.table, k, self.rows, self.arcs, len(sequence))
+            fill_row(self.table, k, self.rows, self.arcs, self.bounds, len(sequence))
         self.times = np.array([machine_time(instance, k, sequence) for k, sequence in enumerate(sequences)])
 
     @property
@@ -39,10 +53,11 @@ class Rows:
         return applicable(move.number, self.lengths, self.first, busy, movable, self.instance.machines)
 
     def propose(self, move, rng):
-        return propose(move.number, self.table, self.rows, self.arcs, self.lengths, self.times, self.first, rng)
+        arrays = self.table, self.rows, self.arcs, self.bounds, self.lengths, self.times
+        return propose(move.number, *arrays, self.first, rng)
 
     def apply(self, move, proposal):
-        apply(move.number, proposal, self.table, self.rows, self.arcs, self.lengths)
+        apply(move.number, proposal, self.table, self.rows, self.arcs, self.bounds, self.lengths)
 
     def sequences(self):
         return [self.rows[k, 1 : length + 1].tolist() for k, length in enumerate(self.lengths)]
@@ -78,6 +93,43 @@ def test_a_move_gives_the_neighbour_and_the_change_of_its_slow_version(move, see
     assert sorted(chain(*state.sequences())) == list(range(jobs))
     for k, sequence in enumerate(state.sequences()):
         assert state.arcs[k, 1 : len(sequence) + 1].sum() == machine_time(instance, k, sequence)
+
+
+@pytest.mark.parametrize("move", MOVES, ids=repr)
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    jobs=st.integers(2, 14),
+    machines=st.integers(2, 5),
+    setup=st.sampled_from([2, 9, 99]),
+    cap=st.integers(0, 40),
+)
+def test_only_what_would_be_rejected_is_given_up_early(move, seed, jobs, machines, setup, cap):
+    """A cap says the largest increase of the makespan that is accepted; below it nothing changes."""
+    instance = generate_instance(jobs, machines, setup, seed=seed)
+    sequences = scattered(instance, np.random.default_rng(seed))
+    state, capped = Rows(instance, sequences), Rows(instance, sequences, cap)
+    if not state.can(move):
+        return
+    rng, again = seeded(seed), seeded(seed)
+    proposal, hurried = state.propose(move, rng), capped.propose(move, again)
+    assert rng[0] == again[0]  # both have drawn as many numbers
+    if hurried[6] == REJECTED:
+        k1, k2, *_ = proposal
+        after = neighbour(move, instance, sequences, (k1, k2), proposal[2:6])
+        assert makespan(instance, after) > makespan(instance, sequences) + cap
+    else:
+        assert hurried == proposal
+
+
+def test_most_moves_of_a_good_schedule_are_given_up_early():
+    """Which is why it is done: after some annealing more than half of the moves between machines."""
+    instance = generate_instance(50, 10, 49, seed=3)
+    good = anneal(instance, seed=1, iterations=200_000, parameters=Parameters(iterations_per_temperature=2000))
+    state, rng = Rows(instance, good.solution.sequences, cap=1), seeded(1)
+    between = [move for move in MOVES if move.family in ("DSW", "SWP", "TSK")]
+    given_up = [state.propose(move, rng)[6] == REJECTED for move in between for _ in range(100)]
+    assert np.mean(given_up) > 0.5
 
 
 @pytest.mark.parametrize("move", [move for move in MOVES if move.aimed], ids=repr)

@@ -12,11 +12,24 @@ import numpy as np
 from ampler_upmsp.compiled import inlined, kernel
 from ampler_upmsp.generator import GRAINS, below, grains, seeded, skip_grains
 from ampler_upmsp.instance import Instance
-from ampler_upmsp.moves import FAMILIES, NOBODY, TASK_MOVE, applicable, apply, fill_row, propose
+from ampler_upmsp.moves import (
+    FAMILIES,
+    NOBODY,
+    REJECTED,
+    SWITCH,
+    TASK_MOVE,
+    UNBOUNDED,
+    Bounds,
+    applicable,
+    apply,
+    fill_row,
+    propose,
+)
 from ampler_upmsp.solution import Schedule, Solution, checked
 
 COLDEST = 1e-6  # below this the temperature goes back to its start
 CHANCES = 64  # how many acceptance probabilities are kept per temperature; larger increases are computed
+CAPS = 256  # numbers of 8 bits, with which the one begins that is drawn for an increase
 HOPELESS = 37.0  # exp(-37) < 2⁻⁵³, the smallest number that is drawn
 CHUNK = 200_000  # iterations between two looks at the clock: some 20 ms
 NO_MOVE = -1
@@ -107,12 +120,14 @@ def anneal(
 class _State:
     """The arrays of one search: current and best rows, machine times, generator, temperature."""
 
-    def __init__(self, table: np.ndarray, rows: np.ndarray, lengths: np.ndarray, rng: np.ndarray, start: float):
+    def __init__(self, instance: Instance, rows: np.ndarray, lengths: np.ndarray, rng: np.ndarray, start: float):
         machines = len(lengths)
-        self.table, self.rows, self.lengths, self.rng = table, rows, lengths, rng
-        self.arcs = np.zeros(rows.shape, dtype=np.int32 if table.dtype == np.uint8 else np.int64)
+        self.table, self.rows, self.lengths, self.rng = instance.costs, rows, lengths, rng
+        self.arcs = np.zeros(rows.shape, dtype=instance.least_costs.dtype)
         self.times = np.zeros(machines, dtype=np.int64)
-        _fill(table, rows, self.arcs, lengths, self.times)
+        loose, caps = np.zeros(machines, dtype=np.int64), np.zeros(CAPS, dtype=np.int64)
+        self.bounds = Bounds(instance.least_costs, loose, caps)
+        _fill(self.table, rows, self.arcs, self.bounds, lengths, self.times)
         self.best_rows, self.best_lengths = rows.copy(), lengths.copy()
         self.heat = np.array([start])
         self.progress = np.array([0, 0, self.times.max()], dtype=np.int64)  # iteration, at this temperature, best
@@ -129,7 +144,7 @@ class _State:
             for k, sequence in enumerate(checked(instance, start).sequences):
                 rows[k, 1 : len(sequence) + 1] = sequence
                 lengths[k] = len(sequence)
-        return cls(instance.costs, rows, lengths, rng, parameters.temperature)
+        return cls(instance, rows, lengths, rng, parameters.temperature)
 
     @property
     def iteration(self) -> int:
@@ -148,6 +163,7 @@ class _State:
             self.table,
             self.rows,
             self.arcs,
+            self.bounds,
             self.lengths,
             self.times,
             self.best_rows,
@@ -187,9 +203,9 @@ def _scatter(rows, lengths, order, rng):
 
 
 @kernel
-def _fill(table, rows, arcs, lengths, times):
+def _fill(table, rows, arcs, bounds, lengths, times):
     for k in range(lengths.shape[0]):
-        fill_row(table, k, rows, arcs, lengths[k])
+        fill_row(table, k, rows, arcs, bounds, lengths[k])
         times[k] = 0
         for slot in range(1, lengths[k] + 1):
             times[k] += arcs[k, slot]
@@ -202,6 +218,7 @@ def _iterate(
     table,
     rows,
     arcs,
+    bounds,
     lengths,
     times,
     best_rows,
@@ -216,7 +233,7 @@ def _iterate(
     """Do so many iterations on the arrays; return how many incumbents were found and whether nothing can move."""
     start, cooling, per_temperature = settings[0], settings[1], np.int64(settings[2])
     temperature, iteration, level, best = heat[0], progress[0], progress[1], progress[2]
-    _set_chances(chances, temperature)
+    _set_chances(chances, bounds.caps, temperature)
     first, second, top, next_top, third_top = _tops(times)
     busy, movable = _occupied(lengths)
     count, stuck = 0, False
@@ -225,13 +242,17 @@ def _iterate(
         if move == NO_MOVE:
             stuck = True
             break
-        proposal = propose(move, table, rows, arcs, lengths, times, first, rng)
+        proposal = propose(move, table, rows, arcs, bounds, lengths, times, first, rng)
         k1, k2 = proposal[0], proposal[1]
         time1 = times[k1] + proposal[6]
         time2 = times[k2] + proposal[7] if k2 != NOBODY else np.int64(0)
         delta = max(_untouched_top(k1, k2, first, second, top, next_top, third_top), time1, time2) - top
-        if delta <= 0 or _accepted(chances, delta, temperature, rng):
-            apply(move, proposal, table, rows, arcs, lengths)
+        if proposal[6] == REJECTED:
+            skip_grains(rng)
+        elif k2 == NOBODY and proposal[6] == 0 and proposal[2] == proposal[3] and move >> 2 == SWITCH:
+            pass  # a job that changes places with itself
+        elif delta <= 0 or _accepted(chances, delta, temperature, rng):
+            apply(move, proposal, table, rows, arcs, bounds, lengths)
             old2 = times[k2] if k2 != NOBODY else np.int64(0)
             low = max(times[k1], time1, old2, time2) < third_top and k1 != first and k2 != first
             times[k1] = time1
@@ -252,7 +273,7 @@ def _iterate(
         if level == per_temperature:
             level = 0
             temperature = temperature * cooling if temperature * cooling >= COLDEST else start
-            _set_chances(chances, temperature)
+            _set_chances(chances, bounds.caps, temperature)
     heat[0] = temperature
     progress[0], progress[1], progress[2] = iteration, level, best
     return count, stuck
@@ -263,6 +284,8 @@ def _draw_move(pool, lengths, makespan_machine, busy, movable, rng):
     """Draw move objects until one is applicable; NO_MOVE when none is."""
     objects, machines = pool.shape[0], lengths.shape[0]
     move = pool[below(rng, objects)]
+    if (busy >= 2) & (lengths[makespan_machine] >= 2):  # then all are, and nothing hangs on which it is
+        return move
     if applicable(move, lengths, makespan_machine, busy, movable, machines):
         return move
     possible = False
@@ -276,11 +299,8 @@ def _draw_move(pool, lengths, makespan_machine, busy, movable, rng):
 @inlined
 def _untouched_top(k1, k2, first, second, top, next_top, third_top):
     """Return the largest time of the machines that a move leaves alone."""
-    if first != k1 and first != k2:
-        return top
-    if second != k1 and second != k2:
-        return next_top
-    return third_top
+    rest = third_top if (second == k1) | (second == k2) else next_top
+    return rest if (first == k1) | (first == k2) else top
 
 
 @inlined
@@ -309,9 +329,15 @@ def _chance(delta, temperature):
 
 
 @inlined
-def _set_chances(chances, temperature):
+def _set_chances(chances, caps, temperature):
+    """Fill the tables of a temperature: which numbers accept an increase, and the largest accepted by some number."""
     for delta in range(CHANCES):
         chances[delta] = _chance(delta, temperature) if delta < HOPELESS * temperature else np.int64(0)
+    cap = 0
+    for bits in range(CAPS - 1, -1, -1):
+        while cap < CHANCES - 1 and bits << 45 < chances[cap + 1]:  # the least number that begins with these 8 of 53
+            cap += 1
+        caps[bits] = cap if cap < CHANCES - 1 else UNBOUNDED
 
 
 @inlined
@@ -321,14 +347,12 @@ def _tops(times):
     top, next_top, third_top = times[0], np.int64(-1), np.int64(-1)
     for k in range(1, times.shape[0]):
         time = times[k]
-        if time > top:
-            second, next_top, third_top = first, top, next_top
-            first, top = k, time
-        elif time > next_top:
-            third_top = next_top
-            second, next_top = k, time
-        elif time > third_top:
-            third_top = time
+        leads, follows = time > top, time > next_top  # who leads follows too; without branches, as nobody can guess
+        third_top = next_top if follows else max(third_top, time)
+        second = first if leads else (k if follows else second)
+        next_top = top if leads else max(next_top, time)
+        first = k if leads else first
+        top = max(top, time)
     return first, second, top, next_top, third_top
 
 

@@ -55,6 +55,12 @@ def grains(state):
 
 
 @inlined
+def first_bits(state):
+    """Return the upper 8 of the 53 bits that `grains` would draw, without drawing them."""
+    return np.int64((state[0] * MULTIPLIER + INCREMENT) >> uint64(56))
+
+
+@inlined
 def skip_grains(state):
     """Go on as after `grains`."""
     state[0] = state[0] * TWICE_MULTIPLIER + TWICE_INCREMENT

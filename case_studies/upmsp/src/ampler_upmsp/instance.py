@@ -71,6 +71,12 @@ class Instance:
         fitting = next(kind for kind in (np.uint8, np.int64) if out.max() <= np.iinfo(kind).max)
         return np.ascontiguousarray(table, dtype=fitting)  # the smaller the table, the more of it stays in the cache
 
+    @cached_property
+    def least_costs(self) -> NDArray[np.integer]:
+        """What it costs at least to come to a job on a machine, from whichever job; 0 for the dummy job."""
+        kind = np.int32 if self.costs.dtype == np.uint8 else np.int64
+        return np.ascontiguousarray(self.costs[:, :, :, 0].min(axis=2), dtype=kind)
+
     def __eq__(self, other: object) -> bool:
         """Tell whether both hold the same numbers, whatever their names."""
         if not isinstance(other, Instance):

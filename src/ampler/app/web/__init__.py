@@ -12,6 +12,7 @@ In reading order:
 * `study_page`: the given studies, and one study live; `study_charts`: its pictures; `live`: one look for all who watch
 * `results_page`: what may be concluded, in five views; `asked_analysis`: its state; `analysed`: analyses that are kept;
   `downloads`: what can be taken along; `drawn`: figures, one at a time
+* `bring_page`: results that people bring, and how their columns are read; `brought`: where those files are kept
 * `instance_page`: one instance of a study; `instance_charts`: its pictures
 * `query`: what an address asks for
 * `calculator`: how many instances; `asked_design`: its state; `design_charts`, on the frame of `charts`: its pictures

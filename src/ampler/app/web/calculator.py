@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from ampler.app.web.asked_design import LOOKS, MOST_ALGORITHMS, AskedDesign, asked_design, typed
 from ampler.app.web.design_charts import power_chart, ranks_chart
-from ampler.app.web.pages import fragment, page
+from ampler.app.web.pages import as_sentence, fragment, page
 from ampler.core.choices import Alternative, Test
 from ampler.core.errors import InvalidInput
 from ampler.core.wording import rounded_up
@@ -65,9 +65,8 @@ def _answered(words: dict[str, str]) -> dict[str, Any]:
     try:
         return _answer(asked_design(words))
     except InvalidInput as problem:
-        sentence = str(problem)
         empty = {"number": "", "rest": "", "link": "/design"}
-        return empty | {"problem": f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."}
+        return empty | {"problem": as_sentence(problem)}
 
 
 @lru_cache(maxsize=256)

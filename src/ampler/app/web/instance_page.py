@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from ampler.app.web.instance_charts import DifferenceRow, differences_chart, runs_chart
 from ampler.app.web.live import LiveStudy
-from ampler.app.web.pages import NotThere, page
+from ampler.app.web.pages import NotThere, as_sentence, page
 from ampler.core.errors import AmplerError
 from ampler.core.failures import StopStudy
 from ampler.core.runs import Runs
@@ -117,8 +117,7 @@ def _analysed(look: StudyLook, runs: list[Observation]) -> tuple[Analysis | None
     try:
         return analyse(Runs.of(run for run in runs if run.status == "ok" or "on_failure" in asked), **asked), ""
     except AmplerError as problem:
-        sentence = str(problem)
-        return None, f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+        return None, as_sentence(problem)
 
 
 def _difference_rows(analysis: Analysis) -> list[DifferenceRow]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HERE = files("ampler.app.web")
 LONGEST = 1000  # characters of a sentence about what went wrong; names that it quotes may be endless
-DOORS = (("plan", "/design", "Plan"), ("studies", "/studies", "Studies"))
+DOORS = (("plan", "/design", "Plan"), ("studies", "/studies", "Studies"), ("results", "/results", "Results"))
 REPORTS = "report/"  # how the names of templates begin that are the report's
 NEXT_STEPS = {
     "/design": ("Begin again with the paper's design", "/design"),
@@ -67,6 +67,16 @@ def page(template: str, *, status: int = 200, **values: Any) -> Response:
     return HTMLResponse(fragment(template, **values).encode("utf-8", "replace"), status_code=status)
 
 
+def as_sentence(problem: object) -> str:
+    """Return what an error says as a sentence of a page.
+
+    >>> as_sentence("effect must be positive")
+    'Effect must be positive.'
+    """
+    words = str(problem)
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
 def problem_page(path: str, sentence: str, *, status: int, title: str) -> Response:
     """Return the page that says what went wrong, with one next step."""
     steps = (step for begin, step in NEXT_STEPS.items() if path.startswith(begin))
@@ -79,9 +89,7 @@ def told_problem(request: Request, problem: Exception) -> Response:
     """Return what our own errors say, as a page; they are about what was asked for."""
     title = "There is no such page" if isinstance(problem, NotThere) else "That cannot be shown"
     status = 404 if isinstance(problem, NotThere) else 422
-    sentence = str(problem)
-    sentence = f"{sentence[:1].upper()}{sentence[1:]}"
-    return problem_page(request.url.path, f"{sentence.rstrip('.')}.", status=status, title=title)
+    return problem_page(request.url.path, as_sentence(problem), status=status, title=title)
 
 
 def refused(request: Request, problem: Exception) -> Response:

@@ -14,8 +14,8 @@ from ampler.app.web.asked_analysis import COLUMNS, AskedAnalysis, asked_analysis
 from ampler.app.web.calculator import TESTS
 from ampler.app.web.downloads import FIGURE_KINDS, TEXTS, download
 from ampler.app.web.drawn import pictures
-from ampler.app.web.pages import page
-from ampler.app.web.query import whole
+from ampler.app.web.pages import as_sentence, page
+from ampler.app.web.query import number, whole
 from ampler.core.choices import Alternative, Better, Difference, Test
 from ampler.core.errors import AmplerError
 from ampler.core.wording import count, listed
@@ -30,6 +30,7 @@ VIEWS = {
     "pair": "One pair",
     "groups": "Groups",
     "probable": "How probable",
+    "more": "How many more",
     "take": "Take it along",
 }
 STATISTICS = ("mean", "median", "trimmed-mean", "rate")
@@ -72,10 +73,8 @@ def results_view(request: Request, source: ResultsSource) -> Response:
 
 
 def _without_answer(source: ResultsSource, words: dict[str, str], problem: Exception) -> Response:
-    sentence = str(problem)
     frame = _frame(source, words, "findings", None, None)
-    told = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
-    return page("results_none.html", status=422, problem=told, chosen="", **frame)
+    return page("results_none.html", status=422, problem=as_sentence(problem), chosen="", **frame)
 
 
 def _frame(
@@ -217,9 +216,9 @@ def _group_drawings(analysis: Analysis) -> Iterator[Drawing]:
     from ampler.report.drawings import Drawing
 
     features = dict.fromkeys(group.feature for group in analysis.subgroups)
-    for number, feature in enumerate(list(features)[:MOST_FEATURES]):
+    for place, feature in enumerate(list(features)[:MOST_FEATURES]):
         ax = plots.draw_subgroups(plots.subgroups_data(analysis, feature=feature))
-        yield Drawing(f"group-{number}", "groups", f"The differences by {feature}.", f"Differences by {feature}", ax)
+        yield Drawing(f"group-{place}", "groups", f"The differences by {feature}.", f"Differences by {feature}", ax)
 
 
 def _probable(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
@@ -228,6 +227,34 @@ def _probable(subject: Subject, asked: AskedAnalysis, source: ResultsSource, wor
     analysis = subject.analysis
     found = {table.name: table for table in probable_tables(analysis)}
     return {"probable": probable_words(analysis), "tables": found}
+
+
+def _more(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    """What a study would take that finds a difference, with these results as its pilot."""
+    from ampler.analysis.advice import words as advice_words
+    from ampler.front import advise
+
+    empty: dict[str, Any] = {"answer": "", "take": "", "points": [], "tables": [], "problem": ""}
+    empty["detect"] = words.get("detect", "")[:60]
+    try:
+        detect = number(words, "detect")
+        if detect is None:
+            return empty
+        advice = advise(source.path, detect=detect, **asked.options)
+    except AmplerError as problem:
+        return empty | {"problem": as_sentence(problem)}
+    exact = advice.is_exact
+    points = [*([advice_words.which_power(advice), *advice_words.how_sure(advice)] if exact else [])]
+    tables = [
+        ("What each accuracy would cost", advice_words.CURVE, advice_words.curve_rows(advice)),
+        ("Where the variation comes from", advice_words.PARTS, advice_words.part_rows(advice)),
+    ]
+    return empty | {
+        "answer": advice.answer,
+        "take": advice_words.what_to_take(advice) if exact else advice_words.planned_study(advice) or "",
+        "points": [*points, *advice_words.sentences(advice.warnings)],
+        "tables": tables if exact else [],
+    }
 
 
 def _take(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
@@ -247,5 +274,6 @@ SHOWN: dict[str, View] = {
     "pair": _pair,
     "groups": _groups,
     "probable": _probable,
+    "more": _more,
     "take": _take,
 }

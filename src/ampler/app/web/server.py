@@ -12,6 +12,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ampler.app.web.analysed import Analyses
+from ampler.app.web.bring_page import bring, brought_download, brought_results, columns_page, corrected, take_in
+from ampler.app.web.brought import BroughtFiles
 from ampler.app.web.calculator import calculator, redrawn
 from ampler.app.web.home import home
 from ampler.app.web.instance_page import instance_page
@@ -34,6 +36,12 @@ ROUTES = (
     Route("/study/{name}/instance/{place:int}", instance_page),
     Route("/study/{name}/results", study_results),
     Route("/study/{name}/results/{file}", study_download),
+    Route("/results", bring, methods=["GET"]),
+    Route("/results", take_in, methods=["POST"]),
+    Route("/results/{key}", columns_page),
+    Route("/results/{key}/read", corrected),
+    Route("/results/{key}/analysis", brought_results),
+    Route("/results/{key}/analysis/{file}", brought_download),
     Route("/static/{name}", static_file),
 )
 PATIENCE = 2  # seconds that answers under way have when the server ends
@@ -49,6 +57,7 @@ def pages_over(shelf: Shelf) -> Starlette:
     app = Starlette(routes=ROUTES, exception_handlers=PROBLEMS)
     app.state.shelf = shelf
     app.state.analyses = Analyses()
+    app.state.brought = BroughtFiles()
     app.state.live = LiveStudies(shelf.studies)
     return app
 

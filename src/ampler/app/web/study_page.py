@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ampler.app.web.live import LiveStudy, Seen
-from ampler.app.web.pages import fragment, page
+from ampler.app.web.pages import as_sentence, fragment, page
 from ampler.app.web.study_charts import accuracy_chart, heat_chart, heat_legend
 from ampler.core.values import Observation
 from ampler.core.wording import count, digits, short_duration
@@ -66,7 +66,7 @@ def _study_row(request: Request, study: Any) -> StudyRow:
     try:
         seen = request.app.state.live.of(study).seen()
     except AmplerError as problem:
-        return StudyRow(study.name, study.path.name, "It cannot be shown", f"{str(problem).rstrip('.')}.")
+        return StudyRow(study.name, study.path.name, "It cannot be shown", as_sentence(problem))
     status = seen.look.status
     return StudyRow(
         study.name,

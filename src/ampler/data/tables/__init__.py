@@ -10,6 +10,7 @@ In reading order:
 * `vocabulary`: the words people use for their columns;
 * `columns`: which column names the algorithm, the instance, the value, and whether the table is long or wide;
 * `suspects`: columns that look like algorithms and may be something else: there the user is asked;
+* `understood`: what each column is taken for, shown to a person who may correct it;
 * `shapes`: a data frame of known shape as runs;
 * `directions`: whether higher or lower is better, where the name of the values says it;
 * `cells`, `codes`, `outcomes`: numbers, names and endings of runs as people write them.

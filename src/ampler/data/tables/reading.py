@@ -53,6 +53,20 @@ def read_table(
     return replace(table, direction=found.direction or table.direction, taken=found.taken or table.taken)
 
 
+def shape_in(
+    source: str | PathLike[str], columns: Columns, encoding: str | None = None, limit: int = LIMIT
+) -> tuple[pd.DataFrame, Shape | InvalidData]:
+    """Return a table as it lies there with its shape, or with the sentence why it has none."""
+    found = _found(source, columns, encoding, limit)
+    try:
+        frame = _without(found.frame, found.columns.ignore)
+        shape = shape_of(_kinds(frame), found.columns)
+        check_side_by_side(frame, shape, found.columns)
+        return found.frame, _with_names(frame, shape, found.place)[1]
+    except InvalidData as problem:
+        return found.frame, problem
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
     """A table that was found, and what its source says of it."""

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+
+import pandas as pd
+import pytest
+
+from ampler.app.web import brought
+
+
+def table(algorithms: str = "solver", instances: str = "problem", value: str = "result") -> bytes:
+    rng = random.Random(1)
+    rows = [f"{algorithms},{instances},{value},note"]
+    for n in range(8):
+        for name, worse in (("a", 0), ("b<i>", 2)):
+            rows += [f"{name},p{n},{10 + n + worse + rng.random():.4f},n{n % 2}" for _ in range(2)]
+    return "\n".join(rows).encode()
+
+
+def brings(browser, content: bytes, name: str = "my%20runs.csv"):
+    return browser.ask("POST", "/results", headers=[("x-file-name", name)], body=[content[:100], content[100:]])
+
+
+def test_a_table_is_taken_in_and_shown_as_it_was_understood(browser):
+    reply = brings(browser, table())
+    page = browser.get(reply.json["where"])
+
+    assert reply.status == 201
+    assert "This is how I read your columns." in page.words
+    assert "32 runs of 2 algorithms on 8 instances" in page.words
+    assert "b&lt;i&gt;" in page.text
+    assert "b<i>" not in page.text
+
+
+def test_a_column_that_was_wrongly_guessed_is_corrected_and_analysed(browser):
+    content = table(algorithms="what", instances="where", value="quality")
+    where = brings(browser, content).json["where"]
+    assert "I cannot read these columns yet." in browser.get(where).words
+
+    led = browser.get(f"{where}/read?role0=algorithm&role1=instance&role2=value&role3=")
+    corrected = browser.get(led.headers["location"])
+    assert led.status == 303
+    assert "32 runs of 2 algorithms on 8 instances" in corrected.words
+
+    query = led.headers["location"].partition("?")[2]
+    results = browser.get(f"{where}/analysis?{query}&difference=simple&better=lower")
+    assert results.status == 200
+    assert re.search(r"<h1>.*beats", results.text, re.DOTALL)
+
+
+def test_how_many_more_instances_are_needed_is_answered(browser):
+    where = brings(browser, table()).json["where"]
+    asked = "difference=simple&better=lower&view=more"
+
+    assert "How many more instances do I need?" in browser.get(f"{where}/analysis?{asked}").words
+    answer = browser.get(f"{where}/analysis?{asked}&detect=0.1").words
+    assert "Where the variation comes from" in answer
+    assert browser.get(f"{where}/analysis?{asked}&detect=-1").status == 200
+
+
+def test_what_is_missing_is_asked_for(browser):
+    where = brings(browser, table()).json["where"]
+    reply = browser.get(f"{where}/analysis")
+
+    assert reply.status == 422
+    assert "The kind of difference must be chosen" in reply.words
+
+
+def test_downloads_of_brought_results_are_those_of_the_command_line(browser, shell, tmp_path):
+    (tmp_path / "my runs.csv").write_bytes(table())
+    where = brings(browser, table()).json["where"]
+    words = ["--difference", "simple", "--better", "lower"]
+    shell("report", tmp_path / "my runs.csv", "-o", tmp_path / "x.md", *words)
+
+    got = browser.get(f"{where}/analysis/report.md?difference=simple&better=lower")
+    assert got.body == (tmp_path / "x.md").read_bytes()
+
+
+def test_json_and_parquet_are_read_too(browser, tmp_path):
+    frame = pd.DataFrame({"solver": ["a", "b"] * 4, "problem": [1, 1, 2, 2, 3, 3, 4, 4], "result": [1.5, 2.5] * 4})
+    frame.to_parquet(tmp_path / "x.parquet")
+    lines = "\n".join(json.dumps(row) for row in frame.to_dict("records"))
+
+    for name, content in (("x.parquet", (tmp_path / "x.parquet").read_bytes()), ("x.jsonl", lines.encode())):
+        where = brings(browser, content, name).json["where"]
+        assert "2 algorithms on 4 instances" in browser.get(where).words, name
+
+
+def test_two_columns_cannot_both_be_the_value(browser):
+    where = brings(browser, table()).json["where"]
+
+    reply = browser.get(f"{where}/read?role0=algorithm&role1=instance&role2=value&role3=value")
+    assert reply.status == 422
+    assert "One column is the value, got 2" in reply.words
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(b"", "The file is empty"), (b"\0\1", "not a text table"), (b"SQLite format 3\0", "ampler serve study.db")],
+)
+def test_what_cannot_be_read_is_told(browser, content, sentence):
+    reply = brings(browser, content)
+
+    assert reply.status == 422
+    assert sentence in reply.json["problem"]
+
+
+def test_too_much_is_refused_packed_and_unpacked(browser, monkeypatch):
+    bomb = gzip.compress(b"solver,problem,result\n" + b"a,b,1\n" * 200_000)
+    monkeypatch.setattr("ampler.app.web.bring_page.MOST_UNPACKED", 10_000)
+    reply = brings(browser, bomb, "runs.csv.gz")
+    assert reply.status == 422
+    assert "unpack" in reply.json["problem"] or "more than" in reply.json["problem"]
+
+    monkeypatch.setattr("ampler.app.web.bring_page.MOST_BYTES", 50)
+    assert brings(browser, table()).status == 413
+    assert brought.MOST_BYTES > 50
+
+
+def test_a_file_that_is_not_there_is_told(browser):
+    for rest in ("", "/read", "/analysis", "/analysis/report.md"):
+        assert browser.get(f"/results/nothing{rest}").status == 404

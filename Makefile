@@ -11,7 +11,7 @@ UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
 DEMO := scheduling-demo
 
-.PHONY: help setup demo test test-slow check format bench bench-sampling paper docs package clean
+.PHONY: help setup demo test test-slow check format bench bench-sampling validate paper docs package clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -72,6 +72,9 @@ bench: setup  ## measure the speed and memory targets
 
 bench-sampling: setup  ## compare the sampling rules (an hour) and write docs/benchmarks/sampling.md
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench_sampling.py --write
+
+validate: setup  ## whole studies simulated, promises against what came (25 minutes); writes docs/benchmarks/validation.md
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/validate.py --write
 
 paper: setup  ## the paper's two experiments, reduced, into paper/: reports beside the published numbers
 	@echo "==> The paper's experiments on generated instances, at fewer iterations; interrupt it and it goes on next time"

@@ -1,7 +1,8 @@
 """Studies with looks on simulated differences: how often they err, what they find, what they take beside a fixed size.
 
-The decisions are those of the product: the study rule of `Study(looks=4)` is asked look by look, and sees the runs that
-it asked for. `whole_studies` makes the runs, too, by the default rule. Run it to write the table of docs/looks.md.
+The decisions are those of the product: the replay of looks that the study rule of `Study(looks=4)` and the analysis
+share. `by_the_rule` asks that rule look by look, and `whole_studies` makes the runs, too, by the default rule of
+sampling. Run it to write the table of docs/looks.md.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler import Study, analyse
+from ampler.analysis.looked import Replay
 from ampler.core.contracts import FinishedGroup
 from ampler.core.runs import Runs
 from ampler.core.values import Continue, EndStudy, Plan
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
+from ampler.stats.contrasts import contrasts_of
+from ampler.study.looks_rule import Looking
 from ampler.study.stopping import decided
 from ampler.testing import MemoryStore, SerialExecutor
 
@@ -65,6 +69,22 @@ class Tally:
     def error(self) -> tuple[float, float]:
         """Return how often studies erred, with the standard error that the level would have."""
         return float(self.erred.mean()), sqrt(0.05 * 0.95 / len(self.erred))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One study: its verdicts, its instances, and its runs (algorithms times instances)."""
+
+    pairs: Sequence[tuple[str, str]]
+    verdicts: Sequence[str]
+    instances: int
+    runs: int
+
+    @classmethod
+    def of(cls, end: EndStudy, asked: Sequence[Continue]) -> Outcome:
+        pairs = [(first, second) for first, second in end.details["pairs"]]
+        runs = sum(len(each.instances) * len(each.algorithms) for each in asked)
+        return cls(pairs, end.details["verdicts"], sum(len(each.instances) for each in asked), runs)
 
 
 def rivals(name: str, *shifts: float) -> Case:
@@ -124,24 +144,59 @@ def plan_of(algorithms: int, *, reference: bool) -> Plan:
 
 
 def simulate(case: Case, studies: int, key: int) -> Tally:
-    """Have so many studies decided."""
+    """Have so many studies decided, by the replay of looks that the study rule and the analysis share."""
     plan = plan_of(len(case.shifts), reference=case.reference)
     rng = np.random.default_rng([SEED, key])
-    found = [_decided(plan, case, rng) for _ in range(studies)]
-    return _tally(case, found)
+    return _tally(case, [_replayed(plan, case, rng) for _ in range(studies)])
 
 
-def _decided(plan: Plan, case: Case, rng: np.random.Generator) -> tuple[EndStudy, int, int]:
-    """The end of a study, its instances, and its runs."""
-    values = rng.normal(size=(len(plan.instances), len(case.shifts))) / sqrt(2) + EFFECT * np.array(case.shifts)
+def by_the_rule(case: Case, studies: int, key: int) -> Tally:
+    """The same studies, with the study rule asked look by look, which sees only what it asked for."""
+    plan = plan_of(len(case.shifts), reference=case.reference)
+    rng = np.random.default_rng([SEED, key])
+    return _tally(case, [_decided(plan, case, rng) for _ in range(studies)])
+
+
+def _replayed(plan: Plan, case: Case, rng: np.random.Generator) -> Outcome:
+    values = _values(plan, case, rng)
+    names = [algorithm.name for algorithm in plan.algorithms]
+    contrasts = contrasts_of(
+        names, difference="simple", reference=names[0] if case.reference else None, formula="delta"
+    )
+    pairs = tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True))
+    rule: Looking = plan.study_rule
+    groups = rule.groups(plan)
+    course = rule.course(plan.question, len(plan.instances), groups, [names] * len(groups))
+    differences = contrasts.differences(values)
+    replay = Replay(course, pairs, tuple(differences[:count] for count in course.looks))
+    ended = _ended(replay.history)
+    last = {name: max(end for pair, end in zip(pairs, ended, strict=True) if name in pair) for name in names}
+    runs = sum(course.looks[end] for end in last.values())
+    return Outcome(pairs, replay.history[-1], course.looks[max(ended)], runs)
+
+
+def _ended(history: Sequence[Sequence[str]]) -> list[int]:
+    """The look, from 0, at which each comparison stopped."""
+    last = len(history) - 1
+    return [
+        next((look for look, verdict in enumerate(each) if verdict != "continue"), last)
+        for each in zip(*history, strict=True)
+    ]
+
+
+def _values(plan: Plan, case: Case, rng: np.random.Generator) -> Floats:
+    """Differences between two algorithms have a standard deviation of 1."""
+    return rng.normal(size=(len(plan.instances), len(case.shifts))) / sqrt(2) + EFFECT * np.array(case.shifts)
+
+
+def _decided(plan: Plan, case: Case, rng: np.random.Generator) -> Outcome:
+    values = _values(plan, case, rng)
     rows = {instance.name: place for place, instance in enumerate(plan.instances)}
     columns = {algorithm.name: place for place, algorithm in enumerate(plan.algorithms)}
     groups: list[FinishedGroup] = []
     while isinstance(asked := decided(plan, groups), Continue):
         groups.append(FinishedGroup(asked, (), _Given(asked, values, rows, columns)))
-    asked_for = [group.asked for group in groups]
-    instances = sum(len(each.instances) for each in asked_for)
-    return asked, instances, sum(len(each.instances) * len(each.algorithms) for each in asked_for)
+    return Outcome.of(asked, [group.asked for group in groups])
 
 
 @dataclass(frozen=True)
@@ -164,23 +219,24 @@ class _Given:
         return Runs(self.asked.instances, self.asked.algorithms, here, who, chosen, np.zeros(len(here), np.uint8))
 
 
-def _tally(case: Case, found: Sequence[tuple[EndStudy, int, int]]) -> Tally:
+def _tally(case: Case, found: Sequence[Outcome]) -> Tally:
     places = {f"a{k}": shift for k, shift in enumerate(case.shifts)}
     fixed = FIXED[case.comparisons]
     erred, power = [], []
-    for end, _, _ in found:
-        pairs = zip(end.details["pairs"], end.details["verdicts"], strict=True)
-        told = [(places[first] != places[second], verdict == "different") for (first, second), verdict in pairs]
+    for each in found:
+        told = [
+            (places[first] != places[second], verdict == "different")
+            for (first, second), verdict in zip(each.pairs, each.verdicts, strict=True)
+        ]
         erred.append(any(claimed and not real for real, claimed in told))
         real = [claimed for is_real, claimed in told if is_real]
         power.append(np.mean(real) if real else np.nan)
-    sizes = np.array([(instances, runs) for _, instances, runs in found], dtype=float)
     return Tally(
         case,
         np.array(erred, dtype=float),
         np.array(power, dtype=float),
-        sizes[:, 0] / fixed,
-        sizes[:, 1] / (fixed * len(case.shifts)),
+        np.array([each.instances for each in found]) / fixed,
+        np.array([each.runs for each in found]) / (fixed * len(case.shifts)),
     )
 
 
@@ -193,7 +249,7 @@ def whole_studies(studies: int, key: int, *, comparisons: int = 1) -> Tally:
     return _tally(case, [_carried_out(len(case.shifts), f"{SEED}/{key}/{number}") for number in range(studies)])
 
 
-def _carried_out(algorithms: int, world: str) -> tuple[EndStudy, int, int]:
+def _carried_out(algorithms: int, world: str) -> Outcome:
     names = [f"a{k}" for k in range(algorithms)]
     study = Study(
         algorithms={name: _Solver(name, world) for name in names},
@@ -211,8 +267,7 @@ def _carried_out(algorithms: int, world: str) -> tuple[EndStudy, int, int]:
     assert isinstance(end, EndStudy)
     assert list(analyse(store).looks.history[-1]) == end.details["verdicts"]
     asked = [each.decision for each in store.decisions() if isinstance(each.decision, Continue)]
-    cells = sum(len(each.instances) * len(each.algorithms) for each in asked)
-    return end, sum(len(each.instances) for each in asked), cells
+    return Outcome.of(end, asked)
 
 
 @dataclass(frozen=True)
@@ -237,7 +292,7 @@ def table(studies: int) -> Iterator[str]:
     families = [(f"{k} with one", against_one(k), k) for k in (1, 7, 21)] + [("7, all with all", all_with_all(), 22)]
     for compared, cases, key in families:
         for place, case in enumerate(cases.values()):
-            number = studies * {1: 4, 7: 2}.get(key, 1)
+            number = studies * {1: 5, 7: 2}.get(key, 1)
             yield _row(compared, simulate(case, number, 100 * key + place))
 
 

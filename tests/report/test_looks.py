@@ -5,6 +5,7 @@ from looked_studies import small_analysis
 
 from ampler.core.errors import InvalidData
 from ampler.report import render
+from ampler.report.latex import holm_table
 from ampler.report.looks import look_methods, looked_table, looks_of_analysis, looks_table
 from ampler.report.subject import Subject
 from ampler.report.tables import comparisons_table
@@ -47,6 +48,12 @@ def test_every_format_tells_of_the_looks(analysis, kind):
     if kind in ("html", "md"):
         assert "What was decided at the looks" in text
         assert "repeated interval" in text
+
+
+def test_a_paper_gets_the_verdicts_in_its_table(analysis):
+    text = holm_table(analysis)
+    assert r"a $\times$ c & different & 1 & $12$" in text
+    assert "repeated interval" in text
 
 
 def test_the_methods_paragraph_says_how_the_error_was_kept(analysis):

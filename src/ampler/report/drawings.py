@@ -12,6 +12,7 @@ import numpy as np
 from ampler.analysis import Analysis
 from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
+from ampler.analysis.look_words import tally
 from ampler.core.errors import AmplerError
 from ampler.core.wording import amount
 from ampler.design import achieved_power
@@ -39,6 +40,7 @@ class Drawing:
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report, one after the other, so that one at a time is in memory."""
     yield from _course(analysis)
+    yield from _looks(analysis)
     yield _intervals(analysis)
     if analysis.single is not None:
         yield from _worst(analysis)
@@ -96,6 +98,22 @@ def _course(analysis: Analysis) -> Iterator[Drawing]:
     )
     words = f"{data.total:,} runs, {sum(data.pilot):,} of them in the pilot."
     yield Drawing("spending", "course", caption, words, plots.draw_spending(data))
+
+
+def _looks(analysis: Analysis) -> Iterator[Drawing]:
+    """The way of the statistics to their boundaries, and what stopped when, of a study with looks."""
+    if analysis.looks is None:
+        return
+    scale = "t" if analysis.looks.course.test == "t" else "normal scores of p"
+    caption = (
+        f"The test statistics ({scale}) at each look. Beyond the whole line a comparison is different at the level of"
+        " all comparisons, beyond the dashed one at alpha itself, which others that are decided leave it; in the band"
+        " it has no relevant difference."
+    )
+    words = tally(analysis.looks)
+    yield Drawing("look-paths", "course", caption, words, plots.draw_look_paths(plots.look_paths_data(analysis)))
+    caption = "On how many instances each comparison was decided, and how; dotted: the looks."
+    yield Drawing("look-stops", "course", caption, words, plots.draw_look_stops(plots.look_stops_data(analysis)))
 
 
 def _intervals(analysis: Analysis) -> Drawing:

@@ -14,6 +14,7 @@ from ampler.analysis import Analysis, Comparison
 from ampler.analysis.bayes import Bayes, Chances
 from ampler.analysis.bayes.words import said_verdict, shown_interval, shown_mean, sides
 from ampler.analysis.counts import counted, counts_of
+from ampler.analysis.look_table import verdict_word
 from ampler.analysis.units import estimate_header, in_table, location_header
 from ampler.analysis.words import headline
 from ampler.core.arrays import Interval
@@ -131,8 +132,10 @@ def holm_tabular(analysis: Analysis) -> str:
 def holm_table(analysis: Analysis, *, long: bool = False) -> str:
     r"""Return the comparisons in Holm's order as a table for a paper; a rule stands where rejecting stops.
 
-    It needs \usepackage{booktabs} in the preamble.
+    It needs \usepackage{booktabs} in the preamble. Of a study with looks it has the verdicts and repeated intervals.
     """
+    if analysis.looks is not None:
+        return _looked_tabular(analysis, long=long)
     numbers = list(counted(analysis))
     header = [
         "rank",
@@ -147,6 +150,39 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
     rows = [(each.rejected, _row(each, counts_of(each, analysis))) for each in in_table(analysis)]
     rejected, kept = ([row for fell, row in rows if fell is asked] for asked in (True, False))
     return booktabs(header, rejected, kept, align=f"rl{'r' * len(numbers)}rrrcr", long=long)
+
+
+def _looked_tabular(analysis: Analysis, *, long: bool) -> str:
+    """The comparisons of a study with looks; a rule stands after those that differ."""
+    header = [
+        "comparison",
+        "verdict",
+        "look",
+        "$n$",
+        _estimate(analysis),
+        "repeated interval",
+        "$p$",
+        "adjusted $p$",
+        "$d$",
+    ]
+    rows = [(each.rejected, _looked_row(each, analysis)) for each in in_table(analysis)]
+    found, others = ([row for fell, row in rows if fell is asked] for asked in (True, False))
+    return booktabs(header, found, others, align="llrrrcrrr", long=long)
+
+
+def _looked_row(comparison: Comparison, analysis: Analysis) -> list[str]:
+    assert analysis.looks is not None
+    return [
+        rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
+        escaped(verdict_word(comparison, analysis)),
+        str(analysis.looks.standing((comparison.first, comparison.second)).look),
+        f"${comparison.instances}$",
+        tex_number(comparison.estimate),
+        _tex_interval(comparison.interval),
+        tex_number(comparison.p_value),
+        tex_number(comparison.p_holm),
+        tex_number(comparison.effect_size),
+    ]
 
 
 def _steps(analysis: Analysis) -> Procedure:

@@ -5,6 +5,7 @@ In reading order:
 * `colours`, `style`, `labels`: how all figures look, and how names stand in them;
 * `design`: sample sizes, power profiles and power curves, before there are runs;
 * `intervals`, `accuracy`, `runs`: all comparisons, how well each instance is known, where the runs went;
+* `looks`: statistics on their way to the boundaries of looks, and what stopped when;
 * `pilot`: what a pilot showed, and where the runs of a study went that found its own size;
 * `pairs`: the differences on one instance, and of one pair on all;
 * `diagnostics`: what the t-test rests on;
@@ -37,6 +38,14 @@ from ampler.report.figures.diagnostics import (
     quantiles_data,
 )
 from ampler.report.figures.intervals import IntervalRow, Intervals, draw_intervals, intervals_data
+from ampler.report.figures.looks import (
+    LookPaths,
+    LookStops,
+    draw_look_paths,
+    draw_look_stops,
+    look_paths_data,
+    look_stops_data,
+)
 from ampler.report.figures.pairs import (
     InstanceDifferences,
     PairDifferences,
@@ -68,6 +77,8 @@ __all__ = [
     "InstanceDifferences",
     "IntervalRow",
     "Intervals",
+    "LookPaths",
+    "LookStops",
     "PairDifferences",
     "PilotData",
     "PowerCurve",
@@ -89,6 +100,8 @@ __all__ = [
     "draw_bootstrap",
     "draw_instance_differences",
     "draw_intervals",
+    "draw_look_paths",
+    "draw_look_stops",
     "draw_pair_differences",
     "draw_pilot",
     "draw_power_curve",
@@ -103,6 +116,8 @@ __all__ = [
     "draw_subgroups",
     "instance_differences_data",
     "intervals_data",
+    "look_paths_data",
+    "look_stops_data",
     "pair_differences_data",
     "pilot_data",
     "power_curve_data",

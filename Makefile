@@ -10,6 +10,7 @@ STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
 DEMO := scheduling-demo
+CHROMIUM := command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null 2>&1
 
 .PHONY: help setup demo test test-slow check format bench bench-sampling validate paper docs package clean
 
@@ -50,6 +51,7 @@ demo: setup  ## a small scheduling study from design to report, in less than two
 
 test: setup  ## all tests, in random order (the slow simulations in their small version)
 	@echo "==> Running the tests and the doctests of src and README"
+	@$(CHROMIUM) || echo "==> No Chromium on this machine: that pages and reports work in a real browser is not tested"
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: setup  ## all tests with the slow simulations

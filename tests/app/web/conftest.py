@@ -6,7 +6,11 @@ import asyncio
 import json
 import random
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -138,3 +142,39 @@ def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def study(finished_study: Path, tmp_path: Path) -> Path:
     """A finished study, in a file of its own."""
     return Path(shutil.copy(finished_study, tmp_path / "small.db"))
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser of this machine; without it nobody sees whether the pages work in one."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine: that pages work in a browser is not tested")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def serve() -> Callable[..., Any]:
+    """`with serve(study) as address`: `ampler serve` in a process of its own."""
+    return served
+
+
+@contextmanager
+def served(*paths: Path) -> Iterator[str]:
+    """The address of the pages over some files."""
+    command = [sys.executable, "-m", "ampler", "serve", *map(str, paths)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert child.stdout is not None
+        yield child.stdout.readline().strip()
+    finally:
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=60)

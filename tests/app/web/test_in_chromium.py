@@ -1,0 +1,264 @@
+"""The pages in a real browser: they work, they are for everyone, and nothing leaves this machine."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+PAGES = [
+    "/",
+    "/design",
+    "/design?versus=all&algorithms=6&looks=2&available=20&runs=10&seconds=5",
+    "/studies",
+    "/study/small",
+    "/study/small/instance/1",
+    "/study/small/results",
+    "/study/small/results?view=pair",
+    "/study/small/results?view=groups",
+    "/study/small/results?view=probable&margin=0.2",
+    "/study/small/results?view=more&detect=0.1",
+    "/study/small/results?view=take",
+    "/results",
+]
+REFUSED = ["/nothing", "/design?effect=x", "/study/small/results?reference=nobody"]
+SERIOUS = ("serious", "critical")
+
+
+class Watched:
+    """A page with all that it asked for and all that it complained of."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page, self.address = page, address.rstrip("/")
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
+        page.on("console", self._said)
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def open(self, where: str) -> Any:
+        self.page.goto(f"{self.address}{where}")
+        return self.page
+
+    def check(self) -> None:
+        assert {urlsplit(url).netloc for url in self.requests if not url.startswith("data:")} <= {
+            urlsplit(self.address).netloc
+        }
+        assert self.complaints == []
+
+
+@pytest.fixture(scope="module")
+def address(chromium, finished_study, serve) -> Iterator[str]:
+    with serve(finished_study) as found:
+        yield found
+
+
+@pytest.fixture
+def watched(chromium, address) -> Iterator[Watched]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = Watched(context.new_page(), address)
+    yield page
+    page.check()
+    context.close()
+
+
+def test_the_calculator_follows_its_sliders(watched):
+    page = watched.open("/design")
+    assert page.inner_text("h1") == "57 instances"
+
+    top = page.locator("#design").bounding_box()["y"]
+    page.locator('input[data-for="effect"]').fill("1")
+    said(page, "h1", "18 instances")
+
+    assert page.input_value("#effect") == "1"
+    assert page.locator("#design").bounding_box()["y"] == top, "nothing jumps"
+    assert "effect=1" in page.url
+    assert "--effect 1 " in page.inner_text("#command")
+    page.reload()
+    assert page.inner_text("h1") == "18 instances"
+
+
+def test_the_calculator_says_what_is_no_design_and_goes_on(watched):
+    page = watched.open("/design")
+    page.fill("#power", "2")
+    page.wait_for_selector(".problem")
+    assert "Power must lie strictly between 0 and 1" in page.inner_text(".problem")
+    page.fill("#power", "0.8")
+    said(page, "h1", "57 instances")
+    watched.complaints[:] = [each for each in watched.complaints if "422" not in each]
+
+
+def test_the_calculator_works_without_scripts(chromium, address):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}design")
+    page.fill("#effect", "1")
+    page.click("#calculate")
+
+    assert page.inner_text("h1") == "18 instances"
+    context.close()
+
+
+def test_the_keyboard_reaches_the_content_and_the_theme(watched):
+    page = watched.open("/design")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.focus("#theme")
+    page.keyboard.press("Enter")
+    chosen = page.evaluate("document.documentElement.dataset.theme")
+    assert chosen in ("light", "dark")
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == chosen
+
+
+GROWING = """
+    import random, sys, time
+    import ampler as am
+
+    def solved(instance, seed, worse=0.0):
+        time.sleep(0.05)
+        return instance + worse + random.Random(seed).random()
+
+    study = am.Study(
+        algorithms={"plain": solved, "worse": lambda instance, seed: solved(instance, seed, 0.5)},
+        instances={f"i{n}": n for n in range(10)}, difference="simple", reference="plain",
+        rule=am.Fixed(runs=8), use="all", seed=1, name="growing",
+    )
+    study.run(sys.argv[1], workers=1)
+"""
+
+
+def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, tmp_path):
+    script, study = tmp_path / "growing.py", tmp_path / "growing.db"
+    script.write_text(textwrap.dedent(GROWING), encoding="utf-8")
+    runner = subprocess.Popen([sys.executable, str(script), str(study)])
+    try:
+        wait_for_runs(study)
+        with serve(study) as address:
+            context = chromium.new_context()
+            seen = Watched(context.new_page(), address)
+            page = seen.open("/study/growing")
+            first = runs_shown(page)
+            grown = next((n for _ in range(200) if (n := after_a_while(page)) > first), first)
+            assert grown > first
+            said(page, "h1", "All 10 instances are finished", seconds=120)
+            said(page, ".facts li:first-child b", "160")
+            seen.check()
+            context.close()
+    finally:
+        runner.wait(timeout=120)
+    assert runner.returncode == 0
+
+
+def wait_for_runs(study: Path) -> None:
+    from ampler.core.errors import AmplerError
+    from ampler.study.store import read_store
+
+    for _ in range(600):
+        try:
+            with read_store(study) as store:
+                if sum(each.runs for each in store.tally()):
+                    return
+        except AmplerError:
+            pass
+        time.sleep(0.1)
+    pytest.fail("the study did not begin")
+
+
+def said(page: Any, where: str, words: str, *, seconds: float = 30) -> None:
+    """Wait until a page says something; its policy allows no script of ours to be put into it."""
+    from playwright.sync_api import expect
+
+    expect(page.locator(where)).to_have_text(words, timeout=1000 * seconds)
+
+
+def after_a_while(page: Any) -> int:
+    page.wait_for_timeout(200)
+    return runs_shown(page)
+
+
+def runs_shown(page: Any) -> int:
+    return int(page.inner_text(".facts li:first-child b").replace(",", ""))
+
+
+def test_a_csv_with_a_wrongly_guessed_column_is_corrected_and_analysed(watched, tmp_path):
+    rng = random.Random(5)
+    rows = ["solver,problem,score,quality"]
+    for n in range(9):
+        for name, worse in (("a", 0), ("b", 3)):
+            rows += [f"{name},p{n},{n}.5,{10 + worse + rng.random():.4f}" for _ in range(2)]
+    (tmp_path / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+
+    page = watched.open("/results")
+    page.set_input_files("#file", tmp_path / "mine.csv")
+    page.wait_for_selector("#columns")
+    page.select_option("#role3", "value")
+    page.wait_for_url("**value=quality**")
+    assert page.inner_text("h1") == "This is how I read your columns."
+    page.select_option("#difference", "percent")
+    page.select_option("#reference", "a")
+    page.click("text=Analyse")
+
+    assert page.inner_text("h1").startswith("a beats b")
+    page.click("text=How many more")
+    page.fill("#detect", "0.05")
+    page.click("text=Work it out")
+    assert "Where the variation comes from" in page.inner_text("main")
+
+
+def test_a_download_is_what_the_command_line_writes(watched, finished_study, shell, tmp_path):
+    page = watched.open("/study/small/results?view=take&test=wilcoxon")
+    for name, option in (("report.md", None), ("comparisons.csv", "--csv")):
+        with page.expect_download() as waiting:
+            page.click(f"text={name} >> nth=0")
+        got = Path(waiting.value.path()).read_bytes()
+        if option is None:
+            shell("report", finished_study, "-o", tmp_path / name, "--test", "wilcoxon")
+            assert got == (tmp_path / name).read_bytes()
+        else:
+            assert got.decode() == shell("analyse", finished_study, option, "--test", "wilcoxon").out
+
+
+def test_a_choice_is_followed_at_once_and_called_exploring(watched):
+    page = watched.open("/study/small/results")
+    page.select_option("#test", "wilcoxon")
+    page.wait_for_url("**test=wilcoxon**")
+
+    assert "Choosing after looking is exploring" in page.inner_text("main")
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (390, "dark"),
+        (1280, "light"),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+        pytest.param(1280, "dark", marks=pytest.mark.slow),
+    ],
+)
+def test_every_page_is_for_everyone_and_asks_nobody_else(chromium, address, width, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page, axe = Watched(context.new_page(), address), Axe()
+    for where in [*PAGES, *REFUSED]:
+        opened = page.open(where)
+        found = axe.run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+        told = [(each["id"], each["nodes"][0]["html"][:200]) for each in found if each["impact"] in SERIOUS]
+        assert told == [], where
+        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{where} is wider than {width}"
+    page.complaints[:] = [each for each in page.complaints if "404" not in each and "422" not in each]
+    page.check()
+    context.close()

@@ -134,7 +134,7 @@ def test_the_difference_must_be_chosen_and_the_error_lists_the_three(frame):
 
 def test_failed_runs_need_a_policy_and_get_it(frame):
     frame["status"] = ["timeout" if k == 5 else "ok" for k in range(len(frame))]
-    with pytest.raises(InvalidData, match="--on-failure"):
+    with pytest.raises(InvalidData, match='on_failure="drop"'):
         am.analyse(frame, difference="simple", better="lower")
     dropped = am.analyse(frame, difference="simple", better="lower", on_failure="drop")
     penalised = am.analyse(frame, difference="simple", better="lower", on_failure=Penalty(100.0))
@@ -310,7 +310,7 @@ def test_folds_are_said_not_to_be_independent_runs_with_what_to_do():
 
 
 def test_a_column_that_pairs_must_be_there(frame):
-    with pytest.raises(InvalidData, match="--paired must name a column, got 'batch'"):
+    with pytest.raises(InvalidData, match="paired must name a column, got 'batch'"):
         am.analyse(frame, difference="simple", better="lower", paired="batch")
 
 

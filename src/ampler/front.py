@@ -18,6 +18,7 @@ from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, as_policy
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question, StudyDecision
 from ampler.core.wording import listed
 from ampler.data.imports.optuna import is_optuna
@@ -127,8 +128,8 @@ def analyse(
     _check_several(evidence)
     if better is None and "better" not in evidence.settings:
         raise InvalidData(
-            'which values are better must be said, as their name does not tell: better="lower" or better="higher"'
-            " (--better lower, --better higher)"
+            "which values are better must be said, as their name does not tell:"
+            f" {parameter('better', 'lower')} or {parameter('better', 'higher')}"
         )
     looks = None if ignore_looks else evidence.looks
     if looks is not None:

@@ -290,7 +290,7 @@ def test_a_mended_algorithm_goes_on_with_retry_failed():
         return 1.0
 
     plan, store = make({"a": noisy(10, 1), "b": mended}, 4, rule=Fixed(runs=6), policy=Penalty(9.0)), MemoryStore()
-    with pytest.raises(RunFailed, match="--retry-failed"):
+    with pytest.raises(RunFailed, match="retry_failed=True"):
         ran(plan, store)
     broken.clear()
 

@@ -14,6 +14,7 @@ import numpy as np
 from ampler.core.arrays import Floats, Interval, Pair
 from ampler.core.choices import Alternative, Test
 from ampler.core.errors import InvalidData
+from ampler.core.spoken import parameter
 from ampler.stats.effect_size import effect_intervals, effect_size
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired import (
@@ -78,7 +79,7 @@ def check_number(algorithms: int, reference: str | None) -> None:
     if reference is None and pairs > MOST_COMPARISONS:
         raise InvalidData(
             f"{algorithms:,} algorithms compared all with all are {pairs:,} comparisons, more than the"
-            f" {MOST_COMPARISONS:,} that are made; name a reference, or choose with --algorithms"
+            f" {MOST_COMPARISONS:,} that are made; name a reference, or choose with {parameter('algorithms')}"
         )
 
 

@@ -14,6 +14,7 @@ from ampler.core.choices import Guard, GuardEdition
 from ampler.core.errors import InvalidData
 from ampler.core.failures import FailurePolicy, WorstSeen, values_under
 from ampler.core.runs import Runs, at_rows
+from ampler.core.spoken import parameter
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import guarded_variances
 
@@ -66,7 +67,7 @@ def _refuse_twins(runs: Runs, group: Codes) -> None:
         raise InvalidData(
             f"runs are paired one by one, but {runs.algorithms[runs.algorithm[row]]!r} has two on"
             f" {runs.instances[runs.instance[row]]!r} that share the same; name further columns that tell them apart,"
-            " as in --paired repeat,fold"
+            f" as in {parameter('paired', ['repeat', 'fold'])}"
         )
 
 

@@ -20,9 +20,27 @@
 Every message is one sentence that says what must hold, what came and what to do.
 """
 
+from ampler.core.spoken import in_python, in_shell
+
 
 class AmplerError(Exception):
-    """The root: catch this to catch everything ampler raises on purpose."""
+    """The root: catch this to catch everything ampler raises on purpose.
+
+    Its text names parameters as Python has them; `in_shell` is the same for who types options.
+    """
+
+    @property
+    def message(self) -> str:
+        """What was said, with the marks of its parameters: to be said again within another message."""
+        return super().__str__()
+
+    @property
+    def in_shell(self) -> str:
+        """The message with the parameters as options of a shell."""
+        return in_shell(self.message)
+
+    def __str__(self) -> str:
+        return in_python(self.message)
 
 
 class InvalidInput(AmplerError, ValueError):

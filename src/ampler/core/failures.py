@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData, InvalidInput, InvalidPlan
+from ampler.core.spoken import parameter
 from ampler.core.wording import digits
 
 if TYPE_CHECKING:  # values and runs are made of policies; numpy waits until there are arrays
@@ -286,5 +287,6 @@ def _ask_for_policy(runs: Runs) -> str:
         f"{failures.total()} of {len(runs)} runs gave no value"
         f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())}; most of them {worst!r}: {most}),"
         " and what a failure counts as must be said: drop them, give a penalty, or PAR-k (k times the cutoff):"
-        " --on-failure drop, penalty=VALUE or par=K"
+        f" {parameter('on_failure', 'drop')}, {parameter('on_failure', 'penalty=VALUE')} or"
+        f" {parameter('on_failure', 'par=K')}"
     )

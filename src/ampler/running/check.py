@@ -218,7 +218,7 @@ def _begin(plan: Plan, store: Store) -> None:
     except PlanMismatch as problem:
         tally = store.tally()
         if all(each.runs <= 2 for each in tally) and len({each.instance for each in tally}) == 1:
-            raise PlanMismatch(f"{problem}, or remove it: it holds only the runs of an earlier check") from None
+            raise PlanMismatch(f"{problem.message}, or remove it: it holds only the runs of an earlier check") from None
         raise
 
 

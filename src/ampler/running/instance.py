@@ -119,7 +119,7 @@ class InstanceRun:
             self._add_round()
             return followed(heard(lambda: self._rule(self.samples)), self.asked)
         except InvalidInput as problem:
-            raise type(problem)(f"on instance {self.name!r}: {problem}") from problem
+            raise type(problem)(f"on instance {self.name!r}: {problem.message}") from problem
 
     def _add_round(self) -> None:
         for algorithm, settled in self._settled().items():

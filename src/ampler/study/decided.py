@@ -10,6 +10,7 @@ from dataclasses import fields
 
 from ampler.core.errors import PlanMismatch
 from ampler.core.failures import policy_data
+from ampler.core.spoken import parameter
 from ampler.core.values import DecisionRecord, PlanRecord, Question
 from ampler.core.wording import count, listed
 
@@ -30,13 +31,13 @@ def check_decided(
     if changed:
         raise PlanMismatch(
             f"{listed(changed, SHOWN)} cannot be changed any more: how the study goes on {when}, and its tests hold"
-            " only for what was asked before; put it back, or begin a new study in another file (--store)"
+            f" only for what was asked before; put it back, or begin a new study in another file ({parameter('path')})"
         )
     if again:
         raise PlanMismatch(
             f"recorded runs cannot be made again any more, failed ones or others: how the study goes on {when},"
-            " of which they are a part; leave --retry-failed and --again out, or begin a new study in another file"
-            " (--store)"
+            f" of which they are a part; leave {parameter('retry_failed')} and {parameter('again')} out, or begin a new"
+            f" study in another file ({parameter('path')})"
         )
 
 
@@ -74,5 +75,5 @@ def check_declared(before: PlanRecord, now: PlanRecord, finished: Collection[str
         return
     raise PlanMismatch(
         f"looks must be declared before there are results, got them with {count(len(finished), 'instance')} finished"
-        " under a plan without looks; leave looks out, or begin a new study in another file (--store)"
+        f" under a plan without looks; leave looks out, or begin a new study in another file ({parameter('path')})"
     )

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ampler.core.spoken import parameter
 from ampler.core.values import Observation, Tally
 
 ENOUGH = 10  # failed runs of an algorithm, without any other, that are no accident
@@ -87,8 +88,8 @@ class Hopeless:
         besides = f", besides {self._limited[name]} that reached a limit" if self._limited[name] else ""
         return (
             f"all {len(failed)} runs of {name!r} so far failed{besides}: {failed[0].message}; mend it and begin a new"
-            " study file, or, if nothing in the study was wrong, try them again (--retry-failed); --despite-failures"
-            " goes on"
+            " study file, or, if nothing in the study was wrong, try them again"
+            f" ({parameter('retry_failed', True)}); {parameter('despite_failures', True)} goes on"
         )
 
 

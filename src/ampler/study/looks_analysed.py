@@ -8,6 +8,7 @@ from typing import Any
 from ampler.analysis.looked import LookCourse
 from ampler.core.errors import InvalidData
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
 from ampler.core.values import Caution
 from ampler.core.wording import listed
 
@@ -15,7 +16,7 @@ DECISIVE = (
     *("difference", "reference", "test", "alternative", "alpha", "statistic", "margin", "floor", "failures"),
     *("effect", "estimate"),
 )
-ANYWAY = "say --ignore-looks (ignore_looks=True) for ordinary tests, whose level is not kept"
+ANYWAY = f"say {parameter('ignore_looks', True)} for ordinary tests, whose level is not kept"
 SHOWN = 3
 
 

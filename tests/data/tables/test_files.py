@@ -35,7 +35,7 @@ def test_a_data_frame_a_parquet_file_and_a_compressed_file_give_the_same_runs(wr
 def test_a_wrong_encoding_names_the_line_and_the_option(write):
     text = "algorithm,instance,value\na,i1,1\nGrün,i1,2\n"
     path = write(text, encoding="cp1252")
-    with pytest.raises(InvalidData, match=r"line 3 of runs.csv is not UTF-8.*--encoding cp1252"):
+    with pytest.raises(InvalidData, match=r'line 3 of runs.csv is not UTF-8.*encoding="cp1252"'):
         read_table(path)
     assert read_table(path, encoding="cp1252").runs.algorithms == ("a", "Grün")
     assert read_table(write(text, encoding="utf-16")).runs.algorithms == ("a", "Grün")

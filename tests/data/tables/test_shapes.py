@@ -101,7 +101,7 @@ def test_several_metrics_are_asked_for(write, cells):
         "Algorithm,Instance,MetricName,ExecutionId,MetricValue\n"
         "a,i1,accuracy,1,0.5\na,i1,loss,1,2\nb,i1,accuracy,1,0.6\nb,i1,loss,1,3\n"
     )
-    with pytest.raises(InvalidData, match=r"'accuracy', 'loss'.*--metric"):
+    with pytest.raises(InvalidData, match=r"'accuracy', 'loss'.*metric="):
         read_table(write(text))
     assert cells(read_table(write(text), columns=Columns(metric="Loss"))) == {("i1", "a"): [2], ("i1", "b"): [3]}
     with pytest.raises(InvalidData, match=r"must be one of 'accuracy', 'loss', got 'time'"):
@@ -110,14 +110,14 @@ def test_several_metrics_are_asked_for(write, cells):
 
 def test_duplicates_that_another_column_explains_name_it(write):
     text = "algorithm,instance,run,budget,value\na,i1,1,100,5\na,i1,1,200,6\n"
-    with pytest.raises(InvalidData, match=r"--where budget=100.*--instance instance,budget"):
+    with pytest.raises(InvalidData, match=r'where={"budget": "100"}.*instance=\["instance", "budget"\]'):
         read_table(write(text))
 
 
 def test_steps_within_runs_are_not_taken_for_runs(write, cells):
     rows = [f"a,i1,{run},{step},{100 - step}" for run in (1, 2) for step in range(0, 500, 10)]
     path = write("algorithm,instance,run,iteration,value\n" + "\n".join(rows))
-    with pytest.raises(InvalidData, match=r"take the last ones: --where iteration=490"):
+    with pytest.raises(InvalidData, match=r'take the last ones: where={"iteration": "490"}'):
         read_table(path)
     assert cells(read_table(path, where={"iteration": "490"})) == {("i1", "a"): [-390, -390]}
 
@@ -132,7 +132,9 @@ def crossed(column, levels):
 )
 def test_rows_that_a_setting_tells_apart_are_no_runs_unless_the_user_says_so(column, levels):
     frame = crossed(column, levels)
-    with pytest.raises(InvalidData, match=rf"column '{column}' tells them apart.*--where {column}=.*--ignore {column}"):
+    with pytest.raises(
+        InvalidData, match=rf"column '{column}' tells them apart.*where={{\"{column}\": .*ignore=\"{column}\""
+    ):
         read_table(frame)
     assert len(read_table(frame, where={column: str(levels[0])}).runs) == 4
     assert len(read_table(frame, columns=Columns(ignore=(column,))).runs) == 8
@@ -142,7 +144,9 @@ def test_rows_that_a_setting_tells_apart_are_no_runs_unless_the_user_says_so(col
 @pytest.mark.parametrize("column", ["epoch", "step", "generation"])
 def test_moments_of_one_run_are_no_runs(column):
     frame = crossed(column, [1, 2, 3]).drop(index=2)  # one of them ended earlier
-    with pytest.raises(InvalidData, match=rf"column '{column}' counts steps within a run.*--where {column}=3"):
+    with pytest.raises(
+        InvalidData, match=rf"column '{column}' counts steps within a run.*where={{\"{column}\": \"3\"}}"
+    ):
         read_table(frame)
 
 

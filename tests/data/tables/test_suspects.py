@@ -20,7 +20,7 @@ def wide(**others):
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"mean": NOISE[:, 2]}, r"'mean' may be an algorithm or a summary.*--ignore mean, or.*--algorithms GA,SA"),
+        ({"mean": NOISE[:, 2]}, r"'mean' may be an algorithm or a summary.*ignore=.mean., or.*algorithms=..GA., .SA.."),
         ({"Avg. rank": NOISE[:, 2]}, "'Avg. rank' may be an algorithm or a summary"),
         ({"CPU time": NOISE[:, 2]}, "'CPU time' may be an algorithm or what was measured"),
         ({"PSO_mean": NOISE[:, 2], "PSO_std": NOISE[:, 3]}, "'PSO_std' may be an algorithm or another statistic"),
@@ -59,7 +59,7 @@ def test_algorithms_may_be_perfect_rounded_or_far_worse(column):
 
 def test_a_table_of_measures_or_of_runs_alone_compares_nothing():
     frame = wide()
-    with pytest.raises(InvalidData, match=r"are what was measured, and no column names the algorithm.*--algorithm"):
+    with pytest.raises(InvalidData, match=r"are what was measured, and no column names the algorithm.*with algorithm"):
         read_table(frame.rename(columns={"GA": "precision", "SA": "recall"}))
     with pytest.raises(InvalidData, match=r"number runs, and no column names the algorithm"):
         read_table(frame.rename(columns={"GA": "run1", "SA": "run2"}))
@@ -78,7 +78,9 @@ def test_words_that_tell_the_rows_apart_name_them_and_others_are_asked_about():
     frame = wide().rename(columns={"instance": "which"})
     frame.insert(0, "kind", ["u", "v", "w"] * 3)
     assert read_table(frame).runs.instances == tuple(NAMES)
-    with pytest.raises(InvalidData, match=r"'kind', 'which' could each name the instance.*--instance kind,which"):
+    with pytest.raises(
+        InvalidData, match=r"'kind', 'which' could each name the instance.*instance=\[\"kind\", \"which\"\]"
+    ):
         read_table(pd.concat([frame, frame]))
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ampler.core.spoken import in_shell
 from ampler.core.values import Code
 from ampler.study.code.changes import CodeChange, code_changes, codes_in_force, declared_same, differing, question
 
@@ -13,7 +14,9 @@ def test_a_change_names_the_algorithm_the_file_and_the_runs():
     (change,) = code_changes([Code("mine", OLD)], {"mine": NEW}, RUNS)
 
     assert change == CodeChange("mine", ("b.py",), 12)
-    assert all(word in question([change]) for word in ("'mine'", "b.py", "12 recorded runs", "--same", "--again"))
+    assert all(
+        word in in_shell(question([change])) for word in ("'mine'", "b.py", "12 recorded runs", "--same", "--again")
+    )
 
 
 @pytest.mark.parametrize(

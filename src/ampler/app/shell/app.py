@@ -87,7 +87,7 @@ def _told(problem: BaseException) -> int:
             note(said.getvalue().rstrip("\n"))
             return WRONG_USAGE
         case AmplerError():
-            note(f"ampler: {shortened(str(problem), LONGEST)}")
+            note(f"ampler: {shortened(problem.in_shell, LONGEST)}")
         case KeyboardInterrupt() | typer.Abort():
             note("ampler: interrupted")
             return INTERRUPTED

@@ -73,7 +73,7 @@ def told_as_usage() -> Iterator[None]:
     try:
         yield
     except InvalidInput as problem:
-        raise WrongUsage(str(problem)) from None
+        raise WrongUsage(problem.in_shell) from None
 
 
 def from_options_alone(command: Callable[..., None]) -> Callable[..., None]:
@@ -226,7 +226,9 @@ def option_words(said: Said) -> list[str]:
     >>> option_words({"difference": "percent", "where": ["d=30"], "on_failure": None, "ignore_looks": True})
     ['--difference', 'percent', '--where', 'd=30', '--ignore-looks']
     """
-    given = {f"--{name.replace('_', '-')}": value for name, value in said.items() if value not in (None, False)}
+    given = {
+        f"--{name.replace('_', '-')}": value for name, value in said.items() if value is not None and value is not False
+    }
     return [
         word
         for option, value in given.items()

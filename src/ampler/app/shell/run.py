@@ -156,6 +156,6 @@ def _kept(store: SqliteStore) -> str:
     try:
         store.make_sure()
     except StoreError as problem:
-        return str(problem)
+        return problem.in_shell
     recorded = sum(tally.runs for tally in store.tally())
     return f"{count_are(recorded, 'run')} recorded in {store.path.name}; the same command goes on from there."

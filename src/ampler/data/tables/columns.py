@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ampler.core.errors import InvalidData
+from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.vocabulary import (
     ALGORITHM,
@@ -105,7 +106,9 @@ def shape_of(kinds: Kinds, said: Columns) -> Shape:
         return _wide(kinds, numeric, instance, said)
     values = _side_by_side(header, numeric, algorithm)
     if not values:
-        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
+        raise InvalidData(
+            f"no column names the instance; say which with {parameter('instance')}: the columns are {quoted(header)}"
+        )
     return _as_wide(header, algorithm, values, transposed=True)
 
 
@@ -123,7 +126,7 @@ def find(header: Sequence[str], wanted: str, option: str) -> str:
     """Return the column called `wanted`, exactly or without regard to case."""
     alike = [wanted] if wanted in header else [name for name in header if fold(name) == fold(wanted)]
     if len(alike) != 1:
-        raise InvalidData(f"--{option} must name a column, got {wanted!r}: the columns are {quoted(header)}")
+        raise InvalidData(f"{parameter(option)} must name a column, got {wanted!r}: the columns are {quoted(header)}")
     return alike[0]
 
 
@@ -133,8 +136,8 @@ def _algorithm(header: Sequence[str], said: Columns) -> tuple[str, ...]:
     found = _named(header, ALGORITHM) or _named(header, ALGORITHM_ELSE)
     if len(found) > 1:
         raise InvalidData(
-            f"{quoted(found)} could each name the algorithm; say which with --algorithm {found[0]},"
-            f" or that they name it together with --algorithm {','.join(found)}"
+            f"{quoted(found)} could each name the algorithm; say which with"
+            f" {parameter('algorithm', found[0])}, or that they name it together with {parameter('algorithm', found)}"
         )
     return found
 
@@ -195,9 +198,12 @@ def _values(
         if len(found) == 1 or (found is runs and found):
             return tuple(found)
         if found:
-            raise InvalidData(f"{quoted(found)} could each be the value; say which to compare: --value {found[0]!r}")
+            raise InvalidData(
+                f"{quoted(found)} could each be the value; say which to compare: {parameter('value', found[0])}"
+            )
     raise InvalidData(
-        f"no column holds numbers to compare; say which is the value with --value: the columns are {quoted(header)}"
+        f"no column holds numbers to compare; say which is the value with {parameter('value')}: the columns are"
+        f" {quoted(header)}"
     )
 
 
@@ -210,8 +216,8 @@ def _wide(kinds: Kinds, numeric: Collection[str], instance: tuple[str, ...], sai
     values = tuple(find(header, name, "algorithms") for name in chosen) or _side_by_side(header, numeric, names)
     if said.value is not None or not values:
         raise InvalidData(
-            "no column names the algorithm; say which with --algorithm, or which columns are algorithms with"
-            f" --algorithms: the columns are {quoted(header)}"
+            f"no column names the algorithm; say which with {parameter('algorithm')}, or which columns are algorithms"
+            f" with {parameter('algorithms')}: the columns are {quoted(header)}"
         )
     left_out = {*_side_by_side(header, numeric, names)} - {*values}  # algorithms that are not compared describe nothing
     return _as_wide([name for name in header if name not in left_out], names, values, transposed=False)
@@ -224,8 +230,8 @@ def _naming(kinds: Kinds) -> tuple[str, ...]:
     telling = [name for name in words if name in kinds.telling] or words
     if len(telling) > 1 and telling is words:
         raise InvalidData(
-            f"{quoted(words)} could each name the instance; say which with --instance {words[0]},"
-            f" or that they name it together with --instance {','.join(words)}"
+            f"{quoted(words)} could each name the instance; say which with"
+            f" {parameter('instance', words[0])}, or that they name it together with {parameter('instance', words)}"
         )
     numbers = (name for name in kinds.counting if fold(name) in ROW_NUMBER and name in kinds.telling)
     return tuple(telling or numbers)[:1]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData, MissingDependency
+from ampler.core.spoken import parameter
 from ampler.core.wording import count, in_bytes, quoted
 
 if TYPE_CHECKING:
@@ -240,7 +241,8 @@ def _encoding_message(path: Path, encoding: str) -> str:
     name = "UTF-8" if encoding == "utf-8-sig" else encoding
     return (
         f"line {_undecodable_line(path, encoding)} of {path.name} is not {name} text;"
-        " save the file as UTF-8 or say its encoding (--encoding cp1252 is usual for files from Windows)"
+        f" save the file as UTF-8 or say its encoding ({parameter('encoding', 'cp1252')} is usual for files from"
+        " Windows)"
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
+from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, plain_cells, same
 from ampler.data.tables.columns import Columns, Kinds, Shape, Wide, find, shape_of
@@ -177,7 +178,9 @@ def _with_names(frame: pd.DataFrame, shape: Shape, place: Place) -> tuple[pd.Dat
         return frame, shape
     header = [str(name) for name in frame.columns]
     if place.row != FRAME_ROW or shape.index or any(fold(name) in SEED for name in header):
-        raise InvalidData(f"no column names the instance; say which with --instance: the columns are {quoted(header)}")
+        raise InvalidData(
+            f"no column names the instance; say which with {parameter('instance')}: the columns are {quoted(header)}"
+        )
     name = next(word for word in ("row", "row number", "number of the row") if word not in header)
     return frame.assign(**{name: frame.index.astype("str")}), replace(shape, names=(name,))
 

@@ -12,6 +12,7 @@ from ampler.core.arrays import Codes
 from ampler.core.choices import Better
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs
+from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, is_crossed, needed, row_names, varies
@@ -112,18 +113,21 @@ def _one_metric(frame: pd.DataFrame, long: Long, wanted: str | None, place: Plac
     """The rows of the metric to compare; which one must be said when there are several."""
     if long.metric is None:
         if wanted is not None and fold(wanted) != fold(long.values[0]):
-            raise InvalidData(f"--metric {wanted} chooses among metrics, but {place.source} has no column of metrics")
+            raise InvalidData(
+                f"{parameter('metric', wanted)} chooses among metrics, but {place.source} has no column of metrics"
+            )
         return frame
     levels = [str(level) for level in frame[long.metric].unique()]
     if wanted is None and len(levels) == 1:
         return frame
     if wanted is None:
         raise InvalidData(
-            f"{place.source} holds several metrics ({quoted(levels)}); say which to compare: --metric {levels[0]!r}"
+            f"{place.source} holds several metrics ({quoted(levels)}); say which to compare:"
+            f" {parameter('metric', levels[0])}"
         )
     chosen = [level for level in levels if level == wanted] or [level for level in levels if same(level, wanted)]
     if len(chosen) != 1:
-        raise InvalidData(f"--metric must be one of {quoted(levels)}, got {wanted!r}")
+        raise InvalidData(f"{parameter('metric')} must be one of {quoted(levels)}, got {wanted!r}")
     return frame[frame[long.metric].astype("str") == chosen[0]]
 
 
@@ -132,7 +136,9 @@ def _of_algorithms(rows: _Rows, wanted: Collection[str]) -> _Rows:
     names = rows.algorithm.names
     unknown = [name for name in wanted if name not in names]
     if unknown:
-        raise InvalidData(f"--algorithms must name algorithms, got {unknown[0]!r}: there are {quoted(names)}")
+        raise InvalidData(
+            f"{parameter('algorithms')} must name algorithms, got {unknown[0]!r}: there are {quoted(names)}"
+        )
     if not wanted:
         return rows
     kept = rows.at(np.flatnonzero(np.isin(rows.algorithm.codes, [names.index(name) for name in wanted])))
@@ -154,8 +160,8 @@ def _without_retries(rows: _Rows, long: Long, place: Place) -> tuple[_Rows, Long
     if (status[order[~last]] == 0).any():
         raise InvalidData(
             f"only runs that failed are tried again, but in {place.source} runs have several attempts that succeeded;"
-            f" choose one with --where {long.attempt}={rows.frame[long.attempt].iloc[0]}, or let the attempts number"
-            f" the runs with --ignore {','.join(long.index)}"
+            f" choose one with {parameter('where', {long.attempt: str(rows.frame[long.attempt].iloc[0])})}, or let the"
+            f" attempts number the runs with {parameter('ignore', long.index)}"
         )
     return rows.at(np.sort(order[last])), long
 
@@ -193,14 +199,15 @@ def _way_out(rows: _Rows, long: Long, keys: Codes) -> str:
         if len(combination(keys, column.codes)[1]) < len(keys):
             continue
         if len(column.names) <= MOST_LEVELS:
-            together = ",".join((*long.instance, name))
+            together = (*long.instance, name)
             return (
-                f"; column {name!r} tells them apart: choose one with --where {name}={column.names[0]},"
-                f" or make it part of the instance with --instance {together}"
+                f"; column {name!r} tells them apart: choose one with {parameter('where', {name: column.names[0]})},"
+                f" or make it part of the instance with {parameter('instance', together)}"
             )
         levels = _as_numbers(column.names)
         if levels is not column.names and len(levels) < len(keys):
-            return f"; if {name!r} counts steps within a run, take the last ones: --where {name}={column.names[-1]}"
+            last = parameter("where", {name: column.names[-1]})
+            return f"; if {name!r} counts steps within a run, take the last ones: {last}"
     return "; remove the copies"
 
 
@@ -216,16 +223,16 @@ def _ask_about_factors(rows: _Rows, long: Long, place: Place) -> None:
         if fold(name) in STEPS and varies(cells, column):
             raise InvalidData(
                 f"{place.source} has several rows for each algorithm and instance, and column {name!r} counts steps"
-                f" within a run; choose one with --where {name}={column.names[-1]}, or take all rows as runs with"
-                f" --ignore {name}"
+                f" within a run; choose one with {parameter('where', {name: column.names[-1]})}, or take all rows as"
+                f" runs with {parameter('ignore', name)}"
             )
         if _tells(name) and not is_measure(name) and is_crossed(cells, column):
-            together = ",".join((*long.instance, name)) if _NAMES not in long.instance else None
-            part = f" make it part of the instance with --instance {together}," if together else ""
+            together = (*long.instance, name) if _NAMES not in long.instance else None
+            part = f" make it part of the instance with {parameter('instance', together)}," if together else ""
             raise InvalidData(
                 f"{place.source} has several rows for each algorithm and instance, and column {name!r} tells them"
-                f" apart; choose one with --where {name}={column.names[0]},{part} or take all rows as runs"
-                f" with --ignore {name}"
+                f" apart; choose one with {parameter('where', {name: column.names[0]})},{part} or take all rows as runs"
+                f" with {parameter('ignore', name)}"
             )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
+from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.columns import Columns, Shape, Wide
 from ampler.data.tables.vocabulary import MEASURING, RUN_WORD, STATISTIC, fold, is_measure, summarises, words_of
@@ -59,7 +60,7 @@ def _refuse_runs(shape: Wide) -> None:
 
 def _nothing_named(found: Sequence[str], what: str, shape: Wide) -> str:
     wanted = ["instance"] if shape.transposed else ["algorithm"] if shape.names else ["instance", "algorithm"]
-    lacking, options = " and the ".join(wanted), " and ".join(f"--{word}" for word in wanted)
+    lacking, options = " and the ".join(wanted), " and ".join(parameter(word) for word in wanted)
     return f"{quoted(found, SHOWN)} {what}, and no column names the {lacking}; say which does with {options}"
 
 
@@ -79,15 +80,15 @@ def _ask_about(names: Sequence[str], shape: Wide, why: str) -> None:
         return
     rest = [name for name in shape.values if name not in names] or list(shape.values)
     side = "an instance" if shape.transposed else "an algorithm"
-    choose = "" if shape.transposed else f", or name the algorithms: --algorithms {_joined(rest)}"
+    choose = "" if shape.transposed else f", or name the algorithms: {parameter('algorithms', _shown(rest))}"
     raise InvalidData(
-        f"{quoted(names, SHOWN)} may be {side} or {why}; leave such columns out with --ignore {_joined(names)}{choose}"
+        f"{quoted(names, SHOWN)} may be {side} or {why}; leave such columns out with"
+        f" {parameter('ignore', _shown(names))}{choose}"
     )
 
 
-def _joined(names: Sequence[str]) -> str:
-    text = ",".join(names[:SHOWN]) + (",…" if len(names) > SHOWN else "")
-    return f'"{text}"' if " " in text else text
+def _shown(names: Sequence[str]) -> list[str]:
+    return [*names[:SHOWN], *(["…"] if len(names) > SHOWN else [])]
 
 
 def _statistics(names: Sequence[str]) -> list[str]:

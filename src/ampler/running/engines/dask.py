@@ -167,7 +167,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as problem:
-        raise MissingDependency("--dask needs Dask: pip install 'ampler[dask]'") from problem
+        raise MissingDependency("a Dask cluster needs Dask: pip install 'ampler[dask]'") from problem
     return distributed
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
+from ampler.core.spoken import parameter
 from ampler.core.values import Code
 from ampler.core.wording import listed
 
@@ -68,8 +69,9 @@ def question(changes: Sequence[CodeChange]) -> str:
     """Ask what shall become of the runs that were made with other code."""
     these = "these runs" if sum(each.runs for each in changes) > 1 else "this run"
     return (
-        f"{'; '.join(map(str, changes))}; say --same (same=True) if the change does not matter, --again (again=True) to"
-        f" make {these} anew, the old ones kept as superseded, or start over with another study file"
+        f"{'; '.join(map(str, changes))}; say {parameter('same', True)} if the change does not matter,"
+        f" {parameter('again', True)} to make {these} anew, the old ones kept as superseded, or start over with another"
+        " study file"
     )
 
 

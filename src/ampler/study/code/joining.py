@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ampler.core.errors import PlanMismatch
+from ampler.core.spoken import parameter
 from ampler.core.values import Code
 from ampler.core.wording import listed
 from ampler.study.code.changes import FILES_SHOWN, differing, same_code
@@ -50,7 +51,7 @@ def _check_agreement(
     if not given and any(counting.values()):
         raise PlanMismatch(
             f"the files contradict each other: each holds the runs of algorithm {algorithm!r} as superseded that count"
-            " in another one; run the parts with the same code and --again, then merge them"
+            f" in another one; run the parts with the same code and {parameter('again', True)}, then merge them"
         )
     linked: list[Code] = []
     for file, codes in given.items():
@@ -67,5 +68,6 @@ def _difference(algorithm: str, first: str, one: Code, other: str, two: Code) ->
     which = listed(differing(one.files or {}, two.files or {}), FILES_SHOWN)
     return (
         f"the runs of algorithm {algorithm!r} in {first} and {other} were made with different code ({which}); merge"
-        " them with --same (same=True) if that does not matter, or run the part with the old code again with --again"
+        f" them with {parameter('same', True)} if that does not matter, or run the part with the old code again with"
+        f" {parameter('again', True)}"
     )

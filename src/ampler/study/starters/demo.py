@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ampler.core.errors import InvalidInput
 from ampler.core.files import written_new
+from ampler.core.spoken import parameter
 
 City = tuple[float, float]
 Move = tuple[float, Callable[[], None]]  # how much longer the tour becomes, and what makes it so
@@ -68,7 +69,9 @@ def write_study(folder: Path) -> Path:
     study = folder / "study.toml"
     if not study.exists():
         if folder.exists() and not folder.is_dir():
-            raise InvalidInput(f"the demonstration needs a folder, {folder} is a file; choose another with --output")
+            raise InvalidInput(
+                f"the demonstration needs a folder, {folder} is a file; choose another with {parameter('output')}"
+            )
         written_new({study: (files("ampler.study.starters") / "demo.toml").read_text(encoding="utf-8")})
     return study
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ampler.core.errors import StoreBusy, StoreUnusable
+from ampler.core.spoken import parameter
 
 # A POSIX lock belongs to a process: it does not stop the same process from locking twice, so that is kept here.
 # The process id is part of it because a forked worker inherits this table but not the lock.
@@ -135,7 +136,8 @@ def _opened(path: Path, study: Path) -> int:
         if path.is_symlink():
             raise _planted(path) from None
         raise StoreUnusable(
-            f"{study} cannot be written: folder {study.parent} gives {problem.strerror!r}; choose another with --store"
+            f"{study} cannot be written: folder {study.parent} gives {problem.strerror!r}; choose another with"
+            f" {parameter('path')}"
         ) from None
     found = os.fstat(file)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:

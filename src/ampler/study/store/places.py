@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from ampler.core.errors import StoreUnusable
+from ampler.core.spoken import parameter
 
 
 def study_place(path: str | os.PathLike[str]) -> Path:
@@ -32,7 +33,9 @@ def study_place(path: str | os.PathLike[str]) -> Path:
 def check_folder(place: Path) -> None:
     """Raise StoreUnusable when there is no folder to put a file in."""
     if not place.parent.is_dir():
-        raise StoreUnusable(f"folder {place.parent} does not exist; make it, or choose another with --store")
+        raise StoreUnusable(
+            f"folder {place.parent} does not exist; make it, or choose another with {parameter('path')}"
+        )
 
 
 def check_beside(place: Path) -> None:

@@ -19,10 +19,10 @@ from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency, St
 from ampler.core.failures import Drop
 from ampler.core.values import Command, Limits, Question, RunKey
 from ampler.running import run_plan
-from ampler.running.engines import Lost, Returned
+from ampler.running.engines import Done, Lost, Returned
 from ampler.running.engines import dask as dask_module
 from ampler.running.engines.dask import DaskEngine, client_of, dask_cluster
-from ampler.running.work import Task, Work, folders_of, run_parcel
+from ampler.running.work import Parcel, Task, Work, folders_of, names_of, run_parcel
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.seeds import run_seed
 from ampler.study.store import read_store
@@ -42,13 +42,22 @@ class Pretended:
     status = "running"
 
     def __init__(self, *endings):
-        self._endings, self.threads, self.cancelled = list(endings), {"w1": 2}, []
+        self._endings, self.threads, self.cancelled, self.calls = list(endings), {"w1": 2}, [], []
 
     def nthreads(self):
         return self.threads
 
     def submit(self, call, *arguments, pure):
-        return self._endings.pop(0) if call is run_parcel else Ending("finished", key="the work")
+        return Ending("finished", key="the work")
+
+    def map(self, call, parcels, names, *, pure):
+        assert (call, pure) == (run_parcel, False)
+        self.calls.append(f"map {len(names)}")
+        return [self._endings.pop(0) for _ in names]
+
+    def gather(self, futures, *, errors):
+        self.calls.append(f"gather {len(futures)}")
+        return {key: future.batch for key, future in futures.items()}
 
     def cancel(self, futures, *, force):
         self.cancelled = [future.key for future in futures]
@@ -57,8 +66,8 @@ class Pretended:
 class Ending:
     """A future that has ended, or never will."""
 
-    def __init__(self, status, problem=None, key="chunk"):
-        self.status, self.key, self._problem = status, key, problem
+    def __init__(self, status, problem=None, key="chunk", batch=None):
+        self.status, self.key, self._problem, self.batch = status, key, problem, batch
 
     def add_done_callback(self, tell):
         if self.status != "pending":
@@ -103,10 +112,31 @@ def test_closing_takes_back_what_is_not_done_and_the_work_itself():
     client = Pretended(Ending("pending"))
     engine = DaskEngine(client, Work.of(make()), 1)
     engine.submit(CHUNK)
+    assert engine.collect(0) == []
 
     engine.close(at_once=True)
 
     assert client.cancelled == ["chunk", "the work"]
+
+
+def test_chunks_are_sent_and_fetched_together_and_one_in_trouble_is_lost_alone():
+    work = Work.of(make())
+    batch = run_parcel(Parcel(work), names_of(CHUNK))
+    endings = [Ending("finished", key=str(number), batch=batch) for number in range(3)]
+    endings[1] = Ending("finished", OSError("gone on the way"), key="1")
+    client = Pretended(*endings)
+    engine = DaskEngine(client, work, 3)
+    for _ in range(3):
+        engine.submit(CHUNK)
+    assert engine.busy == 3
+
+    first, second, third = engine.collect(0)
+
+    assert client.calls == ["map 3", "gather 3"]
+    assert isinstance(first, Done)
+    assert second == Lost(CHUNK, "OSError: gone on the way")
+    assert [seen.key for seen in third.observations] == [task.key for task in CHUNK]
+    assert engine.busy == 0
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 
 from ampler.core.errors import AmplerError, EngineFailed, InvalidInput, MissingDependency
 from ampler.running.engines import Fate, Lost, Returned, done
-from ampler.running.work import Parcel, Task, Work, names_of, run_parcel
+from ampler.running.work import Batch, Parcel, Task, Work, names_of, run_parcel
 
 CONNECT = 15.0  # seconds a scheduler has to answer
 RECOUNT = 2.0  # seconds between looks at the number of workers, which come and go
@@ -68,6 +68,7 @@ class DaskEngine:
         self._client = client
         self._fixed, self._counted, self._count = workers, -RECOUNT, 1
         self._ended: SimpleQueue[Any] = SimpleQueue()
+        self._to_send: list[Sequence[Task]] = []
         self._under_way: dict[str, tuple[Any, Sequence[Task]]] = {}  # Dask forgets what no future speaks of
         self._shared = _shared(client, work)
 
@@ -100,24 +101,24 @@ class DaskEngine:
     @property
     def busy(self) -> int:
         """The number of chunks under way."""
-        return len(self._under_way)
+        return len(self._to_send) + len(self._under_way)
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Have a chunk of runs made."""
+        """Have a chunk of runs made; it is sent together with others, before anything is waited for."""
         self._check()
-        future = self._client.submit(run_parcel, self._shared, names_of(tasks), pure=False)
-        self._under_way[future.key] = (future, tasks)
-        future.add_done_callback(self._ended.put)
+        self._to_send.append(tasks)
 
     def collect(self, timeout: float | None) -> list[Fate]:
         """Return what became of chunks, waiting up to `timeout` seconds for the first."""
         self._check()
+        self._send()
         futures = []
         with suppress(Empty):
             futures.append(self._ended.get(timeout=timeout) if timeout else self._ended.get_nowait())
             while True:
                 futures.append(self._ended.get_nowait())
-        return [self._fate(future) for future in futures]
+        batches = self._fetched(futures)
+        return [self._fate(future, batches.get(future.key)) for future in futures]
 
     def close(self, *, at_once: bool) -> None:
         """Take back what is not done; the cluster itself belongs to its owner."""
@@ -126,8 +127,31 @@ class DaskEngine:
             with suppress(Exception):  # a cluster that goes away needs nothing taken back
                 self._client.cancel([*futures, self._shared], force=True)
 
-    def _fate(self, future: Any) -> Fate:
+    def _send(self) -> None:
+        """Send all chunks at once: a call for each costs the driver several times as much."""
+        chunks, self._to_send = self._to_send, []
+        if not chunks:
+            return
+        names = [names_of(tasks) for tasks in chunks]
+        futures = self._client.map(run_parcel, [self._shared] * len(chunks), names, pure=False)
+        for future, tasks in zip(futures, chunks, strict=True):
+            self._under_way[future.key] = (future, tasks)
+            future.add_done_callback(self._ended.put)
+
+    def _fetched(self, futures: Sequence[Any]) -> dict[str, Batch]:
+        """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""
+        finished = {future.key: future for future in futures if future.status == "finished"}
+        if not finished:
+            return {}
+        with suppress(Exception):  # then each is asked for, and says what its trouble is
+            batches: dict[str, Batch] = self._client.gather(finished, errors="skip")
+            return batches
+        return {}
+
+    def _fate(self, future: Any, batch: Batch | None) -> Fate:
         _, tasks = self._under_way.pop(future.key)
+        if batch is not None:
+            return done(tasks, batch)
         if future.status == "cancelled":
             self._check()
             return Returned(tasks)

@@ -294,7 +294,8 @@ class Driver:
         self._go_on(instance, instance.begin())
 
     def _go_on(self, instance: InstanceRun, tasks: Sequence[Task]) -> None:
-        self._queue.add(alternating(tasks, seed=f"{self._plan.seed}/{instance.name}/{instance.rounds}"))
+        if tasks:
+            self._queue.add(alternating(tasks, seed=f"{self._plan.seed}/{instance.name}/{instance.rounds}"))
         if instance.done is not None:
             self.meter.add(self._journal.add(finished=instance.done))
             self._finish(instance.done)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_long
 from dataclasses import dataclass, field, fields
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ REMEMBERED = 4  # parcels that a process keeps unpacked
 
 LINE = "line"  # of an Outcome: shown by a check, and not recorded
 GIVEN = tuple(field.name for field in fields(Outcome) if field.name != LINE)  # called as in an Observation
+OBSERVED = tuple(field.name for field in fields(Observation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,13 @@ def names_of(tasks: Sequence[Task]) -> list[Name]:
 
 def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
     """Return what a worker gave for tasks as observations."""
-    return [
-        Observation(task.key, attempt=task.attempt, round=task.round, **dict(zip(batch.columns, given, strict=True)))
-        for task, given in zip(tasks, zip(*batch.columns.values(), strict=True), strict=True)
-    ]
+    columns = {
+        **batch.columns,
+        "key": [task.key for task in tasks],
+        "attempt": [task.attempt for task in tasks],
+        "round": [task.round for task in tasks],
+    }
+    return list(starmap(Observation, zip(*(columns[name] for name in OBSERVED), strict=True)))
 
 
 @dataclass(frozen=True)

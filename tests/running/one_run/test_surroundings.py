@@ -122,3 +122,15 @@ def test_handlers_that_listen_are_those_from_before():
         assert heard == [signal.SIGTERM]
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.alone
+def test_a_worker_is_after_every_run_what_it_was_before_the_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ampler.running.one_run.guardian.is_worker", lambda: True)
+    monkeypatch.setattr("ampler.running.one_run.surroundings._as_found", {})
+    before = state()
+
+    for _ in range(3):
+        assert called(change_all).result.value == 1.0
+        assert state() == before

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from ampler.running.one_run import guardian
 from ampler.running.one_run.processes import alone
@@ -50,9 +50,10 @@ class Surroundings:
         self._listeners: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def __enter__(self) -> Surroundings:
-        whole, main = alone() or guardian.is_worker(), threading.current_thread() is threading.main_thread()
-        self._home = _Home() if whole else None
-        self._signals = _Signals() if whole and main else None
+        worker, main = guardian.is_worker(), threading.current_thread() is threading.main_thread()
+        if worker or alone():
+            self._home = _found(_Home, worker)
+            self._signals = _found(_Signals, worker) if main else None
         if main:
             self._listen()
         return self
@@ -80,6 +81,21 @@ class Surroundings:
         self._listeners[number](number, frame)
 
 
+Kind = TypeVar("Kind", "_Home", "_Signals")
+_as_found: dict[tuple[int, type], Any] = {}  # by the worker
+
+
+def _found(kind: type[Kind], worker: bool) -> Kind:
+    """What the process is now. A worker does nothing but runs, after which all is put back: it looks once."""
+    if not worker:
+        return kind()
+    place = os.getpid(), kind
+    if place not in _as_found:
+        _as_found[place] = kind()
+    found: Kind = _as_found[place]
+    return found
+
+
 class _Home:
     """Folder, mask of new files, limits, streams and depth of recursion."""
 
@@ -96,11 +112,12 @@ class _Home:
         sys.stdin, sys.stdout, sys.stderr = self._streams
         if sys.getrecursionlimit() != self._depth:
             sys.setrecursionlimit(self._depth)
-        with suppress(OSError, ValueError):  # a folder may be gone, and a hard limit that was lowered stays low
-            if self._folder and _folder() != self._folder:
+        if self._folder and _folder() != self._folder:
+            with suppress(OSError):  # it may be gone
                 os.chdir(self._folder)
-            for limit, before in zip(LIMITS, self._limits, strict=True):
-                if resource.getrlimit(limit) != before:
+        for limit, before in zip(LIMITS, self._limits, strict=True):
+            if resource.getrlimit(limit) != before:
+                with suppress(OSError, ValueError):  # a hard limit that was lowered stays low
                     resource.setrlimit(limit, before)
 
 

@@ -169,6 +169,7 @@ def advise(
     budget: int | None = None,
     estimate: Estimate | None = None,
     margin: float | None = None,
+    weights: Weights | None = None,
     floor: float | None = None,
     start: int | None = None,
     costs: Mapping[str, float] | None = None,
@@ -215,6 +216,7 @@ def advise(
         "budget": budget,
         "estimate": estimate,
         "margin": margin,
+        "weights": weights,
         "floor": floor,
         "failures": _policy(on_failure),
     }

@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 
 import ampler as am
-from ampler.analysis.advice.words import planned_study
+from ampler.analysis.advice import advise_runs
+from ampler.analysis.advice.goal import PowerGoal
+from ampler.analysis.advice.words import needed_alone, planned_study
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 
 
 def table(runs, instances=20, noise=1.0, seed=3):
@@ -84,3 +88,35 @@ def test_a_unit_of_simple_differences_does_not_matter():
     one, other = advised(frame).plan, advised(scaled, detect=2.0**80).plan
     assert (one.instances, one.runs) == (other.instances, other.runs)
     assert other.detectable / 2.0**80 == pytest.approx(one.detectable)
+
+
+def single_values(instances=25):
+    rng = np.random.default_rng(3)
+    rows = [(f"i{i}", name, 50 + rng.normal(0, 2)) for i in range(instances) for name in "abc"]
+    return Runs.from_columns(*zip(*rows, strict=True))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"test": "bootstrap-t"}, {"test": "sign-flip"}, {"test": "wilcoxon"}, {"test": "sign"}, {"target": "worst"}],
+)
+def test_single_values_answer_for_the_test_and_the_target_that_were_asked_for(asked):
+    settings = AnalysisSettings(difference="simple", test=asked.get("test", "t"))
+    target = asked.get("target", "mean")
+    advice = advise_runs(single_values(), settings, detect=2.0, deterministic=None, target=target)
+    variances = np.array([part.total for part in advice.parts])
+    goal = PowerGoal(settings, 2.0, target)
+
+    assert advice.plan is None
+    assert advice.best.instances == advice.needed == goal.instances(variances)
+    assert advice.best.power == pytest.approx(goal.reached(advice.needed, variances))
+    assert advice.target == target
+    assert f"{advice.needed} instances" in needed_alone(advice)
+
+
+def test_too_few_instances_are_not_said_to_be_enough_where_cells_have_one_value():
+    settings = AnalysisSettings(difference="simple")
+    for target in ("mean", "worst"):
+        advice = advise_runs(single_values(), settings, detect=1.0, deterministic=None, target=target, available=12)
+        assert advice.answer.startswith("More instances")
+        assert advice.best.instances == 12 < advice.needed

@@ -11,6 +11,7 @@ In reading order:
 * `pilot`: how much the differences vary between instances, and how noisy the runs are on each;
 * `goal`: the power to reach, and how many instances it takes when the differences vary so much;
 * `curve`: what each accuracy costs, and the cheapest one;
+* `guarded`: how many runs a rule takes that makes sure of an accuracy;
 * `study_plan`: the study that detect would plan, without a pilot of its own;
 * `words`: the advice in sentences and tables.
 """

@@ -12,6 +12,7 @@ import numpy as np
 from ampler.analysis.advice import words
 from ampler.analysis.advice.curve import Choice, cheapest_choice, cost_curve
 from ampler.analysis.advice.goal import PowerGoal
+from ampler.analysis.advice.guarded import guarded_runs
 from ampler.analysis.advice.pilot import Pilot, VarianceParts, in_plain_unit, pilot_of, single_parts, variance_factors
 from ampler.analysis.advice.study_plan import USUAL_START, EarlierResults, StudyPlan, goal_of, study_plan
 from ampler.analysis.blocks import Blocks, complete, gather, summarise
@@ -24,7 +25,7 @@ from ampler.core.settings import AnalysisSettings
 from ampler.design.detect import DetectGoal, needed_instances
 from ampler.stats.contrasts import Contrasts, contrasts_of
 
-ROOM = 3.0  # a rule with the default guard takes a fifth more runs than the optimum, but now and then far more
+ROOM = 3.0  # a rule with the guard takes a fifth to twice more runs than the optimum, but now and then far more
 LEAST_PILOT = 3  # instances: a variance over fewer is no variance
 LITTLE_NOISE = 3  # se = σ_between/3 costs 5 % of the effect: sqrt(1 + 1/9) = 1.05
 
@@ -52,6 +53,8 @@ class Advice:
     plan: StudyPlan | None = None  # fixed instances and runs, as detect plans them; None for another target or test
     least_power: float = nan  # of a comparison, at the best choice
     target: Target = "mean"  # which of the powers of the comparisons `power` is
+    needed: int = 0  # instances, where each cell has one value; more than `best` says where these are all there are
+    guarded_runs: float = nan  # on one instance, as a rule that makes sure of `best.se` takes them, on average
 
     @property
     def is_exact(self) -> bool:
@@ -123,18 +126,18 @@ def advise_runs(
         available=available,
     )
     if alone:
-        return _from_single_values(blocks, contrasts, settings, asked, excluded, unit)
+        return _from_single_values(blocks, contrasts, goal, asked, excluded)
     pilot = pilot_of(blocks, contrasts, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
     curve = cost_curve(pilot, goal)
     best = cheapest_choice(pilot, goal, curve)
-    counts = pilot.counts(best.se)
+    counts, guarded = pilot.counts(best.se), guarded_runs(pilot, best.se, settings)
     used, spent = len(cells.instances), float(cells.spent.sum(axis=1).mean())
     return Advice(
         answer=words.answer(best, used, spent),
         best=best.times(unit),
         curve=tuple(choice.times(unit) for choice in curve),
         allocation=dict(zip(cells.algorithms, counts.mean(axis=0).tolist(), strict=True)),
-        budget=ceil(ROOM * counts.sum(axis=1).max()),
+        budget=ceil(max(ROOM * counts.sum(axis=1).max(), ROOM / 2 * guarded)),
         instances_interval=_instances_interval(pilot, goal, best.se),
         parts=tuple(part.times(unit) for part in pilot.parts),
         pilot_instances=used,
@@ -149,6 +152,7 @@ def advise_runs(
         plan=_planned(blocks, contrasts, settings, asked, unit) if target == "mean" and settings.test == "t" else None,
         least_power=replace(goal, target="worst").reached(best.instances, pilot.variances(counts)),
         target=target,
+        guarded_runs=guarded,
     )
 
 
@@ -160,25 +164,25 @@ def _planned(
 
 
 def _from_single_values(
-    blocks: Blocks,
-    contrasts: Contrasts,
-    settings: AnalysisSettings,
-    goal: DetectGoal,
-    excluded: Mapping[str, str],
-    unit: float,
+    blocks: Blocks, contrasts: Contrasts, wanted: PowerGoal, goal: DetectGoal, excluded: Mapping[str, str]
 ) -> Advice:
     """What values tell of which each cell has one: how many instances are needed with such values, and no more."""
-    plan = _planned(blocks, contrasts, settings, goal, unit)
-    runs, used = float(sum(plan.runs.values())), len(blocks.instances)
-    best = Choice(nan, plan.instances, runs, plan.instances * runs, plan.mean_power)
-    differences = blocks.differences(contrasts)
+    settings, unit, used = wanted.settings, wanted.unit, len(blocks.instances)
+    variances = blocks.differences(contrasts).var(axis=0, ddof=1)
+    usual = wanted.target == "mean" and settings.test == "t"
+    plan = _planned(blocks, contrasts, settings, goal, unit) if usual else None
+    each = dict.fromkeys(blocks.algorithms, 1) if plan is None else plan.runs
+    runs, needed = float(sum(each.values())), wanted.instances(variances) if plan is None else plan.needed
+    size = min(needed, goal.available or needed)
+    power = wanted.reached(size, variances) if plan is None else plan.mean_power
+    best = Choice(nan, size, runs, size * runs, power)
     return Advice(
-        answer=words.answer(best, used, runs),
+        answer=words.answer(replace(best, instances=needed), used, runs),
         best=best,
         curve=(best,),
-        allocation={name: float(number) for name, number in plan.runs.items()},
+        allocation={name: float(number) for name, number in each.items()},
         budget=int(runs),
-        instances_interval=_interval_of(differences, goal, plan),
+        instances_interval=_interval_of(variances, used, goal, wanted, needed, usual=usual),
         parts=tuple(part.times(unit) for part in single_parts(blocks, contrasts)),
         pilot_instances=used,
         pilot_runs=runs,
@@ -192,14 +196,18 @@ def _from_single_values(
         ),
         rates=settings.are_rates,
         plan=plan,
-        least_power=plan.least_power,
+        least_power=replace(wanted, target="worst").reached(size, variances) if plan is None else plan.least_power,
+        target=wanted.target,
+        needed=needed,
     )
 
 
-def _interval_of(differences: Floats, goal: DetectGoal, plan: StudyPlan) -> tuple[int, int]:
+def _interval_of(
+    variances: Floats, used: int, goal: DetectGoal, wanted: PowerGoal, guess: int, *, usual: bool
+) -> tuple[int, int]:
     """What would be needed at the ends of the 90 % intervals of the variances."""
-    variances, factors = differences.var(axis=0, ddof=1), variance_factors(len(differences))
-    low, high = (needed_instances(goal, factor * variances, guess=plan.needed) for factor in factors)
+    ends = [factor * variances for factor in variance_factors(used)]
+    low, high = (needed_instances(goal, end, guess=guess) if usual else wanted.instances(end, guess) for end in ends)
     return low, high
 
 

@@ -55,6 +55,22 @@ def planned_study(advice: Advice) -> str | None:
     )
 
 
+def needed_alone(advice: Advice) -> str | None:
+    """Say how many instances with one value in each cell it takes, where no plan says it; None where one does."""
+    if advice.plan is not None or advice.is_exact:
+        return None
+    best, what = advice.best, f"a difference of {size(advice.detect, rates=advice.rates)}"
+    if advice.needed > best.instances:
+        return (
+            f"{what[:1].upper()}{what[1:]} needs {advice.needed:,} instances and {best.instances:,} are there, which"
+            f" find it with power {best.power:.2f}. {which_power(advice)}"
+        )
+    return (
+        f"A new study of {best.instances:,} instances with one such value in each cell finds {what} with power"
+        f" {best.power:.2f}. {which_power(advice)}"
+    )
+
+
 def _listed_runs(plan: StudyPlan) -> str:
     by_number: dict[int, list[str]] = {}
     for name, number in plan.runs.items():
@@ -100,11 +116,22 @@ def how_sure(advice: Advice) -> list[str]:
     """Say what a rule spends above the choice, and how well the pilot knows the number of instances."""
     low, high = advice.instances_interval
     return [
-        "A rule that makes sure of se (the default guard) takes a fifth more runs, half more where they are few;"
-        f" give it a budget of {advice.budget} runs or more on each instance.",
+        f"These runs are enough for one who knows the variances. {_guarded(advice)} give it a budget of {advice.budget}"
+        " runs or more on each instance.",
         f"From {advice.pilot_instances} instances of a pilot the number needed is known to within {low} to {high}"
         " (90 % interval).",
     ]
+
+
+def _guarded(advice: Advice) -> str:
+    """What a rule takes that has to find the variances out."""
+    runs, known = advice.guarded_runs, advice.best.runs
+    if runs <= NEARLY * known:
+        return "A rule that makes sure of se takes hardly more;"
+    return (
+        f"A rule that makes sure of se takes about {runs:.0f} on each, {runs / known:.1f} times as many, and"
+        f" {runs * advice.best.instances:,.0f} in all;"
+    )
 
 
 def curve_rows(advice: Advice) -> list[list[str]]:

@@ -36,6 +36,7 @@ THUMB_EFFECT = 0.5  # that `--detect` means for the rule of thumb, unless said o
     asked=settings_options("difference", "reference", "power", "alpha", power="Wanted power: 0.8 if not said."),
     tested=settings_options(
         *("test", "alternative", "statistic", "better", "formula", "floor", "margin", "se", "budget", "estimate"),
+        *("guard", "weights"),
         alternative="Two-sided if not said.",
         statistic="mean if not said.",
     ),
@@ -147,7 +148,7 @@ def _tell(advice: Advice) -> None:
     from ampler.analysis.advice import words
 
     say(advice.answer, style="bold")
-    planned = words.planned_study(advice)
+    planned = words.planned_study(advice) or words.needed_alone(advice)
     if planned is not None:
         say(planned)
     if advice.is_exact:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.advice import Advice, advise_runs
@@ -16,6 +16,7 @@ from ampler.core.choices import Alternative, Better, Difference, Estimate, Formu
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, as_policy
+from ampler.core.notebooks import shown_in_notebook
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.spoken import parameter
@@ -24,6 +25,7 @@ from ampler.core.wording import listed
 from ampler.data.imports.optuna import is_optuna
 from ampler.data.tables import Columns, ResultsTable, read_table
 from ampler.running import Progress, run_plan
+from ampler.running.bar import ProgressBar
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import PlanChange
 from ampler.study.detect_rule import Detect
@@ -449,7 +451,7 @@ class Study:
         despite_failures: bool = False,
         same: bool = False,
         again: bool = False,
-        report: Callable[[Progress], object] | None = None,
+        report: Callable[[Progress], object] | Literal["bar"] | None = "bar",
         announce: Callable[[PlanChange], object] | None = None,
         expect: Callable[[Forecast], object] | None = None,
         decided: Callable[[StudyDecision], object] | None = None,
@@ -457,15 +459,16 @@ class Study:
         """Make the runs that the study file lacks, and say what they allow to conclude.
 
         Interrupt it and call it again: it goes on where it was. Runs are made by `workers` processes, or by any
-        executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress, and `announce`,
-        before anything starts, how the plan differs from the one of the recorded runs, `expect` what is still to be
-        made; `decided` is told of each new decision over instances, whose `reason` is for people. When every run of an
-        algorithm fails from the start, the study stops with the reason, unless it shall go on `despite_failures`. When
-        the code of an algorithm has changed since its runs were made, say whether it gives the `same` values all the
-        same, or those runs are made `again`.
+        executor of the kind of concurrent.futures, such as Dask's; `report` is told of the progress: unless said
+        otherwise a bar in a terminal or a notebook, and nobody where it is None. `announce` is told, before anything
+        starts, how the plan differs from the one of the recorded runs, `expect` what is still to be made; `decided` is
+        told of each new decision over instances, whose `reason` is for people. When every run of an algorithm fails
+        from the start, the study stops with the reason, unless it shall go on `despite_failures`. When the code of an
+        algorithm has changed since its runs were made, say whether it gives the `same` values all the same, or those
+        runs are made `again`.
         """
         plan = self.plan  # what is wrong with it is told before a file is made
-        with open_store(path) as store:
+        with open_store(path) as store, ProgressBar() as bar:
             run_plan(
                 plan,
                 store,
@@ -475,13 +478,15 @@ class Study:
                 despite_failures=despite_failures,
                 same=same,
                 again=again,
-                report=report,
+                report=bar if report == "bar" else report,
                 announce=announce,
                 expect=expect,
                 decided=decided,
             )
             store.make_sure()
             return analyse(store)
+
+    _repr_html_ = shown_in_notebook
 
     def _question(self) -> Question:
         return Question(**{field.name: getattr(self, field.name) for field in fields(Question)})

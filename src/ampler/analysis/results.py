@@ -14,6 +14,7 @@ from ampler.core.arrays import Floats, Pair
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, policy_data
+from ampler.core.notebooks import shown_in_notebook
 from ampler.core.plain import flat, jsonable
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
@@ -145,6 +146,8 @@ class Analysis:
             return {}
         standing = self.looks.standing((comparison.first, comparison.second))
         return {"decision": standing.verdict, "look": standing.look}
+
+    _repr_html_ = shown_in_notebook
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the arrays as plain values for JSON; what is infinite or unknown is None."""

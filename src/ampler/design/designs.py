@@ -13,6 +13,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import choice, finite, integer, share
 from ampler.core.choices import Alternative, Target, TargetWord, Test
 from ampler.core.errors import InvalidDesign
+from ampler.core.notebooks import shown_in_notebook
 from ampler.design.looks import Looks, check_terms, checked_shares, fewest_with_looks, looks_of
 from ampler.design.powers import PlannedFamily, Simulated, Terms, power_profile
 from ampler.design.simulate import Dependence
@@ -85,6 +86,8 @@ class Design:
         return Terms(
             PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction), self.target, self.test
         )
+
+    _repr_html_ = shown_in_notebook
 
     def as_dict(self, *, profile: bool = False) -> dict[str, Any]:
         """Return the fields as JSON has them; with `profile` also `levels` and `powers` by rank."""

@@ -13,6 +13,7 @@ In reading order:
 * `instances`: the instances of one comparison, as a strip and a table;
 * `hover`: what the marks of a figure say when pointed at;
 * `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
+* `notebook`: what notebooks show of a design, an analysis, advice and a study;
 * `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.
 
 Imports every room but `app` and `testing`. Sentences about an analysis are not written here but in `analysis.words`;

@@ -15,7 +15,7 @@ In reading order:
 * `work`: what travels to a worker and back; `instance_files`: whether the file of an instance is still the planned one
 * `engines`: who makes the runs
 * `one_run`: one run of one algorithm, under its limits
-* `progress`, `words`: how far a study is, as values and in sentences
+* `progress`, `words`, `bar`: how far a study is, as values, in sentences and as a bar
 * `check`: each algorithm tried once, before a study is carried out
 
 It may import `study`, `sampling`, `stats` and `core`. Decisions are not taken here: rules and study rules take them.

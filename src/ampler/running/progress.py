@@ -123,3 +123,10 @@ class RunRate:
         rate = (runs - before) / (seconds - begun) if seconds > begun else 0.0
         self.last = rate if seconds > WARM else 0.0
         return rate
+
+
+def share_done(progress: Progress) -> float:
+    """Return the part of the work that is done, by time where the rest can be told, else by instances."""
+    if progress.left is not None and progress.new and progress.runs == progress.new:
+        return progress.seconds / (progress.seconds + progress.left) if progress.seconds + progress.left else 1.0
+    return progress.finished / progress.instances if progress.instances else 1.0

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from ampler.app.shell.progress import Display, _share
+from ampler.app.shell.progress import Display
 from ampler.running import Progress
+from ampler.running.progress import share_done
 from ampler.running.words import under_way
 
 SOME = Progress(40, 12, runs=8419, new=300, failures=3, seconds=75, rate=4.25, error=0.0621, target=0.05, left=200)
@@ -37,4 +38,4 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(capsys, monkeypatch)
     ],
 )
 def test_the_share_that_is_done_goes_by_time_where_it_can_be_told(progress, share):
-    assert _share(progress) == pytest.approx(share)
+    assert share_done(progress) == pytest.approx(share)

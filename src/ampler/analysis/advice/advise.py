@@ -20,6 +20,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import positive
 from ampler.core.choices import Difference, Target
 from ampler.core.errors import InvalidData, InvalidDesign
+from ampler.core.notebooks import shown_in_notebook
 from ampler.core.runs import Runs, floored
 from ampler.core.settings import AnalysisSettings
 from ampler.design.detect import DetectGoal, needed_instances
@@ -60,6 +61,8 @@ class Advice:
     def is_exact(self) -> bool:
         """Whether the noise of the runs is known, so that an accuracy can be advised."""
         return isfinite(self.best.se)
+
+    _repr_html_ = shown_in_notebook
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, the noise shares included."""

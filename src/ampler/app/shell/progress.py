@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ampler.app.shell.output import note
+from ampler.running.progress import share_done
 from ampler.running.words import under_way
 
 if TYPE_CHECKING:
@@ -52,14 +53,7 @@ def _bar(progress: Progress) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    share = _share(progress)
+    share = share_done(progress)
     bar = Table.grid(padding=(0, 1))
     bar.add_row(ProgressBar(total=1.0, completed=share, width=40), Text(f"{share:.0%}"))
     return Group(bar, Text(under_way(progress)))
-
-
-def _share(progress: Progress) -> float:
-    """The part of the work that is done, by time where the rest can be told, else by instances."""
-    if progress.left is not None and progress.new and progress.runs == progress.new:
-        return progress.seconds / (progress.seconds + progress.left) if progress.seconds + progress.left else 1.0
-    return progress.finished / progress.instances if progress.instances else 1.0

@@ -65,7 +65,7 @@ def test_where_the_file_cannot_be_read_any_more_the_runs_of_the_session_are_save
     study, runs, monkeypatch
 ):
     """A large file is not in SQLite's memory as a whole."""
-    monkeypatch.setattr("ampler.study.store.sqlite.copied_whole", lambda connection, target: False)
+    monkeypatch.setattr("ampler.study.store.loss.copied_whole", lambda connection, target: False)
     with open_store(study) as store:
         store.begin(contract_plan(), {})
         store.add(runs(5))

@@ -13,7 +13,8 @@ In reading order:
 * `structure`: whether a file is built as ours are; `patience`: the work that reading it may take
 * `damage`: the sentence for a file that is damaged
 * `lock`: one writer at a time; `filesystem`: where locks cannot be relied on
-* `watch`: whether the file is still the one that was opened; `beside`: what it held, saved beside it
+* `loss`: a file that is lost while it is open; `watch`: whether it is still the one that was opened; `beside`: where
+  what it held is saved
 * `journal`: runs are written in groups
 * `environment`: what a session remembers of its machine
 * `merge`: parts of a study become one file

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -37,7 +36,7 @@ from ampler.core.values import (
 from ampler.study.record import changed, from_json, to_json
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
 from ampler.study.store.batches import all_storable, believed_rows, believed_runs
-from ampler.study.store.beside import abandon, copied_whole, new_file_beside
+from ampler.study.store.beside import abandon
 from ampler.study.store.checks import check_columns, numbered_names, refuse_mismatch
 from ampler.study.store.columns import (
     ADD_NAMED,
@@ -56,18 +55,16 @@ from ampler.study.store.connections import connection_to_read, connection_to_wri
 from ampler.study.store.counting import RunCounts
 from ampler.study.store.damage import damaged, told_as_damage
 from ampler.study.store.lock import StudyLock
+from ampler.study.store.loss import Insurance, saved_beside
 from ampler.study.store.patience import Patience
 from ampler.study.store.places import check_folder, study_place
 from ampler.study.store.schema import SUPERSEDED, check_sqlite
-from ampler.study.store.watch import FileWatch, holds
 
 ORPHANS = """
     SELECT 1 FROM run WHERE instance NOT IN (SELECT id FROM instance) OR algorithm NOT IN (SELECT id FROM algorithm)
     OR session NOT IN (SELECT id FROM session) LIMIT 1
 """
-KEPT = 100_000  # runs of a session that are kept in memory, should the file be lost
 BATCH = 1000  # rows that are read at once
-LAST = 'SELECT 1 FROM run WHERE instance = ? AND algorithm = ? AND "index" = ?'
 BESIDE = ("-wal", "-shm")  # the files SQLite keeps beside a study file that is open
 FINISH = " INTO finished (instance, decisions, reason, rounds, error, counts) VALUES (?, ?, ?, ?, ?, ?)"
 KEEP_CODE = "INSERT OR REPLACE INTO code (algorithm, digest, files, counts) VALUES (?, ?, ?, ?)"
@@ -162,11 +159,7 @@ class SqliteStore:
         self._session: int | None = None
         self._plan: int | None = None
         self._marked: Progress | None = None
-        self._code: tuple[Sequence[Code], Mapping[str, Code]] | None = None
-        self._begun: tuple[PlanRecord, Mapping[str, str]] | None = None
-        self._made: deque[Observation] = deque(maxlen=KEPT)
-        self._watch = None if lock is None else FileWatch(path)
-        self._loss: StoreUnusable | None = None
+        self._insurance = None if lock is None else Insurance(path)
         self._other_lock: StudyLock | None = None
         self._instances: dict[str, int] = {}
         self._algorithms: dict[str, int] = {}
@@ -189,7 +182,8 @@ class SqliteStore:
             row = (self._plan, plan.created or _now(), canonical(dict(environment)))
             cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", row)
             self._session = cursor.lastrowid
-        self._begun = (plan, environment)
+        if self._insurance is not None:
+            self._insurance.begun = (plan, environment)
         self._read_names()
 
     def add(self, observations: Iterable[Observation], finished: Iterable[Finished] = ()) -> None:
@@ -202,12 +196,12 @@ class SqliteStore:
         try:
             self._record(kept, done)
         except StoreUnusable:
-            if self._loss is not None:
+            if self._is_lost:
                 self._record(kept, done)
             raise
 
     def _record(self, kept: Sequence[Observation], finished: Iterable[Finished]) -> None:
-        add = "INSERT" if self._loss is None else "INSERT OR IGNORE"  # it may be given once more
+        add = "INSERT OR IGNORE" if self._is_lost else "INSERT"  # it may be given once more
         with self._transaction() as connection:
             session = self._begun_session()
             try:
@@ -221,7 +215,8 @@ class SqliteStore:
             connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
             connection.executemany(f"INSERT OR REPLACE{FINISH}", [self._finished_row(each) for each in finished])
             self._write_mark(connection, session)
-        self._made.extend(kept)
+        if self._insurance is not None:
+            self._insurance.made.extend(kept)
 
     def observations(self, instance: str | None = None, *, superseded: bool = False) -> Iterator[Observation]:
         """Yield the last attempt of each run (`superseded`: every attempt), of one instance or of all."""
@@ -347,7 +342,8 @@ class SqliteStore:
             connection.executemany(KEEP_CODE, map(self._code_row, kept))
             made = [(session, self._algorithms[name], code.digest) for name, code in present.items()]
             connection.executemany("INSERT OR REPLACE INTO made_with VALUES (?, ?, ?)", made)
-        self._code = (kept, present)
+        if self._insurance is not None:
+            self._insurance.code = (kept, present)
 
     def codes(self) -> tuple[Code, ...]:
         """Return all code that runs were made with, algorithm by algorithm."""
@@ -476,55 +472,46 @@ class SqliteStore:
     def make_sure(self) -> None:
         """Raise StoreUnusable when the file was removed, replaced, cut off or overwritten while it was open."""
         self._notice_loss()
-        if self._loss is not None:
-            raise self._loss
+        if self._insurance is not None and self._insurance.loss is not None:
+            raise self._insurance.loss
 
     def _notice_loss(self) -> None:
         """Find out, before each write, whether the file is still ours; if not, go on in another one and say so."""
-        if self._watch is None or self._loss is not None:
+        insurance = self._insurance
+        if insurance is None or insurance.loss is not None:
             return
-        what = self._watch.loss(self._is_sound)
+        what = insurance.became(self._last_key)
         if what is not None:
-            lost = self.path.name
-            self._loss = StoreUnusable(f"{lost} {what} while the study ran; nothing could be saved beside it")
-            self._loss = StoreUnusable(f"{lost} {what} while the study ran; {self._saved_beside(lost)}")
-            raise self._loss
+            insurance.lose(what, "nothing could be saved beside it")
+            raise insurance.lose(what, self._move_on(insurance))
 
-    def _is_sound(self) -> bool:
-        """Whether the file, looked at afresh, is whole and has the run that was recorded last."""
-        return holds(self.path, self._last_row(), LAST)
+    @property
+    def _is_lost(self) -> bool:
+        return self._insurance is not None and self._insurance.loss is not None
 
-    def _last_row(self) -> Row | None:
-        columns = self._run_columns(list(self._made)[-1:], 0)
-        return next(zip(*(columns[name] for name in KEY), strict=True), None)
+    def _last_key(self) -> Row | None:
+        made = self._insurance.made if self._insurance is not None else ()
+        if not made:
+            return None
+        columns = self._run_columns([made[-1]], 0)
+        return next(zip(*(columns[name] for name in KEY), strict=True))
 
-    def _saved_beside(self, lost: str) -> str:
+    def _move_on(self, insurance: Insurance) -> str:
         """Move to a new file with all that can still be read, else with the runs of this session; say which."""
-        place = new_file_beside(self.path)
-        if place is None:
+        lost, saved = self.path, saved_beside(self._open_connection(), self.path, self._last_key())
+        if saved is None:
             return "nothing can be written beside it, so its runs are lost"
-        whole = copied_whole(self._open_connection(), place) and holds(place, self._last_row(), LAST)
-        if not whole:
-            place.unlink()
-        self._move_to(open_store(place), whole)
-        number = sum(tally.runs for tally in self.tally())
-        runs = f"its {number} runs" if whole else f"the {number} runs of this session that were in memory"
-        name = place.name if place.parent == self.path.parent else place
-        found = "" if whole else f", and what is left of {lost} may be read with ampler rescue"
-        return f"{runs} are saved in {name}{found}; add them to a copy of {lost} with ampler merge, or rename {name}"
-
-    def _move_to(self, other: SqliteStore, whole: bool) -> None:
-        """Go on in another file; one that is not whole gets the plan and the runs that are in memory."""
-        old = self._connection
+        other = open_store(saved.place)
+        old = self._open_connection()
         self._connection, self._other_lock, self.path = other._connection, other._lock, other.path
-        if old is not None:
-            abandon(old)
-        if not whole and self._begun is not None:
-            made = list(self._made)
-            self.begin(*self._begun)
-            if self._code is not None:
-                self.keep_code(*self._code)
+        abandon(old)
+        if not saved.whole and insurance.begun is not None:
+            made = list(insurance.made)
+            self.begin(*insurance.begun)
+            if insurance.code is not None:
+                self.keep_code(*insurance.code)
             self._record(made, [])
+        return saved.words(lost, sum(tally.runs for tally in self.tally()))
 
     def _begun_session(self) -> int:
         if self._session is None:
@@ -579,8 +566,8 @@ class SqliteStore:
                 if connection.in_transaction:  # a full disk has ended it already
                     connection.execute("ROLLBACK")
                 raise
-        if self._watch is not None:
-            self._watch.mark()
+        if self._insurance is not None:
+            self._insurance.mark()
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         return chain.from_iterable(self._batches(query, values))

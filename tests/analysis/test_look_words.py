@@ -3,6 +3,7 @@
 import pytest
 from looked_studies import small_analysis
 
+from ampler.analysis.answer import finding_sentence, power_sentence
 from ampler.analysis.look_words import (
     after_look,
     before_looks,
@@ -10,6 +11,7 @@ from ampler.analysis.look_words import (
     look_sentences,
     skewed_note,
     tally,
+    underpowered_looks,
 )
 from ampler.analysis.text import holm_columns
 from ampler.analysis.words import course_sentences, course_title, headline, question_lines, verdict_sentences
@@ -83,6 +85,22 @@ def test_skewness_is_told_at_every_look_and_that_looking_sharpens_it(done):
 
 def test_normal_differences_need_no_such_word():
     assert skewed_note(small_analysis().looks, "simple") is None
+
+
+def test_too_few_instances_are_told_where_something_is_left_undecided():
+    analysis = small_analysis(shifts=(0.0, 0.35, 0.3, 0.35), seed=2)
+    assert "undecided" in analysis.looks.history[-1]
+    (said,) = (each.sentence for each in analysis.warnings if each.kind == "power")
+    assert said.startswith("With at most 28 instances, looks and 3 comparisons an effect of d = 0.5 is found with mean")
+    assert underpowered_looks(analysis.looks, 0.795, 0.8) is None
+
+
+def test_the_answer_names_what_has_no_relevant_difference():
+    analysis = small_analysis()
+    assert ("no relevant difference" in analysis.looks.history[-1]) == (
+        "shows no relevant difference (d < 0.5) to" in finding_sentence(analysis)
+    )
+    assert power_sentence(small_analysis(done=1)) == "Those are not decided yet: the study goes on."
 
 
 def test_a_paper_is_told_of_looks_spending_and_both_errors():

@@ -32,7 +32,7 @@ from ampler.analysis.exploration import (
 )
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
 from ampler.analysis.look_family import LookedFamily
-from ampler.analysis.look_words import skewed_note
+from ampler.analysis.look_words import skewed_note, underpowered_looks
 from ampler.analysis.looked import LookCourse, Replay, replayed
 from ampler.analysis.observed import observe, usable_cells
 from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
@@ -566,6 +566,7 @@ def _over_instances(
             rates=settings.are_rates,
         ),
         cautions.unreachable(comparisons),
+        _underpowered_looks(prepared),
         None
         if prepared.course is not None or prepared.looks is not None
         else cautions.underpowered(
@@ -576,6 +577,20 @@ def _over_instances(
             power=settings.power,
         ),
     )
+
+
+def _underpowered_looks(prepared: Prepared) -> Caution | None:
+    """Comparisons that ended undecided where the instances were too few for the effect that was planned for."""
+    replay, effect = prepared.replay, prepared.settings.effect
+    if replay is None or effect is None or "undecided" not in replay.history[-1]:
+        return None
+    looks = replay.course.looks
+    shares = tuple(count / looks[-1] for count in looks)
+    try:
+        reached = achieved_power(effect=effect, looks=shares, **prepared.design(looks[-1])).power
+    except InvalidDesign:
+        reached = 0.0
+    return underpowered_looks(replay.looked, reached, prepared.settings.power)
 
 
 def _skewed_looks(prepared: Prepared) -> Caution | None:

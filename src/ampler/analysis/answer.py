@@ -77,7 +77,10 @@ def _of_reference(analysis: Analysis, found: Mapping[Pair, Finding]) -> str:
 def _decided(analysis: Analysis, found: Mapping[Pair, Finding]) -> Iterator[str]:
     for verb, kind in (("beats", "better"), ("loses to", "worse"), ("is equivalent to", "equivalent")):
         rivals = [second for (_, second), what in found.items() if what == kind]
-        if rivals:
+        if rivals and kind == "equivalent" and analysis.looks is not None:
+            effect = digits(analysis.looks.course.effect or 0.0)
+            yield f"shows no relevant difference (d < {effect}) to {_named(rivals, len(found))}"
+        elif rivals:
             within = f" within {_margin(analysis)}" if kind == "equivalent" else ""
             yield f"{verb} {_named(rivals, len(found))}{within}"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ampler.analysis.compare import Comparison
 from ampler.analysis.looked import LookCourse, Looked
 from ampler.core.choices import Difference
+from ampler.core.values import Caution
 from ampler.core.wording import count, digits, listed
 from ampler.stats.sequential import Standing, Verdict, looked_inflation
 from ampler.stats.shape import error_inflation, skewness_error
@@ -164,6 +165,19 @@ def skewed_note(looked: Looked, difference: Difference, look: int | None = None)
         f" that does to t-tests: at the strictest level a difference that is not there is claimed {_often(factor)} as"
         f" often as it should be{beside}; claim with care, and for a new study choose {other}a fixed size with test ="
         " 'bootstrap-t'"
+    )
+
+
+def underpowered_looks(looked: Looked, reached: float, wanted: float) -> Caution | None:
+    """Say that the instances were too few for the effect planned for; a hundredth of power is no word worth."""
+    course = looked.course
+    if reached >= wanted - 0.01 or course.effect is None:
+        return None
+    return Caution(
+        "power",
+        f"With at most {course.looks[-1]} instances, looks and {count(len(looked.pairs), 'comparison')} an effect of"
+        f" d = {digits(course.effect)} is found with mean power {reached:.2f}, not the {digits(wanted)} wanted; what is"
+        " undecided may still be there.",
     )
 
 

@@ -123,7 +123,9 @@ def _row(each: Comparison, found: Finding, wins: Wins, analysis: Analysis, unit:
         second=each.second,
         name=each.second if against_one else f"{each.first} − {each.second}",
         finding=shown,
-        word=_word(shown, against_one=against_one),
+        word=_word(shown, against_one=against_one)
+        if analysis.looks is None or shown != "equivalent"
+        else "not relevant",
         estimate=each.estimate,
         low=low,
         high=high,

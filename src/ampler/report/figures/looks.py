@@ -118,14 +118,14 @@ def draw_look_stops(data: LookStops, ax: Axes | None = None) -> Axes:
         ax.grid(axis="y", visible=False)
         more = f"\n{data.left_out} more comparisons are not shown" if data.left_out else ""
         ax.set_xlabel(f"Instances until it stopped{more}", loc="right")
-        _legend(ax)
+        _legend(ax, columns=2)  # names take their room on the left
     return ax
 
 
-def _legend(ax: Axes) -> None:
+def _legend(ax: Axes, columns: int = 4) -> None:
     """The verdicts, side by side above the axes."""
     room = {"borderpad": 0.0, "borderaxespad": 0.2, "columnspacing": 1.0, "handlelength": 1.2, "handletextpad": 0.5}
-    ax.legend(loc="lower left", bbox_to_anchor=(-0.05, 1.0), ncols=4, **room)
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.05, 1.0), ncols=columns, **room)
 
 
 def _draw_limits(ax: Axes, data: LookPaths) -> None:

@@ -11,7 +11,8 @@ from ampler.app.web.shelf import ShownStudy
 from ampler.core.errors import StoreUnusable
 from ampler.study.following import StudyFollower, StudyLook
 
-OFTEN = 1.0  # seconds between two looks, at the least
+OFTEN, SELDOM = 1.0, 2.0  # seconds between two looks, at the least: more where looking takes its time
+SHARE = 60  # times what a look took on a processor
 FRESH_NS = 10**9  # a file changed within the last second may change once more and have the same date
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -35,7 +36,7 @@ class LiveStudy:
         self._lock = threading.Lock()
         self._seen: Seen | None = None
         self._stamp: Stamp | None = None
-        self._when = 0.0
+        self._when = self._cost = 0.0
 
     def seen(self) -> Seen:
         """Return what is to be seen of the study; never older than a second or two while it changes."""
@@ -48,12 +49,18 @@ class LiveStudy:
         finally:
             self._lock.release()
 
+    def recent(self) -> Seen | None:
+        """Return the last look if it is recent enough; None when it is time for another one."""
+        pause = min(SELDOM, max(1.0, SHARE * self._cost)) * OFTEN
+        return self._seen if time.monotonic() - self._when < pause else None
+
     def _looked(self) -> Seen:
         from ampler.study.store.presence import is_carried_out
 
         now, carried_out = time.monotonic(), is_carried_out(self.path)
-        if self._seen is not None and now - self._when < OFTEN:
-            return self._seen
+        recent = self.recent()
+        if recent is not None:
+            return recent
         stamp = stamp_of(self.path)
         before = self._seen
         if before is not None and stamp == self._stamp and before.carried_out == carried_out:
@@ -68,9 +75,12 @@ class LiveStudy:
         from ampler.study.store import read_store
         from ampler.study.store.damage import told_as_damage
 
+        began = time.thread_time()
         try:
             with read_store(self.path) as store, told_as_damage(self.path, "its runs"):
-                return self._follower.look(store)
+                found = self._follower.look(store)
+            self._cost = time.thread_time() - began
+            return found
         except BaseException:
             self._follower = StudyFollower()  # half a look is none
             raise

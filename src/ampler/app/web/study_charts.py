@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WIDTH = 1216
 NAMES = 176  # for the names of the algorithms
 MOST_COLUMNS = 200  # of instances; with more, a column is several
-TITLED = 1200  # cells up to which each says what it is
+TITLED = 400  # cells up to which each says what it is
 SHADES = 4
 TALLEST, LOWEST = 24.0, 10.0
 LONGEST_NAME = 22

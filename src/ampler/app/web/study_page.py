@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -28,17 +29,21 @@ def study_page(request: Request) -> Response:
     """Show a study as it stands."""
     live = _live(request)
     everything = "all" in request.query_params
-    parts = _parts(live, live.seen(), everything=everything)
+    parts = study_parts(live, live.seen(), everything=everything)
     return page("study.html", here="studies", name=live.name, parts=parts, number=live.seen().number, all=everything)
 
 
-def study_changes(request: Request) -> Response:
-    """Return what has changed since the look that a page has; nothing when it has the last one."""
+async def study_changes(request: Request) -> Response:
+    """Return what has changed since the look that a page has; nothing when it has the last one.
+
+    Most who ask get what is known already: only a new look goes to another thread.
+    """
     live = _live(request)
-    seen = live.seen()
+    recent = live.recent()
+    seen = await run_in_threadpool(live.seen) if recent is None else recent
     if request.query_params.get("seen") == str(seen.number):
         return JSONResponse({"number": seen.number})
-    return Response(_changes(live, seen), media_type="application/json")
+    return Response(study_document(live, seen), media_type="application/json")
 
 
 def studies_page(request: Request) -> Response:
@@ -87,15 +92,16 @@ def _live(request: Request) -> LiveStudy:
 
 
 @lru_cache(maxsize=32)
-def _changes(live: LiveStudy, seen: Seen) -> bytes:
-    """The parts of a page as one document; made once for all who watch."""
+def study_document(live: LiveStudy, seen: Seen) -> bytes:
+    """Return the parts of a page as one document; made once for all who watch."""
     import json
 
-    document = {"number": seen.number, "ended": seen.look.ended, "parts": _parts(live, seen)}
+    document = {"number": seen.number, "ended": seen.look.ended, "parts": study_parts(live, seen)}
     return json.dumps(document).encode()
 
 
-def _parts(live: LiveStudy, seen: Seen, *, everything: bool = False) -> dict[str, str]:
+def study_parts(live: LiveStudy, seen: Seen, *, everything: bool = False) -> dict[str, str]:
+    """Return the parts of a page by name; of many instances some are shown, unless everything is asked for."""
     values = _values(live, seen, everything=everything)
     return {part: fragment(f"study_{part}.html", **values) for part in PARTS}
 

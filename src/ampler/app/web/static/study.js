@@ -1,7 +1,7 @@
 "use strict";
-// Ask every second and a half what is new; parts that did not change are left alone, and nothing is asked for unseen pages.
+// Ask every other second what is new; parts that did not change are left alone, and nothing is asked for unseen pages.
 const live = document.getElementById("live"), note = document.getElementById("connection");
-const OFTEN = 1500, SELDOM = 10000;
+const OFTEN = 1800, SELDOM = 10000;
 let seen = live.dataset.seen, misses = 0;
 const before = {};
 

@@ -125,6 +125,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         errors=prepared.errors,
         guarded_errors=prepared.guarded,
         course=prepared.course,
+        recorded=prepared.runs,
         looks=None if prepared.replay is None else prepared.replay.looked,
     )
 

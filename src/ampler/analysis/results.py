@@ -16,6 +16,7 @@ from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, policy_data
 from ampler.core.notebooks import shown_in_notebook
 from ampler.core.plain import flat, jsonable
+from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
 from ampler.design.pilot import PilotReport
@@ -99,6 +100,7 @@ class Analysis:
     guarded_errors: Floats
     course: PilotReport | None = None  # how the size of the study was decided, if its own values did
     looks: Looked | None = None  # what was decided on the way, if the values were looked at
+    recorded: Runs | None = None  # the runs themselves, for figures of them
 
     @cached_property
     def bayes(self) -> Bayes:
@@ -149,9 +151,19 @@ class Analysis:
 
     _repr_html_ = shown_in_notebook
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the figure that carries the verdict: a row for each comparison with its interval, wins, p and verdict.
+
+        Without matplotlib axes to draw on, they are made, and returned; `ampler.plots` has all figures.
+        """
+        from importlib import import_module  # figures stand above this room, which reaches them when asked only
+
+        plots = import_module("ampler.plots")
+        return plots.draw_verdict(plots.verdict_data(self), ax)
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the arrays as plain values for JSON; what is infinite or unknown is None."""
-        arrays = {"statistics", "differences", "errors", "guarded_errors"}
+        arrays = {"statistics", "differences", "errors", "guarded_errors", "recorded"}
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
         result["settings"]["failures"] = policy_data(self.settings.failures)

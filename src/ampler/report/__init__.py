@@ -87,15 +87,19 @@ def render(subject: Subject, kind: str) -> str:
 
 
 def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = "pdf") -> tuple[Path, ...]:
-    """Write every figure of the report into a folder, as pdf, svg, png or pgf; return their paths."""
+    """Write every figure of the report into a folder, as pdf, svg, png or pgf; return their paths.
+
+    The first, verdict, is the rows with which a page begins.
+    """
     from ampler.report.drawings import drawings
-    from ampler.report.figures import save
+    from ampler.report.figures import draw_verdict, save, verdict_data
 
     if kind not in FIGURES:
         raise InvalidInput(f"figures must be one of {', '.join(FIGURES)}, got {kind!r}")
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    paths = []
+    paths = [target / f"verdict.{kind}"]
+    save(draw_verdict(verdict_data(subject.analysis)), paths[0])
     for drawing in drawings(subject.analysis):
         paths.append(target / f"{drawing.name}.{kind}")
         save(drawing.ax, paths[-1])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 4
 DETAILED = 4  # comparisons that are shown instance by instance
+FEWEST_STEPS = 4  # numbers of runs that make a curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,17 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
     yield _intervals(analysis)
     if analysis.single is not None:
         yield from _worst(analysis)
+        yield from _cloud(analysis)
         return
     yield from _power(analysis)
     yield from _probable(analysis)
     yield from _accuracy(analysis)
     yield from _worst(analysis)
+    yield from _convergence(analysis)
+    yield from _cloud(analysis)
     yield from _runs(analysis)
     yield from _ranks(analysis)
+    yield from _field(analysis)
     yield from _subgroups(analysis)
     for place, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
         yield _pair(analysis, place, first, second, why)
@@ -123,7 +128,7 @@ def _intervals(analysis: Analysis) -> Drawing:
     steps = paired_test(analysis.settings.test).procedure
     caption = (
         f"Estimates of all comparisons in {steps.order}. Thick intervals have the {steps.level} level of their rank and"
-        f" agree with the decision; thin ones hold jointly with {level}. Diamonds: rejected null hypotheses."
+        f" agree with the decision; thin ones hold jointly with {level}. Triangles: rejected null hypotheses."
     )
     return Drawing(
         "intervals",
@@ -143,7 +148,7 @@ def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
     yield Drawing(
         "accuracy",
         "accuracy",
-        "Standard errors of the differences of all pairs on each instance; above, the runs spent there (bold: the whole"
+        "Standard errors of the differences of all pairs on each instance, and the runs spent there (bold: the whole"
         " budget).",
         words,
         ax,
@@ -154,22 +159,69 @@ def _worst(analysis: Analysis) -> Iterator[Drawing]:
     """The pairs on the instance that is known least."""
     if not np.isfinite(analysis.errors).any():
         return
-    worst = max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error)
+    worst = _least_known(analysis)
     order: Literal["given", "error"] = "given" if analysis.settings.reference is not None else "error"
-    data = plots.instance_differences_data(analysis, worst.instance, order=order, most=30)
+    data = plots.instance_differences_data(analysis, worst, order=order, most=30)
     yield Drawing(
         "instance",
         "accuracy",
-        f"The instance with the largest standard error, {worst.instance}: the difference of each pair ± its standard"
+        f"The instance with the largest standard error, {worst}: the difference of each pair ± its standard"
         " error, and its interval.",
-        f"{len(data.pairs)} differences with intervals on instance {worst.instance}.",
+        f"{len(data.pairs)} differences with intervals on instance {worst}.",
         plots.draw_instance_differences(data),
     )
 
 
+def _least_known(analysis: Analysis) -> str:
+    """The instance with the largest standard error."""
+    return max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error).instance
+
+
+def _convergence(analysis: Analysis) -> Iterator[Drawing]:
+    """How the errors fell on the instance that is known least; nothing where runs were paired, or are too few."""
+    if not np.isfinite(analysis.errors).any() or analysis.recorded is None or analysis.recorded.shared is not None:
+        return
+    data = plots.convergence_data(analysis)
+    if len(data.runs) < FEWEST_STEPS or not np.isfinite(data.largest[-1]):
+        return
+    caption = (
+        f"How the standard errors fell with the runs on {_least_known(analysis)}, the instance that is known least: all"
+        " pairs thin, the largest error thick."
+    )
+    yield Drawing("convergence", "accuracy", caption, f"{data.finding}.", plots.draw_convergence(data))
+
+
+def _cloud(analysis: Analysis) -> Iterator[Drawing]:
+    """The runs on the instance that is known least; nothing where there is one value of each."""
+    if analysis.recorded is None or max(max(row.runs) for row in analysis.accuracy) < 2:
+        return
+    worst = _least_known(analysis)
+    data = plots.cloud_data(analysis, worst)
+    caption = f"Every run on {worst}: dots, their quartiles as a box, and how densely they lie."
+    yield Drawing("cloud", "accuracy", caption, f"{data.finding}.", plots.draw_cloud(data))
+
+
+def _field(analysis: Analysis) -> Iterator[Drawing]:
+    """What readers of the field look for: the profile of all, what solvers solve, one against another."""
+    profile = plots.profile_data(analysis)
+    caption = (
+        "Performance profile: the share of instances on which each algorithm is within a distance of the best of all;"
+        " higher is better, and at the left it is the share on which it is the best."
+    )
+    yield Drawing("profile", "together", caption, f"{profile.finding}.", plots.draw_profile(profile))
+    if analysis.settings.better == "lower" and any(row.failures for row in analysis.algorithms):
+        cactus = plots.cactus_data(analysis)
+        caption = "Cactus plot: how many runs each algorithm solves within a value; its count stands at the end."
+        yield Drawing("cactus", "together", caption, f"{cactus.finding}.", plots.draw_cactus(cactus))
+    first, second, why = telling_pairs(analysis)[0]
+    scatter = plots.scatter_data(analysis, first, second)
+    caption = f"{second} against {first} ({why}): each mark is an instance, and on the line both are equal."
+    yield Drawing("scatter", "instances", caption, f"{scatter.finding}.", plots.draw_scatter(scatter))
+
+
 def _runs(analysis: Analysis) -> Iterator[Drawing]:
-    """How many runs there were of each; nothing where every cell has one value."""
-    if max(max(row.runs) for row in analysis.accuracy) < 2:
+    """How many runs there were of each; nothing where all cells have the same number of them."""
+    if len({number for row in analysis.accuracy for number in row.runs}) < 2:
         return
     caption = "Runs of each algorithm on the instances: a dot for each number that occurs, quartiles, median, total."
     words = ", ".join(f"{row.algorithm}: {row.runs} runs" for row in analysis.algorithms[:5])

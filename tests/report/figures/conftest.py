@@ -24,6 +24,12 @@ def drawings(analysis):
         "probable": lambda ax=None: plots.draw_probable(plots.probable_data(analysis), ax),
         "best": lambda ax=None: plots.draw_best(plots.best_data(analysis), ax),
         "simplex": lambda ax=None: plots.draw_simplex(plots.simplex_data(analysis, first, second, draws=2000), ax),
+        "verdict": lambda ax=None: plots.draw_verdict(plots.verdict_data(analysis), ax),
+        "profile": lambda ax=None: plots.draw_profile(plots.profile_data(analysis), ax),
+        "cactus": lambda ax=None: plots.draw_cactus(plots.cactus_data(analysis), ax),
+        "scatter": lambda ax=None: plots.draw_scatter(plots.scatter_data(analysis, first, second), ax),
+        "cloud": lambda ax=None: plots.draw_cloud(plots.cloud_data(analysis, instance), ax),
+        "convergence": lambda ax=None: plots.draw_convergence(plots.convergence_data(analysis), ax),
         "subgroups": lambda ax=None: plots.draw_subgroups(plots.subgroups_data(analysis), ax),
     }
 

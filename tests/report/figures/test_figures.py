@@ -9,7 +9,7 @@ from ampler.report.figures.style import COLUMN, PAGE
 
 NAMES = [
     *("intervals", "accuracy", "runs", "instance", "pair", "quantiles", "bootstrap", "ranks", "subgroups"),
-    *("probable", "best", "simplex"),
+    *("probable", "best", "simplex", "verdict", "profile", "cactus", "scatter", "cloud", "convergence"),
 ]
 
 

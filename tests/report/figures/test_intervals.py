@@ -122,3 +122,31 @@ def test_large_numbers_are_written_at_their_marks_and_not_as_a_factor(study_of):
 
     assert ax.xaxis.get_offset_text().get_text() == ""
     assert "2e7" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_one_estimate_that_dwarfs_the_others_splits_the_axis_and_the_figure_says_so(analysis):
+    from dataclasses import replace
+
+    data = intervals_data(analysis)
+    far = replace(data.rows[0], estimate=-0.9, holm=(-1.0, -0.8), joint=(-1.05, -0.75))
+
+    ax = draw_intervals(replace(data, rows=(far, *data.rows[1:])))
+    ax.figure.draw_without_rendering()
+
+    assert ax.get_xscale() == "function"
+    assert "The axis is split" in ax.get_xlabel()
+    width = ax.transAxes.inverted().transform(ax.transData.transform([(row.holm[1], 0) for row in data.rows]))[:, 0]
+    below = ax.transAxes.inverted().transform(ax.transData.transform([(row.holm[0], 0) for row in data.rows]))[:, 0]
+    assert (width - below)[1:].min() > 0.05  # the others can still be seen
+    assert draw_intervals(data).get_xscale() == "linear"
+
+
+def test_a_row_by_hand_shows_whether_it_is_rejected(analysis):
+    from dataclasses import replace
+
+    data = intervals_data(analysis)
+    rows = tuple(replace(row, finding=None, rejected=place == 0) for place, row in enumerate(data.rows))
+
+    ax = draw_intervals(replace(data, rows=rows, finding=""))
+
+    assert "◆ rejected  ● not told apart" in ax.get_xlabel()

@@ -14,7 +14,7 @@ from ampler.analysis.answer import Finding, finding_sentence, findings
 from ampler.core.arrays import Floats, Interval
 from ampler.core.checks import choice
 from ampler.report.axis import Axis, axis_of
-from ampler.report.figures.colours import EQUIVALENT, MUTED, PAPER, VERDICTS
+from ampler.report.figures.colours import CONTRAST, EQUIVALENT, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import WIDEST, in_short, pair_labels
 from ampler.report.figures.style import (
     beside,
@@ -51,7 +51,12 @@ class IntervalRow:
     holm: Interval  # at the Holm level of its rank, as in the paper's tables; not joint
     joint: Interval
     rejected: bool
-    finding: Finding = "undecided"  # of the row's algorithm, or of the first of a pair
+    finding: Finding | None = None  # of the row's algorithm, or of the first of a pair; None: rejected or not
+
+    @property
+    def kind(self) -> str:
+        """What mark and colour the row has."""
+        return self.finding or ("rejected" if self.rejected else "undecided")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +125,8 @@ def draw_intervals(
             ax.axvspan(-data.margin, data.margin, color=EQUIVALENT, alpha=0.12, linewidth=0)
         ax.axvline(data.neutral, color=MUTED, linewidth=0.9)
         ends = _ends(data, interval)
-        for kind in dict.fromkeys(row.finding for row in data.rows):
-            chosen = [(place, row) for place, row in enumerate(data.rows) if row.finding == kind]
+        for kind in dict.fromkeys(row.kind for row in data.rows):
+            chosen = [(place, row) for place, row in enumerate(data.rows) if row.kind == kind]
             _draw_rows(ax, chosen, ends, interval=interval, kind=kind)
         lay_rows(ax, [row.label for row in data.rows])
         axis = _axis(data, interval)
@@ -197,10 +202,10 @@ def _through(x: Sequence[float], y: Sequence[float]) -> Callable[[Floats], Float
 
 
 def _draw_rows(
-    ax: Axes, rows: Sequence[tuple[int, IntervalRow]], ends: Interval, *, interval: IntervalKind, kind: Finding
+    ax: Axes, rows: Sequence[tuple[int, IntervalRow]], ends: Interval, *, interval: IntervalKind, kind: str
 ) -> None:
     """Draw rows of one finding: colour and mark say which it is, so that print and every eye can tell."""
-    color, marker = VERDICTS.get(kind, VERDICTS["undecided"])
+    color, marker = (CONTRAST, "D") if kind == "rejected" else VERDICTS.get(kind, VERDICTS["undecided"])
     places = [place for place, _ in rows]
     wide = 1.6 if interval != "both" else 2.8
     kinds = {"holm": [("holm", wide)], "joint": [("joint", wide)], "both": [("joint", 0.9), ("holm", wide)]}[interval]
@@ -223,14 +228,15 @@ def _say(ax: Axes, data: Intervals, interval: IntervalKind, axis: Axis) -> None:
     more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
     split = "The axis is split: ╱╱ parts two scales" if axis.is_split else ""
     band = "" if data.margin is None else "Band: the margin"
-    entitle(ax, data.finding)
+    if data.finding:
+        entitle(ax, data.finding)
     explain(ax, data.name, words, _marks(data), band, split, more)
 
 
 def _marks(data: Intervals) -> str:
     """What the marks mean that there are."""
-    shapes = {"better": "▲", "worse": "▼", "equivalent": "■", "undecided": "●"}
-    there = [kind for kind in shapes if any(row.finding == kind for row in data.rows)]
+    shapes = {"better": "▲", "worse": "▼", "rejected": "◆", "equivalent": "■", "undecided": "●"}
+    there = [kind for kind in shapes if any(row.kind == kind for row in data.rows)]
     words = {"undecided": "not told apart"} | ({} if data.against_one else PAIRED)
     return "  ".join(f"{shapes[kind]} {words.get(kind, kind)}" for kind in there)
 

@@ -15,7 +15,7 @@ from ampler.core.failures import Par
 from ampler.core.wording import digits
 from ampler.report.figures.labels import labels
 from ampler.report.figures.profile import recorded_runs
-from ampler.report.figures.steps import Steps, draw_steps
+from ampler.report.figures.steps import Staircase, draw_steps
 from ampler.report.figures.style import canvas, entitle, explain
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MOST) -
         shown = sorted(sorted(range(len(data.runs)), key=lambda k: -data.solved[k])[:most])
         names = [f"{data.algorithms[k]} {data.solved[k]:,}" for k in shown]
         draw_steps(
-            ax, [Steps(name, data.values[k], counted=True) for name, k in zip(names, shown, strict=True)], end=end
+            ax, [Staircase(name, data.values[k], counted=True) for name, k in zip(names, shown, strict=True)], end=end
         )
         ax.set_ylim(0, 1.04 * max(data.runs))
         ax.set_ylabel("Runs solved")

@@ -13,7 +13,7 @@ from ampler.core.checks import choice
 from ampler.core.errors import InvalidInput
 from ampler.core.runs import Runs
 from ampler.report.figures.labels import labels
-from ampler.report.figures.steps import Steps, draw_steps
+from ampler.report.figures.steps import Staircase, draw_steps
 from ampler.report.figures.style import canvas, compact, entitle, explain, size_text
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MOST)
         stretched = _stretch(ax, data, end)
         ax.set_xlim(data.best, end)
         shown = data.leading(most)
-        draw_steps(ax, [Steps(data.algorithms[k], data.distances[k]) for k in shown], end=end)
+        draw_steps(ax, [Staircase(data.algorithms[k], data.distances[k]) for k in shown], end=end)
         ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
         ax.set_ylabel(f"Share of {data.of}")

@@ -19,7 +19,7 @@ APART = 0.075  # of the height of the axes: two names closer than this would tou
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Steps:
+class Staircase:
     """A name, and the values at which its curve rises, smallest first; those that are infinite never come."""
 
     name: str
@@ -32,7 +32,7 @@ class Steps:
         return reached if self.counted else reached / max(len(self.values), 1)
 
 
-def draw_steps(ax: Axes, curves: Sequence[Steps], *, end: float) -> None:
+def draw_steps(ax: Axes, curves: Sequence[Staircase], *, end: float) -> None:
     """Draw the curves up to the end of the axis, told apart by colour and line style, with their names at the right."""
     tops = []
     for k, curve in enumerate(curves):

@@ -126,7 +126,7 @@ def entitle(ax: Axes, finding: str) -> None:
     figure = ax.get_figure(root=True)
     assert figure is not None
     alone = figure.axes == [ax] and figure.get_layout_engine() is not None
-    words = "\n".join(wrapped(finding, _room(ax), bold=True))
+    words = "\n".join(in_lines(finding, _room(ax), bold=True))
     if alone:
         figure.suptitle(words, x=0.01, ha="left")
     else:
@@ -135,7 +135,7 @@ def entitle(ax: Axes, finding: str) -> None:
 
 def explain(ax: Axes, *lines: str) -> None:
     """Write below the axes what they show and how to read them, in lines that fit the figure."""
-    parts = [part for line in lines if line for part in wrapped(line, _room(ax))]
+    parts = [part for line in lines if line for part in in_lines(line, _room(ax))]
     ax.set_xlabel("\n".join(parts), loc="right")
 
 
@@ -147,7 +147,7 @@ def _room(ax: Axes) -> float:
     return float(figure.get_size_inches()[0]) / (1 if columns is None else columns.get_gridspec().ncols) - 0.2
 
 
-def wrapped(text: str, inches: float, *, bold: bool = False) -> list[str]:
+def in_lines(text: str, inches: float, *, bold: bool = False) -> list[str]:
     """Return the words of a text in lines that fit."""
     lines: list[str] = []
     for word in text.split(" "):

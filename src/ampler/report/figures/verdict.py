@@ -14,7 +14,7 @@ from ampler.analysis.answer import finding_sentence
 from ampler.report.axis import Axis
 from ampler.report.figures.colours import EQUIVALENT, INK, LINE, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import in_short, literal, pair_labels
-from ampler.report.figures.style import PAGE, WORDS, bare_canvas, text_width, wrapped
+from ampler.report.figures.style import PAGE, WORDS, bare_canvas, in_lines, text_width
 from ampler.report.forest import SHOWN, Forest, ForestRow, forest_of
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ class _Layout:
             ends.insert(0, ends[0] - width - GAP)
         self.columns = ends
         self.right = max(ends[0] - widths[0] - 1.6 * GAP, self.left + NARROWEST)
-        self.title = wrapped(data.finding, PAGE - ROOM, bold=True)
+        self.title = in_lines(data.finding, PAGE - ROOM, bold=True)
         self.head = EDGE + WORDS * len(self.title) + 0.16
         self.bottom = self.y(len(rows)) - 0.3 * LINE_HEIGHT
         more = f"{len(forest.folded)} more comparisons are not shown" if forest.folded else ""
         said = [f"{forest.estimate_head}: {'; '.join(forest.notes)}", more]
-        self.notes = [line for part in said if part for line in wrapped(literal(part), PAGE - ROOM)]
+        self.notes = [line for part in said if part for line in in_lines(literal(part), PAGE - ROOM)]
         self.words = self.bottom + 0.38
         self.height = self.words + WORDS * len(self.notes) - 0.02
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_FEATURES = 4
+COMPARED = 24  # comparisons in one figure; more are counted
 DETAILED = 4  # comparisons that are shown instance by instance
 FEWEST_STEPS = 4  # numbers of runs that make a curve
 
@@ -123,7 +124,7 @@ def _looks(analysis: Analysis) -> Iterator[Drawing]:
 
 def _intervals(analysis: Analysis) -> Drawing:
     rejected = sum(each.rejected for each in analysis.comparisons)
-    ax = plots.draw_intervals(plots.intervals_data(analysis), interval="both")
+    ax = plots.draw_intervals(plots.intervals_data(analysis, most=COMPARED), interval="both")
     level = f"{100 * (1 - analysis.settings.family_alpha):g} %"
     steps = paired_test(analysis.settings.test).procedure
     caption = (

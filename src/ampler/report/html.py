@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 SECTIONS = ("course", "comparisons", "together", "probable", "instances", "accuracy", "assumptions", "exploration")
 LONGEST_WHOLE = 30  # characters of a word that is not broken at its hyphens
+TOLD = 24  # verdicts in sentences; the table has all
 MINDED = 3  # cautions that are not folded away
 LEVELS = {REVERSES: "reverses", WIDENS: "widens", INFORMS: "informs"}
 SETTINGS: dict[Any, Any] = {
@@ -100,7 +101,7 @@ def _values(subject: Subject) -> dict[str, Any]:
         "gravest": minded[:MINDED],
         "lighter": minded[MINDED:],
         "headline": headline(analysis),
-        "verdicts": list(verdict_sentences(analysis)),
+        "verdicts": list(verdict_sentences(analysis, most=TOLD)),
         "together": together(analysis),
         "reconciled": list(disagreements(analysis)),
         "course": list(course_sentences(analysis)),

@@ -1,0 +1,246 @@
+"""The page in a real browser: at four widths, light and dark, nothing overflows, is cut off or shut to anyone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ampler.report import write_report
+
+SLOW = pytest.mark.slow
+WIDTHS, SCHEMES = (390, 768, 1280, 1920), ("light", "dark")
+
+OVERFLOWING = """() => Array.from(document.querySelectorAll("body *")).filter((element) => {
+  const place = element.getBoundingClientRect();
+  return place.width && !element.closest(".scroll, pre") && (place.right > innerWidth + 1 || place.left < -1);
+}).map((element) => element.outerHTML.slice(0, 120))"""
+
+WITH_OWN_TEXT = """Array.from(document.querySelectorAll("body *:not(svg *)")).filter((element) =>
+  element.checkVisibility()
+  && Array.from(element.childNodes).some((node) => node.nodeType === 3 && node.data.trim()))"""
+
+CLIPPED = f"""() => {WITH_OWN_TEXT}.filter((element) => {{
+  const style = getComputedStyle(element);
+  const hides = (way) => way === "hidden" || way === "clip";
+  return (hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1)
+    || (hides(style.overflowY) && element.scrollHeight > element.clientHeight + 1);
+}}).map((element) => element.outerHTML.slice(0, 120))"""
+
+LETTER_BY_LETTER = f"""() => {WITH_OWN_TEXT}.filter((element) => Array.from(element.childNodes).some((node) => {{
+  if (node.nodeType !== 3 || !node.data.trim()) return false;
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const lines = new Set(Array.from(range.getClientRects(), (line) => Math.round(line.top))).size;
+  const words = node.data.trim().split(/\\s+/);
+  return lines >= 3 && lines > words.length && node.data.trim().length / lines < 4;
+}})).map((element) => element.outerHTML.slice(0, 120))"""
+
+
+class Written(dict):
+    """Paths of reports by name, written when they are asked for."""
+
+    def __init__(self, folder, sources):
+        super().__init__()
+        self.folder, self.sources = folder, sources
+
+    def __missing__(self, name):
+        self[name] = write_report(self.sources[name], self.folder / f"{name}.html", title=name)
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def pages(study_of, nasty, tmp_path_factory):
+    """Files by name: one with everything a report can have, one in which all names are nasty, one of single values."""
+    folder = tmp_path_factory.mktemp("pages")
+    features = {"size": ["small", "big", "huge"]}
+    sources = {
+        "whole": study_of(["one", "two", "three"], margin=0.5, reference="one", features=features, se=0.8),
+        "nasty": nasty,
+        "single": study_of(["one", "two", "three"], runs=1),
+        "many": study_of([f"config-{k:02d}" for k in range(9)], instances=45, runs=2),
+    }
+    return Written(folder, sources)
+
+
+@pytest.fixture(scope="module")
+def shown(browser, pages):
+    """`shown(name)`: the page, opened once; every part that folds is open."""
+    context = browser.new_context(accept_downloads=True)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened = {}
+
+    def open_page(name):
+        if name not in opened:
+            page = opened[name] = context.new_page()
+            page.requests = []
+            page.on("request", lambda request: page.requests.append(request.url))
+            page.goto(pages[name].as_uri())
+            page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+        return opened[name]
+
+    yield open_page
+    context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "name", ["whole", "nasty", pytest.param("single", marks=SLOW), pytest.param("many", marks=SLOW)]
+)
+def test_nothing_overflows_is_cut_off_or_broken_letter_by_letter(shown, name, width):
+    page = shown(name)
+
+    page.set_viewport_size({"width": width, "height": 900})
+
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(OVERFLOWING) == []
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(LETTER_BY_LETTER) == []
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        pytest.param(width, scheme, marks=() if (width, scheme) in ((390, "dark"), (1280, "light")) else SLOW)
+        for width in WIDTHS
+        for scheme in SCHEMES
+    ],
+)
+def test_axe_finds_nothing_serious(shown, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = shown("whole")
+
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    found = axe.Axe().run(page).response["violations"]
+
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
+    page.emulate_media(color_scheme="light")
+
+
+def test_the_page_asks_for_nothing_but_itself(shown, pages):
+    assert shown("whole").requests == [pages["whole"].as_uri()]
+
+
+def test_a_click_on_a_comparison_shows_its_instances_and_a_second_puts_them_back(shown):
+    page = shown("whole")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    name = page.locator("#table-forest .name a").first
+
+    name.click()
+    below = page.locator("#table-forest tr.under")
+    assert below.locator("svg.strip circle").count() == 12
+    assert below.locator("tbody tr").count() == 12
+    name.click()
+
+    assert page.locator("#table-forest tr.under").count() == 0
+    assert page.locator("details.pair .inside").count() == 2
+
+
+def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(shown):
+    page = shown("whole")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    strip = page.locator("details.pair svg.strip").first
+    strip.scroll_into_view_if_needed()
+
+    strip.locator("circle").first.hover()
+
+    said = page.locator(".tip").inner_text()
+    row = page.locator("details.pair table").first.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert said.split("\n")[0] == row[0]
+    assert all(text in said for text in row)
+
+
+def test_rows_are_filtered_by_letters(shown):
+    page = shown("single")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    field = page.locator("#data-statistics .filter")
+
+    field.fill("11 &")
+    assert page.locator("#table-statistics tbody tr:visible").count() == 1
+    field.fill("")
+
+    assert page.locator("#table-statistics tbody tr:visible").count() == 12
+
+
+def test_a_table_is_copied_as_csv_and_as_latex_with_the_numbers_it_shows(shown):
+    page = shown("nasty")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    acts = page.locator("#forest .foot .acts")
+    cells = page.locator("#table-forest tbody tr").first.locator("th, td:not(.mark):not(.drawn)").all_text_contents()
+
+    acts.get_by_text("CSV").click()
+    csv = page.evaluate("navigator.clipboard.readText()")
+    acts.get_by_text("LaTeX").click()
+    latex = page.evaluate("navigator.clipboard.readText()")
+
+    assert all(cell.replace("−", "-") in csv.replace('""', '"') for cell in cells[1:])
+    assert "'=1+1" in csv
+    assert latex.count(r"\\") == 9
+    assert r"\$\textbackslash{}frac\{\$" in latex
+
+
+def test_figures_are_downloaded_as_svg_without_anything_of_the_page(shown, tmp_path):
+    page = shown("whole")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for place in ("#forest .foot .acts", "#figure-power .acts"):
+        with page.expect_download() as coming:
+            page.locator(place).get_by_text("SVG").click()
+        coming.value.save_as(tmp_path / "figure.svg")
+        text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+        assert text.startswith("<svg")
+        assert "var(--" not in text
+
+
+def test_the_theme_can_be_turned_whatever_the_system_says(shown):
+    page = shown("single")
+    ground = "getComputedStyle(document.body).backgroundColor"
+
+    before = page.evaluate(ground)
+    page.locator(".theme").click()
+    turned = page.evaluate(ground)
+    page.locator(".theme").click()
+
+    assert before != turned
+    assert page.evaluate(ground) == before
+
+
+def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(browser, pages):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(pages["whole"].as_uri())
+
+    assert page.locator(".act:visible, .theme:visible, .filter:visible").count() == 0
+    assert page.locator("#table-forest tbody tr").count() == 2
+    page.locator("#table-forest .name a").first.click()
+    assert page.url.endswith("#pair-of-1")
+    context.close()
+
+
+def test_on_a4_no_figure_is_wider_than_the_paper(shown):
+    page = shown("whole")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 688, "height": 1000})  # 182 mm between the margins
+
+    ends = page.evaluate("Array.from(document.querySelectorAll('svg, table'), (e) => e.getBoundingClientRect().right)")
+
+    assert max(ends) <= 690
+    assert page.evaluate("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
+    page.emulate_media(media="screen")
+
+
+@SLOW
+def test_the_report_of_the_paper_fits_into_two_megabytes_and_every_width(paper, browser, tmp_path):
+    path = write_report(paper, tmp_path / "paper.html", title="paper")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+
+    widths = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        widths[width] = page.evaluate("document.documentElement.scrollWidth")
+
+    assert path.stat().st_size < 2_000_000
+    assert json.dumps(widths) == json.dumps({width: width for width in WIDTHS})
+    page.close()

@@ -33,6 +33,17 @@ Floats = NDArray[np.float64]
 
 SEED = 20261116  # fixed before the first look
 EFFECT = 0.5
+WORDS = {
+    "half": "all at half the effect",
+    "all": "all at the effect",
+    "double": "all at twice the effect",
+    "half null": "half nothing, half at the effect",
+    "one null": "one nothing, the others at twice the effect",
+    "thirds": "a third each: nothing, the effect, twice the effect",
+    "one off": "one algorithm off by the effect",
+    "one far off": "one algorithm off by twice the effect",
+    "ladder": "a ladder in steps of the effect",
+}
 FIXED = {1: 34, 7: 47, 21: 57}  # instances without looks, by the number of comparisons
 
 
@@ -302,7 +313,9 @@ def _row(compared: str, tally: Tally) -> str:
     )
     power = "" if np.isnan(tally.power).all() else f"{np.nanmean(tally.power):.2f}"
     sizes = [f"{mean:.2f} ± {spread:.2f}" for mean, spread in (tally.mean("instances"), tally.mean("runs"))]
-    return f"| {compared} | {tally.case.name} | {error} | {power} | {sizes[0]} | {sizes[1]} |"
+    return (
+        f"| {compared} | {WORDS.get(tally.case.name, tally.case.name)} | {error} | {power} | {sizes[0]} | {sizes[1]} |"
+    )
 
 
 if __name__ == "__main__":

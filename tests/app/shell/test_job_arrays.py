@@ -1,0 +1,123 @@
+"""The job scripts of the clusters page: their syntax, their directives, and a queue that stands in for the real one."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ampler.study.store import read_store
+
+JOBS = Path(__file__).parents[3] / "docs" / "jobs"
+
+# How each queue begins its directives, which of them the script may use, and what it tells a job of itself.
+QUEUES = {
+    "slurm": ("#SBATCH ", {"--job-name", "--array", "--cpus-per-task", "--time", "--signal"}, "--array"),
+    "pbs": ("#PBS ", {"-N", "-J", "-l"}, "-J"),
+    "sge": ("#$ ", {"-N", "-t", "-pe", "-l", "-cwd", "-S"}, "-t"),
+}
+TOLD = {
+    "slurm": {"SLURM_ARRAY_TASK_ID": "{index}", "SLURM_CPUS_PER_TASK": "1", "SLURM_SUBMIT_DIR": "{folder}"},
+    "pbs": {"PBS_ARRAY_INDEX": "{index}", "NCPUS": "1", "PBS_O_WORKDIR": "{folder}"},
+    "sge": {"SGE_TASK_ID": "{index}", "NSLOTS": "1"},
+}
+STUDY = """
+name = "cut"
+difference = "simple"
+[rule]
+allocation = "fixed"
+runs = 2
+[[algorithm]]
+name = "short"
+command = "echo {instance} 1{seed}"
+[[algorithm]]
+name = "long"
+command = "echo {instance} 2{seed}"
+[instances]
+names = ["i", "j", "k"]
+use = "all"
+"""
+
+
+def directives(queue, text):
+    """What a script asks of its queue: directives stand before the first command, each an option and its value."""
+    prefix = QUEUES[queue][0]
+    head = text.split("\nparts=")[0].splitlines()[1:]
+    assert all(line.startswith(prefix) for line in head), head
+    found = [re.split(r"[ =]", line.removeprefix(prefix), maxsplit=1) for line in head]
+    return [(each[0], each[1] if len(each) > 1 else "") for each in found]
+
+
+def array_of(queue, text):
+    """The first and the last number of the array."""
+    (asked,) = [value for option, value in directives(queue, text) if option == QUEUES[queue][2]]
+    first, last = asked.split("-")
+    return int(first), int(last)
+
+
+def stand_in(queue, script, folder):
+    """Send the script: what a queue would do, on this machine, one job after the other."""
+    first, last = array_of(queue, script.read_text(encoding="utf-8"))
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "PBS_", "SGE_"))}
+    for index in range(first, last + 1):
+        told = {name: value.format(index=index, folder=folder) for name, value in TOLD[queue].items()}
+        where = folder if queue == "sge" else folder.parent  # Grid Engine changes the folder itself, by -cwd
+        yield subprocess.run(
+            ["bash", str(script)], env={**ours, **told}, cwd=where, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_job_script_is_right_in_syntax_and_asks_its_queue_for_what_it_knows(queue):
+    script = JOBS / f"{queue}.sh"
+    text = script.read_text(encoding="utf-8")
+    assert text.startswith("#!/bin/bash\n")
+    assert subprocess.run(["bash", "-n", str(script)], capture_output=True, check=False).returncode == 0
+    assert {option for option, _ in directives(queue, text)} == QUEUES[queue][1]
+    assert array_of(queue, text) == (1, int(re.search(r"^parts=(\d+)", text, re.M)[1]))
+    known = set(TOLD[queue]) | {"parts"}
+    assert set(re.findall(r"\$([A-Za-z_]+)", text)) <= known  # no variable that the queue does not set
+
+
+def test_a_directive_that_no_queue_knows_is_seen():
+    text = (JOBS / "pbs.sh").read_text(encoding="utf-8").replace("#PBS -J", "#PBS -Jx")
+    assert {option for option, _ in directives("pbs", text)} != QUEUES["pbs"][1]
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_job_array_makes_the_parts_of_the_study(queue, tmp_path, shell, monkeypatch):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    text = (JOBS / f"{queue}.sh").read_text(encoding="utf-8").replace("20", "3")
+    script = tmp_path / "job.sh"
+    script.write_text(text, encoding="utf-8")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    program = f'#!/bin/bash\nexec {sys.executable} -m ampler "$@"\n'
+    (commands / "ampler").write_text(program, encoding="utf-8")
+    (commands / "ampler").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+
+    for job in stand_in(queue, script, folder):
+        assert job.returncode == 0, job.stderr
+
+    parts = sorted(folder.glob("study-part-*.db"))
+    assert [part.name for part in parts] == [f"study-part-{number}-of-3.db" for number in (1, 2, 3)]
+    assert shell("merge", *parts, "-o", folder / "study.db").code == 0
+    with read_store(folder / "study.db") as store:
+        assert len(list(store.observations())) == 12
+
+
+def test_the_scheduler_of_the_clusters_page_asks_slurm_for_workers_of_one_thread(monkeypatch):
+    pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
+    monkeypatch.syspath_prepend(JOBS)
+    import cluster
+
+    with cluster.cluster() as workers:
+        script = workers.job_script()
+    assert "#SBATCH --cpus-per-task=8" in script
+    assert "--nthreads 1 " in script
+    assert "--nworkers 8 " in script

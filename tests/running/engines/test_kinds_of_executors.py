@@ -1,0 +1,70 @@
+"""Executors of other people: each records what one process records, or is said to be absent."""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from small_plans import SERIAL, kept, make
+
+from ampler.running.driver import run_plan
+from ampler.running.engines.choose import capacity_of
+from ampler.testing import MemoryStore
+
+
+def recorded(executor):
+    store = MemoryStore()
+    run_plan(make(), store, executor=executor)
+    return kept(store)
+
+
+def loky_executor():
+    loky = pytest.importorskip("loky", reason="loky is not installed")
+    return loky.ProcessPoolExecutor(2)
+
+
+KINDS = {
+    "threads": lambda: ThreadPoolExecutor(2),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    "loky": loky_executor,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_executor_records_what_one_process_records(kind):
+    with KINDS[kind]() as executor:
+        assert capacity_of(executor) == 2
+        assert recorded(executor) == recorded(SERIAL)
+
+
+SCRIPT = """
+import sys
+from mpi4py.futures import MPIPoolExecutor
+sys.path[:0] = {folders!r}
+from test_kinds_of_executors import recorded
+from small_plans import SERIAL
+
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        given = recorded(executor)
+    print("the same" if given == recorded(SERIAL) and given else "others", len(given))
+"""
+
+
+def test_the_executor_of_mpi_records_what_one_process_records(tmp_path):
+    """Three processes of an MPI job, one of which is the driver."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    start = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if start is None:
+        pytest.skip("mpi4py is installed, but there is no mpiexec")
+    here = Path(__file__).parent
+    script = tmp_path / "study.py"
+    script.write_text(SCRIPT.format(folders=[str(here), str(here.parent)]), encoding="utf-8")
+    job = [start, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)]
+    ended = subprocess.run(job, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("the same"), ended.stdout

@@ -1,21 +1,40 @@
-"""The speed of one whole decision: statistics, guard, allocation, stop.
+"""The speed of one whole decision: statistics, guard, allocation, stop; in milliseconds, and against CAISEr's.
 
 CPU time of the quickest of many blocks, as other work on the machine only adds to it. Run: python bench_decision.py
+
+CAISEr decides after every run, so one of our rounds of 16 runs stands against 16 of its decisions. Where R has the
+package it is timed in the same run; else its time is the one it took beside an earlier ampler (see `speed_page`).
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from time import process_time
+from collections.abc import Iterator
+from shutil import which
 
 import numpy as np
 
 from ampler.core.samples import Samples
 from ampler.sampling.rules import Accuracy
+from speed_page import Line, keep, numpy_unit, quickest
 
 LIMITS = {22: 1.0, 50: 5.0}  # milliseconds
 CASES = [("simple", True), ("simple", False), ("log-ratio", False), ("percent", True), ("percent", False)]
-BLOCKS, REPEATS = 15, 10
+CHEAPER = 100  # times, than CAISEr
+ROUND = 16
+# One decision of CAISEr 1.0.17 with 22 algorithms, in units of `numpy_unit`, percent differences, all pairs and against
+# one: from 93, 77, 47 and 43 times our earlier decisions, which took 312, 220, 39 and 23.1 units (the smaller of two).
+CAISER = {False: 1810.0, True: 993.0}
+TIMED = """
+suppressMessages(library(CAISEr))
+make <- function(k) list(FUN = "dummyalgo", alias = paste0("a", k),
+                         distribution.fun = "rnorm", distribution.pars = list(mean = 100 + k, sd = 5))
+spent <- function(more) system.time(suppressMessages(capture.output(calc_nreps(
+  instance = list(FUN = "dummyinstance"), algorithms = lapply(1:22, make), se.max = 1e-9, dif = "perc",
+  comparisons = "%s", method = "param", nstart = 20, nmax = 22 * 20 + more, seed = 1))))[["user.self"]]
+cat((spent(420) - spent(20)) / 400)
+"""
 
 
 def main() -> int:
@@ -29,25 +48,40 @@ def main() -> int:
                 pairs = "reference" if reference else "all"
                 verdict = "" if spent <= limit else "  MISSED"
                 print(f"{difference:<12}{pairs:<12}{guard:<8}{algorithms:>4}{spent:>8.2f}{limit:>8.1f}{verdict}")
-    return int(missed)
+    return int(missed) | keep("bench_decision", against_caiser())
 
 
-def decision_time(algorithms: int, difference: str, reference: bool, guard: str) -> float:
+def against_caiser() -> Iterator[Line]:
+    """How many times cheaper a decision is than CAISEr's, with 22 algorithms and percent differences."""
+    for reference in (False, True):
+        theirs, who = caiser_seconds(reference)
+        for preset, runs in ((False, ROUND), (True, 1)):
+            ratio = runs * theirs / (decision_time(22, "percent", reference, "pairs", preset=preset) / 1000)
+            rule = "the paper's rule" if preset else "the usual rule"
+            what = f"a decision of {rule}, 22 algorithms, {'against one' if reference else 'all pairs'}"
+            yield Line(what, f"≥ {CHEAPER} ×", f"{ratio:.0f} ×", ratio >= CHEAPER, who)
+
+
+def caiser_seconds(reference: bool) -> tuple[float, str]:
+    """The seconds of one decision of CAISEr: timed now, or as it was beside an earlier ampler."""
+    if which("Rscript"):
+        kind = "all.vs.first" if reference else "all.vs.all"
+        timed = subprocess.run(["Rscript", "-e", TIMED % kind], capture_output=True, text=True, check=False)
+        if timed.returncode == 0:
+            return float(timed.stdout.split()[-1]), "CAISEr, timed in this run"
+    return CAISER[reference] * numpy_unit(), "CAISEr as timed beside an earlier version; not installed here"
+
+
+def decision_time(algorithms: int, difference: str, reference: bool, guard: str, *, preset: bool = False) -> float:
     """Milliseconds for a decision half-way: about 30 runs of each, sds that differ, a full round still wanting."""
     rng = np.random.default_rng(7)
     counts, deviations = rng.integers(20, 40, algorithms), 5 * np.exp(rng.normal(0, 0.5, algorithms))
     samples = Samples.of({f"a{k}": rng.normal(100 + k, deviations[k], counts[k]) for k in range(algorithms)})
-    se = 0.5 if difference == "simple" else 0.005
-    rule = Accuracy(se=se, difference=difference, reference="a0" if reference else None, guard=guard, budget=10**6)
+    how = {"se": 0.5 if difference == "simple" else 0.005, "difference": difference, "budget": 10**6}
+    how |= {"reference": "a0" if reference else None}
+    rule = Accuracy.as_in_paper(**how) if preset else Accuracy(guard=guard, **how)
     assert rule(samples).total == rule.batch
-    return 1000 * min(_block(rule, samples) for _ in range(BLOCKS)) / REPEATS
-
-
-def _block(rule: Accuracy, samples: Samples) -> float:
-    began = process_time()
-    for _ in range(REPEATS):
-        rule(samples)
-    return process_time() - began
+    return 1000 * quickest(lambda: rule(samples), 100 if preset else 10)
 
 
 if __name__ == "__main__":

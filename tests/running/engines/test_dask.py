@@ -50,8 +50,8 @@ class Pretended:
     def submit(self, call, *arguments, pure):
         return Ending("finished", key="the work")
 
-    def map(self, call, parcels, names, *, pure):
-        assert (call, pure) == (run_parcel, False)
+    def map(self, call, parcels, names, *, key, pure):
+        assert (call, pure, len(set(key))) == (run_parcel, False, len(names))
         self.calls.append(f"map {len(names)}")
         return [self._endings.pop(0) for _ in names]
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
+from uuid import uuid4
 
 from ampler.core.errors import AmplerError, EngineFailed, InvalidInput, MissingDependency
 from ampler.running.engines import Fate, Lost, Returned, done
@@ -69,7 +70,7 @@ class DaskEngine:
         self._fixed, self._counted, self._count = workers, -RECOUNT, 1
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._to_send: list[Sequence[Task]] = []
-        self._under_way: dict[str, tuple[Any, Sequence[Task]]] = {}  # Dask forgets what no future speaks of
+        self._under_way: dict[Any, tuple[Any, Sequence[Task]]] = {}  # Dask forgets what no future speaks of
         self._shared = _shared(client, work)
 
     @classmethod
@@ -133,18 +134,21 @@ class DaskEngine:
         if not chunks:
             return
         names = [names_of(tasks) for tasks in chunks]
-        futures = self._client.map(run_parcel, [self._shared] * len(chunks), names, pure=False)
+        # Of a large group of tasks Dask would keep most at the scheduler, and workers would wait for its answers.
+        group = f"runs-{uuid4().hex}"
+        keys = [(group, number) for number in range(len(chunks))]
+        futures = self._client.map(run_parcel, [self._shared] * len(chunks), names, key=keys, pure=False)
         for future, tasks in zip(futures, chunks, strict=True):
             self._under_way[future.key] = (future, tasks)
             future.add_done_callback(self._ended.put)
 
-    def _fetched(self, futures: Sequence[Any]) -> dict[str, Batch]:
+    def _fetched(self, futures: Sequence[Any]) -> dict[Any, Batch]:
         """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""
         finished = {future.key: future for future in futures if future.status == "finished"}
         if not finished:
             return {}
         with suppress(Exception):  # then each is asked for, and says what its trouble is
-            batches: dict[str, Batch] = self._client.gather(finished, errors="skip")
+            batches: dict[Any, Batch] = self._client.gather(finished, errors="skip")
             return batches
         return {}
 

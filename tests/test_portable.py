@@ -1,9 +1,11 @@
-"""A system without POSIX locks, fork and limits can design, analyse, advise and report: only running needs them."""
+"""A system without POSIX locks, fork and limits can do everything but run commands and keep limits."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -101,29 +103,122 @@ main()
     assert told.startswith("1 of 1 pairs differ on 12 instances")
 
 
-def test_a_study_file_is_read_and_writing_one_is_refused_in_a_sentence(elsewhere, tmp_path):
-    file = tmp_path / "study.db"
-    study = am.Study(
-        algorithms={"plain": lambda instance, seed: instance + seed % 7, "worse": lambda instance, seed: instance + 9},
-        instances={f"i{k}": 10.0 + k for k in range(4)},
-        difference="simple",
-        rule=am.Fixed(runs=3),
-        use="all",
-    )
-    verdict = study.run(file, workers=1).comparisons[0].verdict
+STUDY = """
+import ampler as am
+from ampler.testing import SerialExecutor
 
+
+def plain(instance, seed):
+    return instance + seed % 7
+
+
+def worse(instance, seed):
+    return instance + 9
+
+
+def study(**said):
+    return am.Study(
+        algorithms={"plain": plain, "worse": worse}, instances={f"i{k}": 10.0 + k for k in range(4)},
+        difference="simple", rule=am.Fixed(runs=3), use="all", **said,
+    )
+"""
+
+
+@pytest.fixture
+def verdict(tmp_path):
+    """What the study above gives on a system that has everything."""
+    made: dict[str, object] = {}
+    exec(STUDY, made)
+    return made["study"]().run(tmp_path / "here.db", workers=1).comparisons[0].verdict
+
+
+def test_a_study_file_is_read_and_a_study_is_run_by_this_process(elsewhere, tmp_path, verdict):
+    told = elsewhere(
+        STUDY
+        + """
+print(am.analyse(sys.argv[1]).comparisons[0].verdict)
+print(study().run(sys.argv[2], executor=SerialExecutor()).comparisons[0].verdict)
+print(study().run(sys.argv[2], executor=SerialExecutor()).comparisons[0].verdict)
+""",
+        tmp_path / "here.db",
+        tmp_path / "there.db",
+    )
+    assert told.splitlines() == [verdict] * 3
+
+
+def test_spawned_processes_make_the_runs(tmp_path, verdict):
+    program = tmp_path / "program.py"
+    program.write_text(
+        ABSENT
+        + STUDY
+        + """
+if __name__ == "__main__":
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        print(study().run(sys.argv[1], executor=pool).comparisons[0].verdict)
+"""
+    )
+    ran = subprocess.run(
+        [sys.executable, program, tmp_path / "there.db"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (ran.stdout.strip(), ran.returncode) == (verdict, 0), ran.stderr
+
+
+def test_what_such_a_system_cannot_do_is_refused_in_a_sentence(elsewhere, tmp_path):
+    told = elsewhere(
+        STUDY
+        + """
+def refused(study, **how):
+    try:
+        study.run(sys.argv[1], **how)
+    except am.AmplerError as problem:
+        print(problem)
+
+
+refused(study())
+refused(study(timeout=5), executor=SerialExecutor())
+commands = {name: am.Command(name, ("solve", "{instance}", "{seed}")) for name in "ab"}
+refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", rule=am.Fixed(runs=2), use="all"),
+        executor=SerialExecutor())
+with am.open_store(sys.argv[1]):
+    import subprocess
+
+    other = "import sys, ampler as am; am.open_store(sys.argv[1])"
+    ran = subprocess.run([sys.executable, "-c", sys.argv[2] + other, sys.argv[1]], capture_output=True, text=True)
+    print(ran.stderr.splitlines()[-1].partition(": ")[2])
+""",
+        tmp_path / "study.db",
+        ABSENT,
+    ).splitlines()
+
+    assert told[0].startswith("workers of our own need a system that forks processes")
+    assert told[1].startswith("a time limit needs a system that can end all that a run starts")
+    assert told[2].startswith("algorithm 'a' is a command, and commands need a system")
+    assert told[3].startswith("study.db is being run by another process")
+
+
+PORTABLE = (
+    *("core/test_layout.py", "core/test_names.py", "core/test_settings.py"),
+    *("design/test_words.py", "sampling/test_allocation.py", "analysis/test_units.py", "analysis/test_text.py"),
+    *("report/test_tables.py", "data/tables/test_columns.py", "app/shell/test_output.py"),
+)
+
+
+def test_the_portable_half_of_the_suite_passes_there(elsewhere):
+    tests = Path(__file__).parent
     told = elsewhere(
         """
-import ampler as am
-print(am.analyse(sys.argv[1]).comparisons[0].verdict)
-try:
-    am.open_store(sys.argv[1])
-except am.AmplerError as problem:
-    print(problem)
+import multiprocessing
+
+import pytest
+
+multiprocessing.set_start_method("spawn")
+files = sys.argv[1:]
+sys.exit(pytest.main(["-q", "-x", "-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", *files]))
 """,
-        file,
+        *(tests / name for name in PORTABLE),
     )
-    assert told.splitlines() == [
-        verdict,
-        "writing a study file needs POSIX file locks, which this system lacks; run the study on Linux or macOS",
-    ]
+    assert re.search(r"^\d+ passed", told, re.MULTILINE), told
+    assert "failed" not in told

@@ -20,7 +20,7 @@ from ampler.running.code import look_at_code
 from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool
-from ampler.running.one_run import check_limits
+from ampler.running.one_run import check_can_run, check_limits
 from ampler.running.remaining import last_carried_out
 from ampler.running.work import Task, Work
 from ampler.stats.rates import NUMBERS, neither_yes_nor_no
@@ -138,6 +138,7 @@ def inspect_plan(
     `announce` how the plan differs from the one under which runs were made.
     """
     for algorithm in plan.algorithms:
+        check_can_run(algorithm)
         check_limits(plan.limits_of(algorithm))
     plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
     code, earlier = look_at_code(plan, store), last_carried_out(store)

@@ -30,7 +30,7 @@ from ampler.running.engines import Done, Engine, Fate, Lost, Returned
 from ampler.running.engines.choose import capacity_of, engine_for
 from ampler.running.instance import Attempt, InstanceRun
 from ampler.running.instance_files import is_spoiled
-from ampler.running.one_run import check_limits
+from ampler.running.one_run import check_can_run, check_limits
 from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
 from ampler.running.remaining import last_carried_out, run_seconds, still_to_make, superseded_attempts
@@ -89,6 +89,7 @@ def run_plan(
     checks.truth("same", same)
     checks.truth("again", again)
     for algorithm in plan.algorithms:
+        check_can_run(algorithm)
         check_limits(plan.limits_of(algorithm))
     before, earlier = store.plans()[-1:], last_carried_out(store)
     plan = as_begun(begun_first(plan, store.begun()), *before)

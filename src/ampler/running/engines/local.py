@@ -26,6 +26,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from ampler.core.errors import EngineFailed
 from ampler.running.engines import Fate, Lost, Returned, cores, done, fresh
 from ampler.running.engines.worker import work_loop
 from ampler.running.one_run import guardian
@@ -42,6 +43,7 @@ class LocalPool:
 
     def __init__(self, work: Work, workers: int) -> None:
         self.workers = workers
+        _check_system()
         guardian.ensure()  # before any fork, so that all workers share it
         self._work = work
         self._context = multiprocessing.get_context(START)
@@ -110,6 +112,15 @@ class LocalPool:
         if self._sent is None:
             return _Worker.start(self._context, self._work)
         return _Worker.start_afresh(self._context, self._sent)
+
+
+def _check_system() -> None:
+    """Raise EngineFailed where the system cannot end what its workers start: then others must make the runs."""
+    if not hasattr(os, "fork"):
+        raise EngineFailed(
+            "workers of our own need a system that forks processes, as Linux and macOS do; give an executor, such as"
+            " concurrent.futures.ProcessPoolExecutor, whose processes make the runs"
+        )
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from ampler.core.wording import in_bytes
 from ampler.running.one_run.answers import OutOfStep, result_in
 from ampler.running.one_run.around import surrounded
 from ampler.running.one_run.functions import Call, call, call_forked
-from ampler.running.one_run.processes import UNSEEN, Ending, can_see_memory, run_group, signal_name
+from ampler.running.one_run.processes import UNSEEN, Ending, can_end_processes, can_see_memory, run_group, signal_name
 from ampler.running.one_run.readings import NoValue, Tail, decoder, excerpt, reader_of
 from ampler.running.one_run.staying import ask
 from ampler.running.one_run.threaded import beside_threads, served
@@ -75,6 +75,20 @@ def check_limits(limits: Limits) -> None:
     needed = [name for name, limit in watched.items() if limit is not None]
     if needed and not can_see_memory():
         raise InvalidPlan(f"{needed[0]} needs /proc, as Linux has it, to see what runs use; leave the limit out here")
+    if limits.timeout is not None and not can_end_processes():
+        raise InvalidPlan(
+            "a time limit needs a system that can end all that a run starts, as Linux and macOS do; leave the limit out"
+            " here"
+        )
+
+
+def check_can_run(algorithm: Algorithm) -> None:
+    """Raise InvalidPlan when this system cannot carry out such an algorithm: commands need one that ends them."""
+    if isinstance(algorithm, Command) and not can_end_processes():
+        raise InvalidPlan(
+            f"algorithm {algorithm.name!r} is a command, and commands need a system that can end all that they start,"
+            " as Linux and macOS do; here Python functions can be run"
+        )
 
 
 def _served(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:

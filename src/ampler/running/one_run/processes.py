@@ -280,6 +280,11 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def can_end_processes() -> bool:
+    """Whether this system has groups of processes, which end together."""
+    return hasattr(os, "fork") and hasattr(os, "killpg")
+
+
 def can_see_memory() -> bool:
     """Say whether this system tells what memory other processes use."""
     return os.path.exists("/proc/self/stat")

@@ -12,7 +12,8 @@ In reading order:
 * `tidying`: readers that leave nothing beside the file
 * `structure`: whether a file is built as ours are; `patience`: the work that reading it may take
 * `damage`: the sentence for a file that is damaged
-* `lock`: one writer at a time; `filesystem`: where locks cannot be relied on
+* `lock`: one writer at a time; `plain_lock`: the same without POSIX locks
+* `filesystem`: where locks cannot be relied on
 * `loss`: a file that is lost while it is open; `watch`: whether it is still the one that was opened; `beside`: where
   what it held is saved
 * `journal`: runs are written in groups

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ampler.core.errors import StoreBusy, StoreUnusable
 from ampler.core.spoken import parameter
+from ampler.study.store.plain_lock import PlainLock
 
 # A POSIX lock belongs to a process: it does not stop the same process from locking twice, so that is kept here.
 # The process id is part of it because a forked worker inherits this table but not the lock.
@@ -46,7 +47,7 @@ class StudyLock:
         with _taking:
             if _held.get(self.path) == self._pid:
                 raise StoreBusy(f"{study.name} is already open for writing in this process; close it first")
-            self._file = _locked(self.path, study)
+            self._file = _locked(self.path, study) if _has_posix_locks() else PlainLock(self.path, study)
             _held[self.path] = self._pid
         try:
             self.hold_the_file()
@@ -68,8 +69,11 @@ class StudyLock:
             if self._sign is not None:
                 self._sign.close()
                 _signs.discard(self._sign)
-            self.path.unlink(missing_ok=True)  # still locked: whoever waits for it sees that it is gone
-            os.close(self._file)
+            if isinstance(self._file, PlainLock):
+                self._file.close()
+            else:
+                self.path.unlink(missing_ok=True)  # still locked: whoever waits for it sees that it is gone
+                os.close(self._file)
             del _held[self.path]
 
 
@@ -95,12 +99,20 @@ def _sign_of(study: Path) -> socket.socket | None:
     return sign
 
 
+def _has_posix_locks() -> bool:
+    try:
+        import fcntl  # noqa: F401 - only whether it is there
+    except ImportError:
+        return False
+    return True
+
+
 def _locked(path: Path, study: Path) -> int:
     """Open and lock the file; start again if its holder removed it in between."""
     while True:
         file = _opened(path, study)
         try:
-            import fcntl  # not at the top: systems without it can still read and analyse study files
+            import fcntl  # not at the top: systems without it have another lock
 
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still(file, path):
@@ -108,12 +120,6 @@ def _locked(path: Path, study: Path) -> int:
                     os.truncate(file, 0)
                     os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
                 return file
-        except ImportError:
-            os.close(file)
-            path.unlink(missing_ok=True)
-            raise StoreUnusable(
-                "writing a study file needs POSIX file locks, which this system lacks; run the study on Linux or macOS"
-            ) from None
         except BlockingIOError:
             holder = os.pread(file, 200, 0).decode(errors="replace").strip()
             os.close(file)

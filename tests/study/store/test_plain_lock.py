@@ -1,0 +1,21 @@
+"""The lock of a study where there are no POSIX locks."""
+
+import pytest
+
+from ampler.core.errors import StoreBusy, StoreUnusable
+from ampler.study.store.plain_lock import PlainLock
+
+
+def test_one_holds_it_until_it_is_given_back(tmp_path):
+    path, study = tmp_path / "study.db.lock", tmp_path / "study.db"
+    held = PlainLock(path, study)
+    with pytest.raises(StoreBusy, match=r"study\.db is being run by another process"):
+        PlainLock(path, study)
+    held.close()
+
+    PlainLock(path, study).close()
+
+
+def test_a_place_that_cannot_be_locked_is_told(tmp_path):
+    with pytest.raises(StoreUnusable, match="cannot be locked"):
+        PlainLock(tmp_path / "none" / "study.db.lock", tmp_path / "none" / "study.db")

@@ -90,7 +90,8 @@ def test_the_rule_that_sees_only_what_it_asked_for_decides_the_same(family):
         np.testing.assert_array_equal(getattr(alone, what), getattr(asked, what))
 
 
-@pytest.mark.parametrize("studies", [2, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("studies", [2, pytest.param(100, marks=pytest.mark.slow)])
 def test_studies_whose_runs_are_sampled_by_the_default_rule_keep_the_level(studies):
     """Run by run, decided and analysed; each holds its decisions against its analysis."""
     tally = simulation.whole_studies(studies, key=5)

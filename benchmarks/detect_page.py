@@ -276,8 +276,9 @@ def _listed(rows: list[Row]) -> str:
 
 
 def table(rows: list[Row], more: Callable[[Row], str] = lambda row: "", heading: str = "") -> Iterator[str]:
-    yield (f"| K | τ/δ | noise/τ |{heading} error | power | least | instances (10–90 %) | oracle's | ratio | of runs |")
-    yield f"|{'---|' * (10 + heading.count('|'))}"
+    columns = "error | power | least | instances (10–90 %) | oracle's | ratio | of runs | studies"
+    yield f"| K | τ/δ | noise/τ |{heading} {columns} |"
+    yield f"|{'---|' * (11 + heading.count('|'))}"
     for each in rows:
         yield (
             f"| {each.family} | {each.spread:g} | {each.noise:g} |{more(each)} {each.error:.3f} ± {each.error_se:.3f} |"

@@ -109,6 +109,19 @@ def test_a_study_that_is_clear_after_the_pilot_ends():
     assert PilotReport.from_data(end.details).total == 300
 
 
+def test_a_bad_bargain_is_said_before_the_pilot_is_paid_for():
+    def notes(instances=200, **more):
+        plan = plan_of(Detect(detect=1.2, **more), instances=instances)
+        return " ".join(decided(plan, ()).notes)
+
+    assert not notes()
+    assert not notes(instances=40)
+    assert "the pilot takes 20 of 35 instances, so that little is left to decide" in notes(instances=35)
+    assert not notes(instances=29), "there it is said that all are taken"
+    assert not notes(instance_cost=15.0)
+    assert "20 instances cost as much as 320 runs before anything is known" in notes(instance_cost=16.0)
+
+
 def test_few_new_instances_do_where_few_are_needed():
     _, main, _ = course(plan_of(Detect(detect=3.5)), noise=0.5)
     assert len(main.instances) == 25

@@ -15,6 +15,7 @@ SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a 
 SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
 FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SHOWN = 3
+HALF = 2  # a pilot of more than half of all instances leaves little to decide
 
 
 def before_pilot(goal: DetectGoal, difference: Difference, pilot: int, available: int, runs: Mapping[str, int]) -> str:
@@ -26,6 +27,25 @@ def before_pilot(goal: DetectGoal, difference: Difference, pilot: int, available
     if goal.is_fixed:
         decided = f"how many runs on the {available} instances, too few to choose among, come near to finding"
     return f"Pilot: {where} instances, {each}. Then it is decided {decided} {asked}."
+
+
+def bargain_note(goal: DetectGoal, pilot: int, available: int, runs: Mapping[str, int]) -> str | None:
+    """Say when finding the size out costs more than it may save, before the pilot is paid for; None where it pays."""
+    if goal.is_fixed:
+        return None
+    if available < HALF * pilot:
+        return (
+            f"the pilot takes {pilot} of {available} instances, so that little is left to decide; a study of fixed size"
+            ' (use = "all" and an effect, or allocation = "fixed") tests all of them at the full level'
+        )
+    first = goal.instance_cost * pilot
+    if first > pilot * sum(runs.values()):
+        return (
+            f"{pilot} instances cost as much as {first:,.0f} runs before anything is known, and a study that needs"
+            " fewer takes as many all the same; where differences may be larger than they vary, pilot = 10 under [rule]"
+            " costs less"
+        )
+    return None
 
 
 def after_pilot(report: PilotReport) -> str:
@@ -92,10 +112,11 @@ def _remedy(report: PilotReport) -> str:
     if report.is_fixed:
         return "analyse the study with test bootstrap-t, which keeps its level"
     other = "" if report.difference == "log-ratio" else "with log-ratio differences, which are less skewed, or "
+    runs = max(report.start, *report.runs.values())
     return (
-        f"before the rest is paid for, interrupt and begin another study (--store, another seed): {other}with test ="
-        f" 'bootstrap-t', effect instead of detect, and the {report.planned:,} instances and the runs above (use,"
-        " [rule] runs)"
+        f"before the rest is paid for, interrupt and begin another study (--store, another seed): {other}without"
+        f' detect, by test = "bootstrap-t", with allocation = "fixed" and runs = {runs} under [rule] and use ='
+        f" {report.planned} under [instances] (in Python rule=Fixed(runs={runs}), use={report.planned})"
     )
 
 
@@ -108,7 +129,7 @@ def _clear(report: PilotReport) -> Iterator[str]:
     if report.is_fixed:
         return
     if not number:
-        yield f"None of {among} comparisons is clear already." if among > 1 else "It is not clear already."
+        yield f"None of {among} comparisons is clear already." if among > 1 else "The comparison is not clear yet."
         return
     some = "All" if number == among else f"{number} of"
     percent = digits(100 * report.share)

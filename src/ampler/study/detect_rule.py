@@ -26,7 +26,7 @@ from ampler.design.detect import (
     usual_growth,
     usual_slack,
 )
-from ampler.design.detect_words import after_pilot, at_end, before_pilot, skewness_note
+from ampler.design.detect_words import after_pilot, at_end, bargain_note, before_pilot, skewness_note
 from ampler.design.pilot import PilotReport
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
@@ -119,8 +119,10 @@ class Detect:
     def _pilot(self, plan: Plan) -> Continue:
         pilot, _ = self.groups(plan)
         runs = self._first_runs(plan)
-        said = before_pilot(self.goal(plan), plan.question.difference, len(pilot), len(plan.instances), runs)
-        return Continue(tuple(runs), tuple(pilot), runs, said)
+        goal, available = self.goal(plan), len(plan.instances)
+        said = before_pilot(goal, plan.question.difference, len(pilot), available, runs)
+        note = bargain_note(goal, len(pilot), available, runs)
+        return Continue(tuple(runs), tuple(pilot), runs, said, notes=() if note is None else (note,))
 
     def _first_runs(self, plan: Plan) -> dict[str, int]:
         return {algorithm.name: 1 if algorithm.deterministic else self.start for algorithm in plan.algorithms}

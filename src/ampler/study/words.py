@@ -45,8 +45,11 @@ def noise_allowed(plan: Plan) -> str | None:
 
 
 def first_decision(plan: Plan) -> str:
-    """Say how a study begins whose values decide how it goes on; nothing is said of others."""
-    return "" if plan.study_rule is None else decided(plan, ()).reason
+    """Say what a study that decides for itself begins with, and what to mind; nothing where it does not."""
+    if plan.study_rule is None:
+        return ""
+    first = decided(plan, ())
+    return " ".join([first.reason, *map(noted, first.notes)])
 
 
 def expected(forecast: Forecast) -> str:

@@ -1,5 +1,7 @@
 """A study that finds its own size, in the shell: what is told before the pilot, after it, and at the end."""
 
+import re
+
 import pytest
 
 STUDY = """
@@ -72,3 +74,57 @@ def test_changes_after_the_decision_and_parts_are_one_sentence(process, folder):
     assert (part.returncode, changed.returncode) == (1, 1)
     assert "cannot be cut into parts" in words(part.stderr)
     assert "detect cannot be changed any more" in words(changed.stderr)
+
+
+SKEWED = """
+import random
+INSTANCES = {f"i{n}": n for n in range(90)}
+def rival(name):
+    def call(instance, seed):
+        return 10 + random.Random(f"{instance}{name}").lognormvariate(0, 1.0) + random.Random(seed).gauss(0, 0.1)
+    return call
+def a(instance, seed):
+    return 11.65 + random.Random(seed).gauss(0, 0.1)
+b, far = rival("b"), rival("far")
+"""
+
+
+def test_who_follows_the_advice_on_skewness_gets_a_study_that_runs_and_is_not_warned_again(process, folder):
+    (folder / "solvers.py").write_text(SKEWED)
+    (folder / "study.toml").write_text(STUDY.replace("pilot = 6", "pilot = 20").replace("detect = 1.0", "detect = 1.4"))
+    told = words(process("run", "study.toml", "--workers", "1", cwd=folder).stderr)
+    assert "strongly skewed" in told
+    runs = re.search(r"runs = (\d+) under \[rule\]", told)[1]
+    use = re.search(r"use = (\d+) under \[instances\]", told)[1]
+
+    mended = STUDY.replace("detect = 1.0", 'test = "bootstrap-t"\nseed = 8')
+    mended = mended.replace("pilot = 6\nstart = 3", f'allocation = "fixed"\nruns = {runs}') + f"use = {use}\n"
+    (folder / "study.toml").write_text(mended)
+    ran = process("run", "study.toml", "--store", "other.db", "--workers", "1", cwd=folder)
+    found = process("analyse", "other.db", cwd=folder)
+
+    assert (ran.returncode, found.returncode) == (0, 0), ran.stderr
+    assert f"{use} instances" in words(found.stdout)
+    assert "skewed" not in words(found.stdout)
+
+
+def test_check_says_when_finding_the_size_out_is_a_bad_bargain(process, folder):
+    (folder / "study.toml").write_text(STUDY.replace("pilot = 6", "pilot = 35"))
+    assert "the pilot takes 35 of 60 instances" in words(process("check", "study.toml", cwd=folder).stdout)
+
+
+HOSTILE = [(key, value) for key in ("detect", "power", "instance-cost") for value in ('"x"', "nan", "-1", "inf", "[1]")]
+FEW = [("detect", "nan"), ("power", "-1"), ("instance-cost", '"x"')]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [*FEW, *(pytest.param(*each, marks=pytest.mark.slow) for each in HOSTILE if each not in FEW)]
+)
+def test_hostile_values_are_one_sentence_that_names_the_key(process, folder, key, value):
+    kept = STUDY.replace("detect = 1.0\n", "") if key == "detect" else STUDY
+    (folder / "study.toml").write_text(f"{key} = {value}\n{kept}")
+    said = process("check", "study.toml", cwd=folder)
+    assert said.returncode == 1
+    assert key in said.stderr
+    assert "Traceback" not in said.stderr
+    assert len(said.stderr.strip().splitlines()) <= 4

@@ -12,7 +12,7 @@ WORKERS ?= 2
 DEMO := scheduling-demo
 CHROMIUM := command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null 2>&1
 
-.PHONY: help setup demo test test-slow check format bench bench-sampling validate paper docs package clean
+.PHONY: help setup demo test test-slow test-lowest check format bench bench-sampling validate paper docs package clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -58,6 +58,16 @@ test-slow: setup  ## all tests with the slow simulations
 	@echo "==> Running all tests, slow simulations included"
 	@$(BIN)/python -m pytest -n $(WORKERS) --timeout 1800
 
+LOWEST := .venv-lowest
+LOWEST_TESTS := tests/analysis/test_units.py tests/report/test_tables.py tests/data/tables/test_columns.py tests/design/test_words.py tests/app/shell/test_output.py
+
+test-lowest:  ## a telling part of the tests with the lowest versions that pyproject.toml allows, in an environment of its own
+	@echo "==> Setting up $(LOWEST) with the lowest versions"
+	@$(PYTHON) -m venv --clear $(LOWEST)
+	@$(LOWEST)/bin/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*(each.replace(">=", "==") for each in [*project["dependencies"], *project["optional-dependencies"]["parquet"]]), sep="\n")' > $(LOWEST)/lowest.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -r $(LOWEST)/lowest.txt pytest pytest-timeout hypothesis
+	@PYTHONPATH=src $(LOWEST)/bin/python -m pytest -q -p no:cacheprovider -o addopts=--import-mode=importlib -o filterwarnings=default $(LOWEST_TESTS)
+
 check: setup  ## format, lint, types, layers
 	@echo "==> ruff format, ruff lint, mypy --strict, import-linter"
 	@$(BIN)/ruff format --check .
@@ -94,4 +104,4 @@ package: setup  ## build wheel and sdist into dist/, and try each in an environm
 	@$(BIN)/python tests/packaging/smoke.py dist
 
 clean:  ## remove .venv and everything built
-	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

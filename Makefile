@@ -10,7 +10,7 @@ STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
 DEMO := scheduling-demo
-CHROMIUM := command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null 2>&1
+CHROMIUM := (for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; exit 1)
 
 .PHONY: help setup demo test test-slow test-lowest check format bench bench-sampling validate paper docs package clean
 

@@ -335,7 +335,7 @@ def test_incomplete_and_duplicated_instances_and_failures_of_public_data_are_tol
     assert "1 of 23 instances are incomplete: 18 (no run of (30,30) vGA)." in ioh.words
     accuracies = public_data / "benavoli2017_accuracies_mean.csv"
     asked = shell("analyse", accuracies, "--difference", "simple")
-    assert (asked.code, "--better lower, --better higher" in asked.err) == (1, True)
+    assert (asked.code, "--better lower or --better higher" in asked.err) == (1, True)
     benavoli = shell("analyse", accuracies, "--difference", "simple", "--better", "higher")
     assert "credit = credit_2" in benavoli.words
     for name in ("aslib_CPMP-2015.csv", "aslib_CSP-2010.csv"):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from ampler.core.wording import digits
 
@@ -22,8 +23,7 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MANY_FACTORS = math.log(4.0)  # a range beyond it has marks at 1, 2, 5, 10
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A mark of an axis: where it stands, in percent, and what is written there."""
 
     at: float

@@ -47,7 +47,10 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """All rows with their heads and their axis; those from `shown` on are folded away."""
+    """All rows with their heads and their axis.
+
+    Those from `shown` on are folded away.
+    """
 
     rows: tuple[ForestRow, ...]
     shown: int

@@ -7,7 +7,7 @@ import pytest
 from ampler.core.errors import InvalidInput
 from ampler.report.figures import save
 from ampler.report.figures.colours import PROPERTIES, SERIES, VERDICTS
-from ampler.report.figures.style import COLUMN, canvas, entitle, figure_format, write_in_unit
+from ampler.report.figures.style import COLUMN, canvas, figure_format
 
 FIRST_BYTES = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
 
@@ -100,47 +100,3 @@ def test_every_colour_of_a_figure_is_one_of_the_page():
 
 def test_verdicts_differ_in_their_marks_too():
     assert len({marker for _, marker in VERDICTS.values()}) == len(VERDICTS)
-
-
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [
-        ((-0.1, 0.12), ["×0.95", "×1", "×1.05", "×1.1"]),
-        ((-1.0, 3.0), ["×0.5", "×1", "×2", "×5", "×10", "×20"]),
-        ((-20.0, 20.0), None),
-        ((-1e5, 1e5), None),
-    ],
-)
-def test_log_ratios_are_written_as_round_factors(ends, expected):
-    with canvas(None) as ax:
-        ax.set_xlim(*ends)
-        write_in_unit(ax.xaxis, "log-ratio")
-        ax.figure.draw_without_rendering()
-        low, high = ax.get_xlim()
-        marks = [
-            label.get_text()
-            for place, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
-            if low <= place <= high
-        ]
-
-    assert expected is None or marks == expected
-    assert 2 <= len(marks) <= 9
-
-
-def test_a_title_stands_above_all_and_fits_the_width():
-    with canvas(None) as ax:
-        entitle(ax, "full beats no-TSK and no-SWP on most of the instances that were used, three are not told apart")
-    ax.figure.draw_without_rendering()
-    box = ax.figure._suptitle.get_window_extent()
-
-    assert 0 <= box.x0 < box.x1 <= ax.figure.bbox.x1
-    assert box.y0 >= ax.get_window_extent().y1
-
-
-def test_a_title_in_a_figure_with_other_axes_belongs_to_its_own():
-    from matplotlib.figure import Figure
-
-    left, _ = Figure().subplots(1, 2)
-    entitle(left, "one beats two")
-
-    assert left.get_title("left") == "one beats two"

@@ -36,8 +36,8 @@ class AskedDesign:
     target: str = "mean"
     tests: int | None = None  # for the target "number": in so many of the tests
     test: Test = "t"
-    alternative: Alternative = "two-sided"
     looks: int | None = None
+    alternative: Alternative = "two-sided"
     available: int | None = None
     runs: int | None = None
     seconds: float | None = None
@@ -80,16 +80,12 @@ class AskedDesign:
                 " with one, or choose two-sided"
             )
         return Ask(
-            comparisons=self.comparisons,
-            effect=self.standardised,
-            power=self.power,
-            alpha=self.alpha,
-            target=self.wanted_target,
-            alternative=self.alternative,
-            test=self.test,
             algorithms=self.algorithms,
             reference=self.versus == "one",
-            looks=self.looks,
+            comparisons=self.comparisons,
+            effect=self.standardised,
+            **{name: getattr(self, name) for name in ("power", "alpha", "alternative", "test", "looks")},
+            target=self.wanted_target,
         )
 
     def cost(self, instances: int) -> Cost | None:

@@ -17,16 +17,8 @@ from ampler.core.wording import printable
 from ampler.report.subject import Subject
 
 FIGURE_KINDS = ("svg", "pdf")
-KINDS = {
-    "html": "text/html",
-    "tex": "text/plain",
-    "md": "text/markdown",
-    "csv": "text/csv",
-    "txt": "text/plain",
-    "svg": "image/svg+xml",
-    "pdf": "application/pdf",
-    "zip": "application/zip",
-}
+WRITTEN = {"html": "text/html", "tex": "text/plain", "md": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
+KINDS = WRITTEN | {"svg": "image/svg+xml", "pdf": "application/pdf", "zip": "application/zip"}
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of time in a zip file: the same figures give the same file
 
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ampler.app.web.pages import NotThere
 from ampler.core.errors import StoreUnusable
 from ampler.core.wording import shortened
 
 
-@dataclass(frozen=True, slots=True)
-class ShownStudy:
+class ShownStudy(NamedTuple):
     """A study file and the name by which pages call it."""
 
     name: str

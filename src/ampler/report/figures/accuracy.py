@@ -12,20 +12,10 @@ from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import choice
 from ampler.report.figures.colours import BLUE, GREY, INK, MUTED, ORANGE
 from ampler.report.figures.labels import WIDEST, instance_labels
-from ampler.report.figures.style import (
-    COLUMN,
-    NAMED,
-    PAGE,
-    beside,
-    canvas,
-    compact,
-    entitle,
-    explain,
-    fit_rows,
-    lay_rows,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.numbers import compact, unit_of, write_in_unit
+from ampler.report.figures.rows import NAMED, beside, fit_rows, lay_rows
+from ampler.report.figures.style import COLUMN, PAGE, canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,8 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import labels
-from ampler.report.figures.style import COLUMN, LETTERS, PAGE, canvas, entitle, explain
+from ampler.report.figures.style import COLUMN, LETTERS, PAGE, canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

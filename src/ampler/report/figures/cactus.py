@@ -16,7 +16,8 @@ from ampler.core.wording import digits
 from ampler.report.figures.labels import labels
 from ampler.report.figures.profile import recorded_runs
 from ampler.report.figures.steps import Staircase, draw_steps
-from ampler.report.figures.style import canvas, entitle, explain
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,9 @@ from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, INK, MUTED
 from ampler.report.figures.labels import WIDEST, instance_labels, labels
 from ampler.report.figures.profile import recorded_runs
-from ampler.report.figures.style import beside, canvas, entitle, explain, fit_rows, lay_rows
+from ampler.report.figures.rows import beside, fit_rows, lay_rows
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

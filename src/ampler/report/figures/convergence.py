@@ -14,8 +14,10 @@ from ampler.core.errors import InvalidInput
 from ampler.core.runs import on_instances
 from ampler.report.figures.colours import BLUE, GREY, INK
 from ampler.report.figures.labels import WIDEST, instance_labels, pair_labels
+from ampler.report.figures.numbers import compact, unit_of, write_in_unit
 from ampler.report.figures.profile import recorded_runs
-from ampler.report.figures.style import canvas, compact, entitle, explain, unit_of, write_in_unit
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 from ampler.stats.contrasts import contrasts_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ import numpy as np
 from ampler.core.choices import Alternative, Target, Test
 from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
 from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE, PAPER
-from ampler.report.figures.style import canvas, entitle, explain
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 from ampler.stats.holm import Correction
 
 if TYPE_CHECKING:

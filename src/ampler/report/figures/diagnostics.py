@@ -12,8 +12,10 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, GREY, ORANGE
 from ampler.report.figures.labels import labels
+from ampler.report.figures.numbers import difference_name, unit_of, write_in_unit
 from ampler.report.figures.pairs import column_of, differences_of
-from ampler.report.figures.style import canvas, difference_name, entitle, explain, unit_of, write_in_unit
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 from ampler.stats.location import location
 
 if TYPE_CHECKING:

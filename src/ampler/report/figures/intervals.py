@@ -16,18 +16,10 @@ from ampler.core.checks import choice
 from ampler.report.axis import Axis, axis_of
 from ampler.report.figures.colours import CONTRAST, EQUIVALENT, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import WIDEST, in_short, pair_labels
-from ampler.report.figures.style import (
-    beside,
-    canvas,
-    difference_name,
-    entitle,
-    explain,
-    fit_rows,
-    lay_rows,
-    size_text,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.numbers import difference_name, size_text, unit_of, write_in_unit
+from ampler.report.figures.rows import beside, fit_rows, lay_rows
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 from ampler.report.forest import TURNED
 from ampler.stats.paired import ESTIMANDS, paired_test
 

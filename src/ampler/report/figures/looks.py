@@ -12,7 +12,8 @@ from ampler.analysis import Analysis
 from ampler.analysis.looked import LookLimits
 from ampler.report.figures.colours import ACCENT, CONTRAST, EQUIVALENT, MUTED, UNDECIDED
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import canvas, row_height
+from ampler.report.figures.rows import row_height
+from ampler.report.figures.style import canvas
 from ampler.report.looks import looks_of_analysis
 from ampler.stats.sequential import Verdict
 
@@ -42,7 +43,10 @@ class LookPaths:
 
 @dataclass(frozen=True, slots=True)
 class LookStops:
-    """How many instances each comparison took until it stopped, those found different first."""
+    """How many instances each comparison took until it stopped.
+
+    Those found different come first.
+    """
 
     labels: tuple[str, ...]
     instances: tuple[int, ...]

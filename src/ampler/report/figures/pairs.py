@@ -14,19 +14,10 @@ from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, MUTED, ORANGE, PAPER
 from ampler.report.figures.labels import WIDEST, instance_labels, labels, pair_labels
-from ampler.report.figures.style import (
-    COLUMN,
-    NAMED,
-    PAGE,
-    canvas,
-    difference_name,
-    entitle,
-    explain,
-    fit_rows,
-    lay_rows,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.numbers import difference_name, unit_of, write_in_unit
+from ampler.report.figures.rows import NAMED, fit_rows, lay_rows
+from ampler.report.figures.style import COLUMN, PAGE, canvas
+from ampler.report.figures.titles import entitle, explain
 from ampler.stats.paired import ESTIMANDS, FEWEST, present
 
 if TYPE_CHECKING:

@@ -14,16 +14,10 @@ from ampler.core.errors import InvalidData
 from ampler.design.pilot import PilotReport
 from ampler.report.figures.colours import BLUE, GREY, MUTED, ORANGE, PAPER, SKY
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import (
-    canvas,
-    difference_name,
-    entitle,
-    explain,
-    fit_rows,
-    lay_rows,
-    legend_above,
-    write_in_unit,
-)
+from ampler.report.figures.numbers import difference_name, write_in_unit
+from ampler.report.figures.rows import fit_rows, lay_rows, legend_above
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

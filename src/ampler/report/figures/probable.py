@@ -16,18 +16,10 @@ from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import EQUIVALENT, INK, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import WIDEST, pair_labels
-from ampler.report.figures.style import (
-    PAGE,
-    beside,
-    canvas,
-    difference_name,
-    entitle,
-    explain,
-    fit_rows,
-    lay_rows,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.numbers import difference_name, unit_of, write_in_unit
+from ampler.report.figures.rows import beside, fit_rows, lay_rows
+from ampler.report.figures.style import PAGE, canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,10 @@ from ampler.core.checks import choice
 from ampler.core.errors import InvalidInput
 from ampler.core.runs import Runs
 from ampler.report.figures.labels import labels
+from ampler.report.figures.numbers import compact, size_text
 from ampler.report.figures.steps import Staircase, draw_steps
-from ampler.report.figures.style import canvas, compact, entitle, explain, size_text
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,8 @@ from ampler.core.checks import choice
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import ACCENT, INK, MUTED, ORANGE
 from ampler.report.figures.labels import labels
-from ampler.report.figures.style import PAGE, bare_canvas, text_width
+from ampler.report.figures.style import PAGE, bare_canvas
+from ampler.report.figures.titles import text_width
 from ampler.stats.omnibus import reference_difference
 from ampler.stats.paired import paired_test
 

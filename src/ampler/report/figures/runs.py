@@ -12,7 +12,9 @@ from ampler.core.arrays import Counts
 from ampler.core.checks import choice
 from ampler.report.figures.colours import BLUE, MUTED, ORANGE
 from ampler.report.figures.labels import WIDEST, labels
-from ampler.report.figures.style import beside, canvas, entitle, explain, fit_rows, lay_rows
+from ampler.report.figures.rows import beside, fit_rows, lay_rows
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

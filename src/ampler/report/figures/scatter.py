@@ -13,7 +13,8 @@ from ampler.core.choices import Better
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import ACCENT, CONTRAST, MUTED, UNDECIDED
 from ampler.report.figures.labels import instance_labels, labels
-from ampler.report.figures.style import COLUMN, canvas, entitle, explain
+from ampler.report.figures.style import COLUMN, canvas
+from ampler.report.figures.titles import entitle, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

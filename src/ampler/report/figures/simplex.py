@@ -16,7 +16,8 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, GREY
 from ampler.report.figures.labels import labels, literal
-from ampler.report.figures.style import canvas, entitle
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle
 from ampler.stats.bayes import signed_rank
 
 if TYPE_CHECKING:

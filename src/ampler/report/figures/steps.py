@@ -10,7 +10,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.report.figures.colours import SERIES, STYLES
-from ampler.report.figures.style import beside
+from ampler.report.figures.rows import beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,19 +12,10 @@ from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import LOOKS, MUTED
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.style import (
-    COLUMN,
-    WORDS,
-    canvas,
-    difference_name,
-    entitle,
-    explain,
-    fit_rows,
-    lay_rows,
-    legend_above,
-    unit_of,
-    write_in_unit,
-)
+from ampler.report.figures.numbers import difference_name, unit_of, write_in_unit
+from ampler.report.figures.rows import fit_rows, lay_rows, legend_above
+from ampler.report.figures.style import COLUMN, canvas
+from ampler.report.figures.titles import WORDS, entitle, explain
 from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from ampler.analysis.answer import finding_sentence
 from ampler.report.axis import Axis
 from ampler.report.figures.colours import EQUIVALENT, INK, LINE, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import in_short, literal, pair_labels
-from ampler.report.figures.style import PAGE, WORDS, bare_canvas, in_lines, text_width
+from ampler.report.figures.style import PAGE, bare_canvas
+from ampler.report.figures.titles import WORDS, in_lines, text_width
 from ampler.report.forest import SHOWN, Forest, ForestRow, forest_of
 
 if TYPE_CHECKING:

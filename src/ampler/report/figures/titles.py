@@ -1,0 +1,71 @@
+"""Words of figures: the finding above, how to read it below, in lines that fit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from ampler.report.figures.style import LETTERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+WORDS = 0.165  # inches that a line of words takes
+
+
+def text_width(text: str, *, bold: bool = False) -> float:
+    """Return the inches that a text takes at our size of letters."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=LETTERS, weight="bold" if bold else "normal")
+    shown = text.replace(r"\$", "$")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # a box stands for what our letters lack
+        return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0]) / 72
+
+
+def entitle(ax: Axes, finding: str) -> None:
+    """Write above a figure what it shows, in lines that fit; above the axes alone, if the figure has others."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    alone = figure.axes == [ax] and figure.get_layout_engine() is not None
+    words = "\n".join(in_lines(finding, _room(ax), bold=True))
+    if alone:
+        figure.suptitle(words, x=0.01, ha="left")
+    else:
+        ax.set_title(words, loc="left", fontweight="bold")
+
+
+def explain(ax: Axes, *lines: str) -> None:
+    """Write below the axes what they show and how to read them, in lines that fit the figure."""
+    parts = [part for line in lines if line for part in in_lines(line, _room(ax))]
+    ax.set_xlabel("\n".join(parts), loc="right")
+
+
+def _room(ax: Axes) -> float:
+    """The inches that a line of words has."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    columns = ax.get_subplotspec()
+    return float(figure.get_size_inches()[0]) / (1 if columns is None else columns.get_gridspec().ncols) - 0.2
+
+
+def in_lines(text: str, inches: float, *, bold: bool = False) -> list[str]:
+    """Return the words of a text in lines that fit."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, bold=bold) <= inches:
+            lines[-1] = longer
+        else:
+            lines.append(_cut_to(word, inches, bold=bold))
+    return lines
+
+
+def _cut_to(word: str, inches: float, *, bold: bool) -> str:
+    """A word that fits a line by itself."""
+    while len(word) > 1 and text_width(word, bold=bold) > inches:
+        word = f"{word[: int(0.9 * len(word)) - 1]}…"
+    return word

@@ -1,0 +1,47 @@
+"""Words of figures fit the room they have."""
+
+from ampler.report.figures.style import canvas
+from ampler.report.figures.titles import entitle, explain, in_lines, text_width
+
+
+def test_a_title_stands_above_all_and_fits_the_width():
+    with canvas(None) as ax:
+        entitle(ax, "full beats no-TSK and no-SWP on most of the instances that were used, three are not told apart")
+    ax.figure.draw_without_rendering()
+    box = ax.figure._suptitle.get_window_extent()
+
+    assert 0 <= box.x0 < box.x1 <= ax.figure.bbox.x1
+    assert box.y0 >= ax.get_window_extent().y1
+
+
+def test_a_title_in_a_figure_with_other_axes_belongs_to_its_own():
+    from matplotlib.figure import Figure
+
+    left, _ = Figure().subplots(1, 2)
+    entitle(left, "one beats two")
+
+    assert left.get_title("left") == "one beats two"
+
+
+def test_lines_hold_all_words_and_none_is_too_long():
+    text = "Thick: Holm level; thin: joint 95 %; the axis is split where one difference would dwarf all others"
+    lines = in_lines(text, 2.0)
+
+    assert " ".join(lines) == text
+    assert len(lines) > 1
+    assert all(text_width(line) <= 2.0 for line in lines)
+
+
+def test_a_word_that_fits_no_line_is_cut():
+    line = in_lines("x" * 500, 1.0)
+
+    assert len(line) == 1
+    assert line[0].endswith("…")
+    assert text_width(line[0]) <= 1.0
+
+
+def test_what_explains_a_figure_stands_below_it():
+    with canvas(None) as ax:
+        explain(ax, "Percent difference", "", "joint 95 % intervals")
+
+    assert ax.get_xlabel() == "Percent difference\njoint 95 % intervals"

@@ -1,5 +1,6 @@
 """What all tests share: hypothesis without a clock, and where the public data lie."""
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -26,6 +27,29 @@ def pytest_pyfunc_call(pyfuncitem):
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (answer.returncode, " passed" in answer.stdout) == (0, True), answer.stdout + answer.stderr
     return True
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--no-first-run"),
+)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The browser of this machine, driven by Playwright; without it nobody sees whether the pages work in one.
+
+    It ends with its module: while it is there, no other loop of events can run in this thread.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine: that pages work in a browser is not tested")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        yield started
+        started.close()
 
 
 PUBLIC_DATA = Path(__file__).parents[2] / "shared" / "public-data"

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import random
-import shutil
 
 import pytest
 
 import ampler
 from ampler.sampling.rules import Accuracy
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run"),
-)
 
 
 @pytest.fixture(scope="session")
@@ -76,14 +69,7 @@ def study_file(tmp_path_factory):
     return make
 
 
-@pytest.fixture(scope="session")
-def browser():
-    """A Chromium that is installed, driven by Playwright."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip("no Chromium is installed")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
-        yield chromium
-        chromium.close()
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """The browser in which pages are looked at."""
+    return chromium

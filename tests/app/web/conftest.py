@@ -144,23 +144,6 @@ def study(finished_study: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(finished_study, tmp_path / "small.db"))
 
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The browser of this machine; without it nobody sees whether the pages work in one."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
-    if found is None:
-        pytest.skip("no Chromium on this machine: that pages work in a browser is not tested")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
-        yield started
-        started.close()
-
-
 @pytest.fixture(scope="session")
 def serve() -> Callable[..., Any]:
     """`with serve(study) as address`: `ampler serve` in a process of its own."""

@@ -7,6 +7,7 @@ import pytest
 
 from ampler.analysis import Caution, analyse_runs, cautions
 from ampler.analysis.cautions import GRAVITY, ranked
+from ampler.analysis.text import holm_columns
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
@@ -330,7 +331,8 @@ def test_instances_that_neither_algorithm_of_a_pair_solved_are_counted_and_named
     assert counted.unsolved == {("a", "b"): ("i1", "i2")}
     (verdict,) = [each.verdict for each in counted.comparisons if (each.first, each.second) == ("a", "b")]
     assert verdict.endswith("; on 2 of 3 instances (i1, i2) neither gave a value")
-    assert "neither solved" in str(counted)
+    assert "neither solved" in [column.head for column in holm_columns(counted).columns]
+    assert "solved" in str(counted)  # its head may be folded
     assert "neither solved" in holm_table(counted)
     assert "neither solved" in comparisons_table(counted).header
     (row,) = unsolved_table(counted).rows

@@ -71,7 +71,7 @@ def test_changed_code_stops_before_anything_runs_and_says_what_and_how_many(vers
     sessions, version.shift = len(store.sessions()), 1
     version.calls.clear()
 
-    asked = r"'mine' has changed since its 12 recorded runs were made \(solver.py\).*--same.*--again"
+    asked = r"'mine' has changed since its 12 recorded runs were made \(solver.py\).*same=True.*again=True"
     with pytest.raises(PlanMismatch, match=asked):
         version.run(store)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import norm
@@ -20,6 +20,10 @@ def mixture(parts):
     return NormalMixture(weights / weights.sum(), means, deviations)
 
 
+CIRCLING = np.array([(1.0, 7.0, 1.0), (0.875, 0.0, 4.0), (0.25, 3.0, 3.0), (0.3125, 0.0, 0.5)]).T  # for Newton's steps
+
+
+@example(CIRCLING, 0.25)
 @given(parts, st.floats(0.001, 0.999))
 def test_the_distribution_function_of_a_quantile_is_its_probability(parts, probability):
     found = mixture(parts)

@@ -178,7 +178,7 @@ def test_a_folder_that_cannot_be_written_is_named_and_its_study_can_be_read(
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines() == [
         f"{tmp_path / name} cannot be written: folder {tmp_path} gives 'Read-only file system';"
-        " choose another with --store"
+        " choose another with path"
         for name in ("study.db", "new.db")
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["study.db"]

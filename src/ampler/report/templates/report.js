@@ -62,7 +62,7 @@ addEventListener("pointerover", (event) => {
   const mark = event.target instanceof Element ? event.target.closest("svg [data-tip], svg g:has(> title), svg circle:has(> title)") : null;
   if (!mark) { tip.hidden = true; return; }
   const title = mark.querySelector(":scope > title");
-  if (title) { mark.dataset.tip = title.textContent; mark.setAttribute("aria-label", title.textContent); title.remove(); }
+  if (title) { mark.dataset.tip = title.textContent; mark.setAttribute("role", "img"); mark.setAttribute("aria-label", title.textContent); title.remove(); }
   tip.textContent = mark.dataset.tip;
   tip.hidden = false;
   const place = tip.getBoundingClientRect(), x = event.clientX + 12, y = event.clientY + 16;

@@ -76,17 +76,18 @@ class NormalMixture:
         single = self.means + self.deviations * float(ndtri(probability))
         used = self.weights > 0
         low, high = float(single[used].min()), float(single[used].max())
-        x = float(self.weights @ single)
+        x, step = float(self.weights @ single), high - low
         for _ in range(NEWTON_STEPS):
             z = (x - self.means) / self.deviations
             excess = float(self.weights @ ndtr(z)) - probability
             low, high = (low, x) if excess > 0 else (x, high)
             slope = float(self.weights @ (np.exp(-z * z / 2) / self.deviations)) / SQRT_TWO_PI
             following = x - excess / slope if slope > 0 else inf
-            following = following if low <= following <= high else (low + high) / 2
+            if not (low <= following <= high and abs(following - x) <= step / 2):  # steps that do not shrink may circle
+                following = (low + high) / 2
             if abs(following - x) <= CLOSE * max(abs(x), high - low):
                 return following
-            x = following
+            x, step = following, abs(following - x)
         return x
 
 

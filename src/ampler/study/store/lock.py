@@ -107,6 +107,9 @@ def _has_posix_locks() -> bool:
     return True
 
 
+_has_posix_locks()  # loads them now: a process that gives up its rights later may not be able to
+
+
 def _locked(path: Path, study: Path) -> int:
     """Open and lock the file; start again if its holder removed it in between."""
     while True:

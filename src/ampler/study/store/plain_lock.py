@@ -25,7 +25,8 @@ class PlainLock:
                     f"{study.name} is being run by another process; wait for it to end, or interrupt it"
                 ) from None
             raise StoreUnusable(
-                f"{study} cannot be locked ({problem}); keep the study on a file system that has locks"
+                f"{study} cannot be locked ({problem}); keep the study in a folder that you can write to, on a file"
+                " system that has locks"
             ) from None
 
     def close(self) -> None:

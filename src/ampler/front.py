@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.advice import Advice, advise_runs
+from ampler.core.checks import integer
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
@@ -518,7 +519,7 @@ class Study:
                 "use must be left out with detect, which decides how many instances are used; say available=N if there"
                 f" are no more than N, got {self.use!r}"
             )
-        return "all" if self.available is None else self.available
+        return "all" if self.available is None else integer("available", self.available, 2, error=InvalidPlan)
 
     def _rule(self) -> Rule:
         said = [name for name in ("detect", "se", "rule") if getattr(self, name) is not None]

@@ -1,4 +1,4 @@
-"""Studies that find their own size, whose driver is really killed: the same runs, decisions and claims."""
+"""Studies that find their own size or are looked at, whose driver is really killed: the same runs and claims."""
 
 import signal
 import sqlite3
@@ -108,22 +108,21 @@ STUDY = """
 difference = "simple"
 better = "lower"
 reference = "a"
-detect = 1.5
 seed = 3
-[rule]
-pilot = 6
-start = 3
+SIZE
 [instances]
 names = [NAMES]
 """
+DETECT = "detect = 1.5\n[rule]\npilot = 6\nstart = 3"
+LOOKS = 'effect = 0.5\nlooks = [0.3, 0.6, 1.0]\n[rule]\nallocation = "fixed"\nruns = 3'
 
 
-def made(folder):
+def made(folder, size=DETECT):
     folder.mkdir()
     names = ", ".join(f'"i{n}"' for n in range(40))
     algorithms = "".join(f'[[algorithm]]\nname = "{name}"\npython = "solvers:{name}"\n' for name in "abc")
     (folder / "solvers.py").write_text(SOLVERS)
-    (folder / "study.toml").write_text(STUDY.replace("NAMES", names) + algorithms)
+    (folder / "study.toml").write_text(STUDY.replace("NAMES", names).replace("SIZE", size) + algorithms)
     return folder
 
 
@@ -151,11 +150,12 @@ def killed_as_soon_as(folder, runs, workers):
     return process.wait(60)
 
 
+@pytest.mark.parametrize("size", [DETECT, LOOKS], ids=["detect", "looks"])
 @pytest.mark.parametrize(
     "moments", [(10, 60), pytest.param((1, 20, 54, 55, 70, 90, 110), marks=pytest.mark.slow)], ids=["two", "seven"]
 )
-def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(moments, tmp_path):
-    whole, disturbed = made(tmp_path / "whole"), made(tmp_path / "disturbed")
+def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(moments, size, tmp_path):
+    whole, disturbed = made(tmp_path / "whole", size), made(tmp_path / "disturbed", size)
     assert started(whole, 2).wait(120) == 0
 
     ends = [killed_as_soon_as(disturbed, runs, 1 + place % 3) for place, runs in enumerate(moments)]
@@ -164,4 +164,5 @@ def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(mome
 
     with read_store(whole / "study.db") as one, read_store(disturbed / "study.db") as other:
         assert kept(one) == kept(other)
+        assert len(one.decisions()) > 2  # the beginning, what was decided on the way, the end
     assert claims(whole / "study.db") == claims(disturbed / "study.db")

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ampler import Study, analyse, write_report
-from ampler.core.errors import StoreUnusable
+from ampler.core.errors import AmplerError, StoreUnusable
 from ampler.core.values import Continue, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
@@ -243,3 +243,28 @@ def test_whatever_the_pilot_showed_is_read_analysed_and_reported(shifts, instanc
     assert said in read.comparisons[0].verdict
     json.dumps(read.as_dict(), allow_nan=False)
     assert said in write_report(read, tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"pilot": "6"}, "pilot must be a whole number from 3"),
+        ({"pilot": 2.5}, "pilot must be a whole number from 3"),
+        ({"start": "5"}, "start must be a whole number of 2 or more"),
+        ({"start": 0}, "start must be a whole number of 2 or more"),
+        ({"available": 1}, "available must be a whole number of 2 or more"),
+        ({"available": "10"}, "available must be a whole number of 2 or more"),
+        ({"detect": "2%"}, "detect must be a positive number"),
+        ({"power": "0.8"}, "power must lie strictly between 0 and 1"),
+        ({"instance_cost": -1}, "instance_cost must not be negative"),
+    ],
+)
+def test_hostile_sizes_are_refused_by_their_name(said, words):
+    asked = {"difference": "percent", "detect": 0.02} | said
+    with pytest.raises(AmplerError, match=words):
+        Study(algorithms={"a": min, "b": max}, instances=[f"i{n}" for n in range(40)], **asked).plan  # noqa: B018
+
+
+def test_whole_numbers_may_be_said_as_decimals():
+    assert Detect(detect=0.02, pilot=6.0).pilot == 6
+    assert isinstance(Detect(detect=0.02, pilot=6.0).pilot, int)

@@ -31,6 +31,14 @@ ROOM = 10  # instances beyond the pilot: with fewer there is nothing to choose
 FEWEST_FREEDOM = 10  # from here on these nodes give powers to 2e-9
 
 
+def checked_pilot(instances: int, runs: int) -> tuple[int, int]:
+    """Return how many instances a pilot has and how many runs of each algorithm on them, made sure of."""
+    return (
+        integer("pilot", instances, 3, MOST_INSTANCES, "20 instances are usual"),
+        integer("start", runs, 2, None, "5 runs are usual, and the noise shows from 2 on"),
+    )
+
+
 def usual_growth(pilot: int) -> int:
     """Return how many new instances follow a pilot at least: five, and up to ten until 25 are there in all.
 
@@ -86,8 +94,7 @@ class DetectGoal:
             share(name, getattr(self, name))
         if self.power <= self.alpha:
             raise InvalidDesign(f"power must be larger than alpha, got {self.power!r} and {self.alpha!r}")
-        integer("pilot", self.pilot, 3, MOST_INSTANCES, "20 instances are usual")
-        integer("start", self.start, 2, None, "5 runs are usual, and the noise shows from 2 on")
+        checked_pilot(self.pilot, self.start)
         integer("least", self.least, 1, MOST_INSTANCES, "10 new instances are usual")
         for name in ("slack", "floor", "stretch", "instance_cost"):
             if finite(name, getattr(self, name)) < 0:

@@ -18,6 +18,7 @@ from ampler.core.values import Continue, EndStudy, Plan, StudyDecision
 from ampler.design.detect import (
     DetectGoal,
     MainPlan,
+    checked_pilot,
     detectable_difference,
     instances_interval,
     least_power,
@@ -54,6 +55,10 @@ class Detect:
     plausible: float = 0.9
     caution: float | None = None  # if not said, what usual_caution says
     stretch: float = 0.0  # where too few instances are there, runs are all that can be bought: as exact as is useful
+
+    def __post_init__(self) -> None:
+        for name, value in zip(("pilot", "start"), checked_pilot(self.pilot, self.start), strict=True):
+            object.__setattr__(self, name, value)  # whole numbers may be said as 20.0
 
     def check(self, plan: Plan, /) -> None:
         """Raise InvalidPlan if a plan asks for what this rule cannot do."""

@@ -86,6 +86,7 @@ VALUES = (
     "stats.sequential.decisions.EquivalenceStop",
     "stats.sequential.decisions.Standing",
     "stats.sequential.schedule.Schedule",
+    "stats.sequential.spending.Spending",
     "study.changes.ChangedSetting",
     "study.changes.PlanChange",
     "study.forecast.Forecast",

@@ -36,7 +36,8 @@ class CommonRuns:
         """Return whole numbers of runs, from `lower` on, that cost least and bring every comparison down to `se`."""
         prices = np.ones(len(lower)) if costs is None else costs
         if self.reference is None:
-            return np.ceil(self._all(se, lower, prices) - NEARLY_WHOLE)
+            counts = np.ceil(self._all(se, lower, prices) - NEARLY_WHOLE)
+            return self._trimmed(counts, se, lower, prices) if self._is_tied() else counts
         return self._with_reference(self.reference, se, lower, prices)
 
     def _with_reference(self, reference: int, se: float, lower: Floats, costs: Floats) -> Floats:
@@ -61,6 +62,20 @@ class CommonRuns:
                 break
             target /= excess
         return np.asarray(counts * max(1.0, excess**2))
+
+    def _is_tied(self) -> bool:
+        """Whether algorithms count in comparisons that are not theirs, by a grand mean: the shape is not exact then."""
+        return bool((self.noise > 0).sum(axis=1).max(initial=0) > 2)
+
+    def _trimmed(self, counts: Floats, se: float, lower: Floats, costs: Floats) -> Floats:
+        """Take back the runs that the others leave nothing to do, the dearest algorithm's first."""
+        for one in np.argsort(-costs, kind="stable"):
+            left = se * se - (self.squared_errors(counts) - self.noise[:, one] / counts[one])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                needed = np.where(left > 0, self.noise[:, one] / left, np.inf).max()
+            if needed < counts[one]:
+                counts[one] = max(lower[one], np.ceil(needed - NEARLY_WHOLE))
+        return counts
 
     def _own_noise(self) -> Floats:
         """The mean noise of a run of each algorithm in its own comparisons; 0 for those that have none."""

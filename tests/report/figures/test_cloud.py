@@ -64,7 +64,11 @@ def test_few_or_equal_values_can_be_drawn(runs):
     frame = pd.DataFrame(rows, columns=["instance", "algorithm", "value"])
     frame.loc[0, "value"] = 6.0
 
-    draw_cloud(cloud_data(ampler.analyse(frame, difference="simple", better="lower"), "y")).figure.canvas.draw()
+    data = cloud_data(ampler.analyse(frame, difference="simple", better="lower"), "y")
+    ax = draw_cloud(data)
+    ax.figure.canvas.draw()
+
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(data.algorithms)
 
 
 def test_of_many_algorithms_those_with_the_best_medians_are_kept(study_of):

@@ -16,7 +16,9 @@ def test_a_file_that_could_be_copied_has_all_runs_and_one_that_could_not_those_i
 
 
 def test_a_file_in_another_folder_is_named_with_its_folder():
-    assert "saved in /tmp/study-saved.db;" in Saved(Path("/tmp/study-saved.db"), whole=True).words(LOST, 12)
+    elsewhere = Path("/elsewhere/study-saved.db")
+
+    assert "saved in /elsewhere/study-saved.db;" in Saved(elsewhere, whole=True).words(LOST, 12)
 
 
 def test_what_became_of_the_file_is_said_from_then_on(tmp_path):

@@ -150,6 +150,8 @@ def test_a_file_that_got_another_number_while_it_is_open_is_not_lost(study, runs
         store.add(runs(3, first=3))
         store.make_sure()
 
+        assert len(list(store.observations())) == 6
+
 
 def shifted(look):
     def at(*words, **more):

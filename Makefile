@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 WORKERS ?= 2
+# Tests start many Pythons: what one has compiled, the next one finds. Each worker has one thread for its matrices.
+PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 DEMO := scheduling-demo
 CHROMIUM := (for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; exit 1)
 
@@ -52,11 +54,11 @@ demo: setup  ## a small scheduling study from design to report, in less than two
 test: setup  ## all tests, in random order (the slow simulations in their small version)
 	@echo "==> Running the tests and the doctests of src and README"
 	@$(CHROMIUM) || echo "==> No Chromium on this machine: that pages and reports work in a real browser is not tested"
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+	@$(PYTEST) -m "not slow"
 
 test-slow: setup  ## all tests with the slow simulations
 	@echo "==> Running all tests, slow simulations included"
-	@$(BIN)/python -m pytest -n $(WORKERS) --timeout 1800
+	@$(PYTEST) --timeout 1800
 
 LOWEST := .venv-lowest
 LOWEST_TESTS := tests/analysis/test_units.py tests/report/test_tables.py tests/data/tables/test_columns.py tests/design/test_words.py tests/app/shell/test_output.py

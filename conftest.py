@@ -1,9 +1,33 @@
-"""Doctests, those of README.md included, work in a folder of their own: an example may write files."""
+"""What holds for every test, the doctests of src and README.md included: doctests have a folder, collecting is quick."""
+
+import gc
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+
+gc.disable()  # all that is made while tests are collected stays: looking through it again and again frees nothing
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage again; what was collected is none, and no longer looked through."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests where users read: tests have none, and there are many of them."""
+    found = yield
+    if "tests" not in file_path.relative_to(parent.config.rootpath).parts:
+        return found
+    return [each for each in found if type(each).__name__ != "DoctestModule"]
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(request: pytest.FixtureRequest) -> None:
+    """Doctests work in a folder of their own: an example may write files."""
     if isinstance(request.node, pytest.DoctestItem):
         request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))

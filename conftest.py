@@ -1,4 +1,4 @@
-"""What holds for every test, the doctests of src and README.md included: doctests have a folder, collecting is quick."""
+"""What holds for every test, the doctests of src and README.md included: a folder, and collecting that is quick."""
 
 import gc
 from collections.abc import Generator

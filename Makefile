@@ -82,7 +82,7 @@ format: setup  ## format the code and mend what lint can mend
 	@$(BIN)/ruff check --fix .
 
 bench: setup  ## measure the speed and memory targets, and write docs/benchmarks/speed.md
-	@missed=0; for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
+	@$(BIN)/python benchmarks/every.py
 
 bench-sampling: setup  ## compare the sampling rules (an hour) and write docs/benchmarks/sampling.md
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench_sampling.py --write

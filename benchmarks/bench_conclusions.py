@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from time import process_time
 
 import numpy as np
@@ -29,7 +30,7 @@ from ampler.stats.sequential.decisions import Declared, decide
 from ampler.stats.sequential.evidence import t_evidence
 from ampler.stats.sequential.spending import named_spending
 from ampler.study.detect import decide_after_pilot
-from measuring import Row, print_table
+from speed_page import Line, keep
 
 LOOKS = (24, 35, 47, 58)
 TRIES = 3
@@ -52,13 +53,13 @@ def main() -> int:
         "analysis.bayes of 22 algorithms on 57 instances, all of it": (all_probable(), 1500.0),
         "ranking of 22 algorithms": (lambda: ranking(table), 330.0),
     }
-    return print_table(rows_of(tasks)) | beside_baycomp(table[:, 0])
+    return keep("bench_conclusions", chain(lines_of(tasks), beside_baycomp(table[:, 0])))
 
 
-def rows_of(tasks: dict[str, tuple[Callable[[], object], float]]) -> Iterator[Row]:
+def lines_of(tasks: dict[str, tuple[Callable[[], object], float]]) -> Iterator[Line]:
     for what, (task, limit) in tasks.items():
         spent = 1000 * quickest(task)
-        yield what, f"{limit:.0f} ms", f"{spent:.1f} ms", spent <= limit
+        yield Line(what, f"≤ {limit:.0f} ms", f"{spent:.1f} ms", spent <= limit, "processor time")
 
 
 def quickest(task: Callable[[], object]) -> float:
@@ -118,17 +119,19 @@ def ranking(table: np.ndarray) -> None:
     rank_posterior(np.column_stack([np.zeros(len(table)), table]), better="lower")
 
 
-def beside_baycomp(z: np.ndarray) -> bool:
-    """Whether the signed-rank test missed its target beside baycomp's on the same differences."""
+def beside_baycomp(z: np.ndarray) -> Iterator[Line]:
+    """The signed-rank test beside baycomp's on the same differences, where that is installed."""
     try:
         import baycomp
     except ImportError:
         print("baycomp is not installed: no comparison with its signed-rank test")
-        return False
+        return
     ours = quickest(lambda: signed_rank(z, margin=0.02, draws=50_000))
     theirs = quickest(lambda: baycomp.SignedRankTest.probs(np.zeros(len(z)), z, rope=0.02, nsamples=50_000))
-    print(f"signed-rank test, 50 000 draws: baycomp takes {theirs / ours:.0f} times as long (wanted: {FASTER})")
-    return theirs < FASTER * ours
+    ratio = theirs / ours
+    yield Line(
+        "signed-rank test, 50 000 draws", f"≥ {FASTER} ×", f"{ratio:.0f} ×", ratio >= FASTER, "baycomp, in turns"
+    )
 
 
 if __name__ == "__main__":

@@ -10,38 +10,39 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from ampler.running.engines.dask import dask_cluster
 from ampler.sampling.rules import Accuracy, Fixed
 from measuring import Algorithm, runs_per_second
+from speed_page import Line, keep
 
 TARGET = 0.8
 TURNS = 3
 
 
 def main() -> int:
-    print(f"{'Dask local, 2 workers, over the local pool':<58}{'target':>12}{'measured':>12}")
-    accuracy = Accuracy(se=0.05, difference="simple", start=10, budget=60)
     with dask_cluster("local", workers=2) as client:
         client.wait_for_workers(2, timeout=60)
         runs_per_second(napping, Fixed(runs=2), instances=10, executor=client)  # the workers import what they need
-        met = [
-            compared("sleeping runs of 20 ms, fixed numbers", napping, Fixed(runs=15), client),
-            compared("sleeping runs of 20 ms, decisions on accuracy", napping, accuracy, client),
-            compared("busy runs of 20 ms, fixed numbers", busy, Fixed(runs=10), client),
-        ]
-    return 0 if all(met) else 1
+        return keep("bench_dask", lines(client))
 
 
-def compared(what: str, algorithm: Algorithm, rule: Any, client: Any) -> bool:
+def lines(client: Any) -> Iterator[Line]:
+    accuracy = Accuracy(se=0.05, difference="simple", start=10, budget=60)
+    yield compared("sleeping runs of 20 ms, fixed numbers", napping, Fixed(runs=15), client)
+    yield compared("sleeping runs of 20 ms, decisions on accuracy", napping, accuracy, client)
+    yield compared("busy runs of 20 ms, fixed numbers", busy, Fixed(runs=10), client)
+
+
+def compared(what: str, algorithm: Algorithm, rule: Any, client: Any) -> Line:
     ratios = []
     for _ in range(TURNS):
         pool = runs_per_second(algorithm, rule, instances=10, workers=2)
         ratios.append(runs_per_second(algorithm, rule, instances=10, executor=client) / pool)
     ratio = statistics.median(ratios)
-    print(f"{what:<58}{TARGET:>12.2f}{ratio:>12.2f}{'' if ratio >= TARGET else '   MISSED'}", flush=True)
-    return ratio >= TARGET
+    return Line(what, f"≥ {TARGET:g} ×", f"{ratio:.2f} ×", ratio >= TARGET, "our own pool, two workers each, in turns")
 
 
 def napping(instance: str, seed: int) -> float:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ampler.core.values import Finished, Plan, Question
@@ -25,6 +25,7 @@ from ampler.study.plan import make_plan
 from ampler.study.record import record
 from ampler.study.store import environment, open_store
 from measuring import folder_on_disk
+from speed_page import Line, keep
 
 ALGORITHMS, RUNS = 22, 228
 SIZES = (20, 200)  # instances: 10⁵ and 10⁶ runs
@@ -63,22 +64,51 @@ class Cost:
 
 
 def main(sizes: list[int], *, write: bool) -> int:
-    """Print the table and return the exit code."""
-    costs = [cost for size in sizes for cost in costs_at(size)]
-    print_costs(costs)
+    """Measure, and return the exit code; what was measured at other sizes stays on the page and in the data."""
+    costs: list[Cost] = []
+    missed = keep("bench_large", lines(sizes, costs), among_others=True)
     if write:
-        with DATA.open("w", newline="") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(["what", "runs", "seconds", "megabytes"])
-            table.writerows([each.what, each.runs, f"{each.seconds:.2f}", f"{each.megabytes:.0f}"] for each in costs)
-    return 0 if all(map(is_met, costs)) else 1
+        write_data(costs)
+    return missed
+
+
+def lines(sizes: list[int], costs: list[Cost]) -> Iterator[Line]:
+    """The lines of the page, while the costs are collected; each tells the growth from the size before."""
+    for cost in (cost for size in sizes for cost in costs_at(size)):
+        before = [each for each in costs if each.what == cost.what][-1:]
+        costs.append(cost)
+        what, found = (
+            f"{cost.what}, {cost.runs:,} runs".replace(",", " "),
+            f"{cost.seconds:.1f} s, {cost.megabytes:.0f} MB",
+        )
+        yield Line(what, target(cost), found, is_met(cost), "".join(growth(each, cost) for each in before))
+
+
+def target(cost: Cost) -> str:
+    seconds, megabytes = TARGETS[cost.what]
+    wanted = [f"{seconds:g} s"] * (seconds is not None) + [f"{megabytes:g} MB"] * (megabytes is not None)
+    return f"≤ {', '.join(wanted)}" if wanted and cost.runs >= runs_of(LARGEST) else ""
+
+
+def write_data(costs: list[Cost]) -> None:
+    """Put the costs in the place of older ones of the same thing at the same size."""
+    with DATA.open(newline="") as file:
+        older = [
+            Cost(row["what"], int(row["runs"]), float(row["seconds"]), float(row["megabytes"]))
+            for row in csv.DictReader(file)
+        ]
+    new = {(cost.what, cost.runs): cost for cost in (*older, *costs)}
+    with DATA.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow([field.name for field in fields(Cost)])
+        for each in sorted(new.values(), key=lambda cost: cost.runs):
+            table.writerow([each.what, each.runs, f"{each.seconds:.1f}", f"{each.megabytes:.0f}"])
 
 
 def costs_at(instances: int) -> Iterator[Cost]:
     with folder_on_disk() as folder:
         study = Path(folder, "study.db")
         make_study(study, instances)
-        print(f"{runs_of(instances):,} runs: {study.stat().st_size / 1e6:.0f} MB", flush=True)
         for what in ("status", "export", "analyse", "report", "resume"):  # resuming changes the file: it comes last
             yield measured(what, study, instances)
 
@@ -91,26 +121,12 @@ def measured(what: str, study: Path, instances: int) -> Cost:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise RuntimeError(f"{what} failed with exit code {child.returncode}")
-    cost = Cost(what, runs_of(instances), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-    print(f"  {what:10}{cost.seconds:>9.1f} s{cost.megabytes:>9.0f} MB", flush=True)
-    return cost
-
-
-def print_costs(costs: list[Cost]) -> None:
-    """Each thing with its growth from the size before."""
-    print(f"\n{'what':10}{'runs':>12}{'CPU s':>9}{'MB':>8}{'× runs':>9}{'× time':>9}{'× memory':>10}")
-    for what in TARGETS:
-        before: Cost | None = None
-        for cost in (each for each in costs if each.what == what):
-            ratios = "" if before is None else growth(before, cost)
-            missed = "" if is_met(cost) else "   MISSED"
-            print(f"{what:10}{cost.runs:>12,}{cost.seconds:>9.1f}{cost.megabytes:>8.0f}{ratios}{missed}")
-            before = cost
+    return Cost(what, runs_of(instances), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def growth(before: Cost, now: Cost) -> str:
     time, memory = now.seconds / before.seconds, now.megabytes / before.megabytes
-    return f"{now.runs / before.runs:>9.1f}{time:>9.1f}{memory:>10.1f}"
+    return f"{time:.1f} × the time and {memory:.1f} × the memory of {now.runs / before.runs:.0f} × fewer runs"
 
 
 def is_met(cost: Cost) -> bool:

@@ -1,20 +1,21 @@
 """How long looks take: the boundaries of 21 comparisons, once, and a decision after a look.
 
-python benchmarks/bench_looks.py
+Run it with `make bench` or by itself; it exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ampler.stats.sequential import Declared, decide, named_spending, student_schedule, t_evidence
+from speed_page import Line, keep
 
 LOOKS = (24, 35, 47, 58)
 COMPARISONS = 21
-MOST = {"boundaries": 0.6, "again": 0.001, "decision": 0.005}  # seconds of processor time
 
 
 def seconds(call: Callable[[], object], times: int = 1) -> float:
@@ -30,18 +31,20 @@ def boundaries() -> list[tuple[float, ...]]:
     return [schedule.nominal_levels(0.05 / m) for m in range(1, COMPARISONS + 1)]
 
 
-def main() -> None:
-    """Print what was measured beside what it may be."""
+def lines() -> Iterator[Line]:
     differences = np.random.default_rng(1).normal(0.2, 1.0, (LOOKS[-1], COMPARISONS))
     declared = Declared(LOOKS)
     student_schedule(named_spending("OF"), (20, 40)).nominal_levels(0.05)  # scipy is loaded by now
-    found = {"boundaries": seconds(boundaries), "again": seconds(boundaries, 100)}
+    yield line("boundaries of four looks, 21 comparisons", seconds(boundaries), 0.6)
+    yield line("the same again", seconds(boundaries, 100), 0.001)
     evidence = t_evidence(differences, LOOKS, effect=0.5)
     decide(evidence, declared)
-    found["decision"] = seconds(lambda: decide(evidence, declared), 100)
-    for name, taken in found.items():
-        print(f"{name}: {1000 * taken:.2f} ms of processor time, {1000 * MOST[name]:g} at most")
+    yield line("a decision after a look", seconds(lambda: decide(evidence, declared), 100), 0.005)
+
+
+def line(what: str, taken: float, most: float) -> Line:
+    return Line(what, f"≤ {1000 * most:g} ms", f"{1000 * taken:.2f} ms", taken <= most, "processor time")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(keep("bench_looks", lines()))

@@ -10,9 +10,11 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 from ampler.core.values import Command, Instance, Limits, Reading
 from ampler.running.one_run import run_once
+from speed_page import Line, keep
 
 MEMORY = 100  # MB, the interpreter and its libraries among them
 LIMIT = 300.0  # seconds
@@ -34,20 +36,18 @@ OUTPUTS = {
 
 def main() -> int:
     """Measure, print, and return the exit code."""
-    if len(sys.argv) == 3:
-        return read(*sys.argv[1:])
-    print(f"{'output':<34}{'reading':<10}{'seconds':>10}{'memory':>10}   target: {MEMORY} MB, and the limit")
-    missed = False
-    for output in OUTPUTS:
+    return read(*sys.argv[1:]) if len(sys.argv) == 3 else keep("bench_output", lines())
+
+
+def lines() -> Iterator[Line]:
+    for output, (_, limit) in OUTPUTS.items():
         for reading in READINGS:
-            said = subprocess.run(
-                [sys.executable, __file__, output, reading], capture_output=True, text=True, check=True
-            )
-            seconds, memory = map(float, said.stdout.split())
-            met = memory < MEMORY and seconds < OUTPUTS[output][1] + 8
-            print(f"{output:<34}{reading:<10}{seconds:>10.1f}{memory:>7.0f} MB{'' if met else '   MISSED'}", flush=True)
-            missed |= not met
-    return int(missed)
+            command = [sys.executable, __file__, output, reading]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            seconds, memory = map(float, said.split())
+            met = memory < MEMORY and seconds < limit + 8
+            what, target = f"{output}, read by {reading}", f"< {MEMORY} MB"
+            yield Line(what, target, f"{memory:.0f} MB", met, f"{seconds:.1f} s by the clock")
 
 
 def read(output: str, reading: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -9,19 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ampler import Question, make_plan, open_store, run_plan
+from speed_page import Line, keep
 
 Algorithm = Callable[[str, int], float]
 Row = tuple[str, str, str, bool]  # what, target, measured, whether it is met
 
 
 def print_table(rows: Iterable[Row]) -> int:
-    """Print the rows as they come; return the exit code, 1 if a target is missed."""
-    print(f"{'what':60} {'target':>10} {'measured':>10}")
-    all_met = True
-    for what, target, measured, met in rows:
-        print(f"{what:60} {target:>10} {measured:>10}{'' if met else '  missed'}", flush=True)
-        all_met &= met
-    return 0 if all_met else 1
+    """Print the rows as they come, and put them on the page of speeds; return 1 if a target is missed."""
+    return keep(Path(sys.argv[0]).stem, (Line(*row, "") for row in rows))
 
 
 def runs_per_second(algorithm: Algorithm, rule: Any, *, instances: int, **engine: Any) -> float:

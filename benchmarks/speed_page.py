@@ -6,11 +6,15 @@ ampler, in units of a loop that is measured again here: so the machine, and its 
 
 from __future__ import annotations
 
+import ast
 import csv
+import datetime
 import os
 import platform
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple
@@ -18,17 +22,20 @@ from typing import NamedTuple
 import numpy as np
 
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
-COLUMNS = ("benchmark", "what", "target", "measured", "met", "against", "load")
+COLUMNS = ("benchmark", "what", "target", "measured", "met", "against", "load", "date")
 
 TITLE = """# Speed
 
 Written by `make bench`: each line was measured in one run, beside what it is compared with, on two cores
 ({machine}). `load` is the machine's load average at that moment: above 2 other work was going on. Processor times
-feel it a little; the shares of workers that are busy feel it much, since a driver that waits for a core keeps its
-workers waiting.
+feel it a little; times by the clock, and the shares of workers that are busy, feel it much: a driver that waits for a
+core keeps its workers waiting. Lines of a benchmark that was not run again stay, with their date.
 
-| what | target | measured | | against | load |
-|---|---:|---:|---|---|---:|
+Of {lines} lines with a target {missed}.
+"""
+HEAD = """
+| what | target | measured | | against | load | date |
+|---|---:|---:|---|---|---:|---|
 """
 
 
@@ -65,25 +72,25 @@ def numpy_unit() -> float:
     return quickest(work, 1000, blocks=100)
 
 
-def keep(benchmark: str, lines: Iterable[Line]) -> int:
-    """Print the lines as they come, put them on the page in the place of older ones; return 1 if a target is missed."""
-    kept = [row for row in _kept() if row["benchmark"] != benchmark]
-    missed = False
-    print(f"{'what':62}{'target':>12}{'measured':>12}  against")
+def keep(benchmark: str, lines: Iterable[Line], *, among_others: bool = False) -> int:
+    """Print the lines as they come, put them on the page in the place of older ones; return 1 if a target is missed.
+
+    Lines of this benchmark that did not come again leave the page, unless the new ones are `among_others`.
+    """
+    new: list[dict[str, str]] = []
+    print(f"{'what':62}{'target':>12}{'measured':>12}  {'against':60} load")
     for line in lines:
-        print(f"{line.what:62}{line.target:>12}{line.measured:>12}  {line.against}{'' if line.met else '   MISSED'}")
-        missed |= not line.met
-        kept.append(dict(zip(COLUMNS, _cells(benchmark, line), strict=True)))
-    _write(sorted(kept, key=lambda row: row["benchmark"]))
-    return int(missed)
+        new.append(dict(zip(COLUMNS, _cells(benchmark, line), strict=True)))
+        print(f"{line.what:62}{line.target:>12}{line.measured:>12}  {line.against:60} {new[-1]['load']}", end="")
+        print("" if line.met else "   MISSED", flush=True)
+    again = {row["what"] for row in new}
+    older = [row for row in kept() if row["benchmark"] != benchmark or (among_others and row["what"] not in again)]
+    _write(sorted([*older, *new], key=itemgetter("benchmark")))
+    return int(any(row["met"] == "no" for row in new))
 
 
-def _cells(benchmark: str, line: Line) -> tuple[str, ...]:
-    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return benchmark, line.what, line.target, line.measured, "yes" if line.met else "no", line.against, load
-
-
-def _kept() -> list[dict[str, str]]:
+def kept() -> list[dict[str, str]]:
+    """Return the lines of the page, those of earlier runs too."""
     file = FOLDER / "speed.csv"
     if not file.exists():
         return []
@@ -91,16 +98,40 @@ def _kept() -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+def _cells(benchmark: str, line: Line) -> tuple[str, ...]:
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    today = datetime.date.today().isoformat()
+    return benchmark, line.what, line.target, line.measured, "yes" if line.met else "no", line.against, load, today
+
+
 def _write(rows: list[dict[str, str]]) -> None:
     with (FOLDER / "speed.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    (FOLDER / "speed.md").write_text(page(rows), encoding="utf-8")
+
+
+def page(rows: list[dict[str, str]]) -> str:
+    """Return the page: a table for each benchmark, under the sentence with which its script begins."""
     machine = f"{platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}"
-    table = "".join(_row(row) for row in rows)
-    (FOLDER / "speed.md").write_text(TITLE.format(machine=machine) + table, encoding="utf-8")
+    wanted = [row for row in rows if row["target"]]
+    missed = sum(row["met"] == "no" for row in wanted)
+    said = "all are met" if not missed else "1 is missed" if missed == 1 else f"{missed} are missed"
+    text = TITLE.format(machine=machine, lines=len(wanted), missed=said)
+    for benchmark, its in groupby(rows, key=itemgetter("benchmark")):
+        name = benchmark.removeprefix("bench_").capitalize()
+        text += f"\n## {name}\n\n{_sentence(benchmark)}\n{HEAD}" + "".join(map(_row, its))
+    return text
+
+
+def _sentence(benchmark: str) -> str:
+    script = Path(__file__).with_name(f"{benchmark}.py")
+    said = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) if script.is_file() else None
+    return (said or "").split("\n\n")[0]
 
 
 def _row(row: dict[str, str]) -> str:
     missed = "" if row["met"] == "yes" else "missed"
-    return f"| {row['what']} | {row['target']} | {row['measured']} | {missed} | {row['against']} | {row['load']} |\n"
+    cells = (row["what"], row["target"], row["measured"], missed, row["against"], row["load"], row.get("date") or "")
+    return f"| {' | '.join(cells)} |\n"

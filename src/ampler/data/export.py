@@ -22,7 +22,8 @@ KEY = get_type_hints(RunKey)
 GIVEN = {name: kind for name, kind in get_type_hints(Observation).items() if name not in ("key", "measures")}
 FIRST = ("attempt", "round", "seed", "value", "seconds", "status", "message")
 COLUMNS = (*KEY, *FIRST, *(name for name in GIVEN if name not in FIRST))
-ROWS = 50_000  # rows that are written at a time
+ROWS = 50_000  # rows that are written at a time to a Parquet file,
+LINES = 5_000  # and to a CSV file
 
 
 def write_runs(
@@ -80,9 +81,21 @@ def _write_csv(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([harmless(name) for name in (*COLUMNS, *further)])
-        for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the answer
-            writer.writerow([_cell(cell) for cell in row])
+        while group := list(islice(rows, LINES)):
+            writer.writerows(zip(*map(_cells, zip(*group, strict=True)), strict=True))
+            number += len(group)
     return number
+
+
+def _cells(column: Sequence[Any]) -> Iterable[Any]:
+    """The cells of some rows of a column: names come again and again, and most numbers are written as they are."""
+    kinds = set(map(type, column))
+    if kinds == {str}:
+        safe = {text: harmless(text) for text in set(column)}
+        return [safe[text] for text in column]
+    if kinds <= {int, float} and all(map(math.isfinite, column)):
+        return column
+    return map(_cell, column)
 
 
 def _cell(cell: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from heapq import nlargest
 
 from ampler.core.contracts import error_seen_by
 from ampler.core.errors import AmplerError
@@ -78,6 +79,9 @@ class StudyFollower:
         self._epoch: tuple[object, ...] = ()
         self._cells: dict[Cell, _Counted] = {}
         self._tally: dict[Cell, Tally] = {}
+        self._marks: dict[Cell, int] = {}  # of the cells that may grow
+        self._newest: list[Cell] = []
+        self._closed: frozenset[str] = frozenset()
         self._done: Mapping[str, Finished] = {}
         self._watched: dict[str, _Watched] = {}
         self._reasons: tuple[int, tuple[FailureReason, ...]] = (0, ())
@@ -114,32 +118,41 @@ class StudyFollower:
     # counting -----------------------------------------------------------------------------------------------------
 
     def _count(self, counts: RunCounts, done: Mapping[str, Finished]) -> None:
-        closed = {name for name, each in done.items() if self._done.get(name) == each}
+        """Count what is new; cells without news cost nothing but to ask for them."""
+        closed = frozenset(name for name, each in done.items() if self._done.get(name) == each)
         if not self._cells:
             self._cells = {cell: _Counted(rest=found) for cell, found in counts.everywhere().items()}
-            open_cells = list(self._cells)
+            changed = list(self._cells)
         else:
-            open_cells = self._planned(closed)
-            found = counts.since({cell: self._cells[cell].mark for cell in open_cells})
-            for cell in open_cells:
-                self._cells[cell].rest = found.get(cell, CellCount())
-        for cell in open_cells:
+            changed = self._grown(counts, closed)
+        for cell in changed:
             total = _settled(counts, cell, self._cells[cell])
             self._tally[cell] = Tally(*cell, total.runs, total.ok, total.seconds)
+            if cell in self._marks:
+                self._marks[cell] = self._cells[cell].mark
+        known = dict.fromkeys((*self._newest, *changed))
+        self._newest = nlargest(RECENT, known, key=lambda cell: self._cells[cell].total.ended)
 
-    def _planned(self, closed: Container[str]) -> list[Cell]:
-        """The cells of the plan that may grow; those that have no run yet get their place."""
+    def _grown(self, counts: RunCounts, closed: frozenset[str]) -> list[Cell]:
+        """The cells that have runs after their mark, with these counted."""
+        if not self._marks or closed != self._closed:
+            self._marks, self._closed = self._planned(closed), closed
+        found = counts.since(self._marks)
+        changed = [cell for cell in self._marks if cell in found or self._cells[cell].rest.runs]
+        for cell in changed:
+            self._cells[cell].rest = found.get(cell, CellCount())
+        return changed
+
+    def _planned(self, closed: Container[str]) -> dict[Cell, int]:
+        """The cells of the plan that may grow, with their marks; those that have no run yet get their place."""
         plan = self._epoch[0]
         assert isinstance(plan, PlanRecord)
-        cells = [
-            (instance, algorithm)
+        return {
+            cell: self._cells.setdefault(cell, _Counted()).mark
             for instance in plan.instances
             if instance not in closed
-            for algorithm in plan.algorithms
-        ]
-        for cell in cells:
-            self._cells.setdefault(cell, _Counted())
-        return cells
+            for cell in ((instance, algorithm) for algorithm in plan.algorithms)
+        }
 
     # standard errors ----------------------------------------------------------------------------------------------
 
@@ -164,8 +177,7 @@ class StudyFollower:
     # what is shown of single runs ---------------------------------------------------------------------------------
 
     def _recent(self, counts: RunCounts) -> tuple[Observation, ...]:
-        newest = sorted(self._cells, key=lambda cell: self._cells[cell].total.ended, reverse=True)[:RECENT]
-        runs = counts.newest((cell for cell in newest if self._cells[cell].total.runs), RECENT)
+        runs = counts.newest((cell for cell in self._newest if self._cells[cell].total.runs), RECENT)
         return tuple(sorted(runs, key=_ended, reverse=True)[:RECENT])
 
     def _why(self, counts: RunCounts, failures: int) -> tuple[FailureReason, ...]:

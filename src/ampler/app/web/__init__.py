@@ -9,7 +9,8 @@ In reading order:
 * `pages`: templates, and what goes wrong as a page; `static_files`: style sheets and scripts
 * `shelf`: the study files that were named, and no others
 * `home`: the first page, three doors
-* `study_page`: the given studies, and one study live; `study_charts`: its pictures; `live`: one look for all who watch
+* `study_page`: the given studies, and one study live; `study_charts`: its pictures; `live`: one look for all who watch;
+  `news`: what those are told who have an earlier look
 * `results_page`: what may be concluded, in five views; `asked_analysis`: its state; `analysed`: analyses that are kept;
   `downloads`: what can be taken along; `drawn`: figures, one at a time
 * `bring_page`: results that people bring, and how their columns are read; `brought`: where those files are kept

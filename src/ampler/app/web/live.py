@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ampler.core.errors import StoreUnusable
 from ampler.study.following import StudyFollower, StudyLook
 
 OFTEN, SELDOM = 1.0, 2.0  # seconds between two looks, at the least: more where looking takes its time
-SHARE = 60  # times what a look took on a processor
+SHARE = 120  # times what a look took on a processor
 FRESH_NS = 10**9  # a file changed within the last second may change once more and have the same date
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -37,6 +38,7 @@ class LiveStudy:
         self._seen: Seen | None = None
         self._stamp: Stamp | None = None
         self._when = self._cost = 0.0
+        self._number = time.time_ns() // 10**6  # of the last look: pages of an earlier server have other numbers
 
     def seen(self) -> Seen:
         """Return what is to be seen of the study; never older than a second or two while it changes."""
@@ -57,18 +59,17 @@ class LiveStudy:
     def _looked(self) -> Seen:
         from ampler.study.store.presence import is_carried_out
 
-        now, carried_out = time.monotonic(), is_carried_out(self.path)
         recent = self.recent()
         if recent is not None:
             return recent
-        stamp = stamp_of(self.path)
+        self._when, carried_out, stamp = time.monotonic(), is_carried_out(self.path), stamp_of(self.path)
         before = self._seen
         if before is not None and stamp == self._stamp and before.carried_out == carried_out:
             return before
         look = self._look() if before is None or stamp != self._stamp else before.look
-        self._seen = Seen(1 if before is None else before.number + 1, look, carried_out)
+        self._number += 1
+        self._seen = Seen(self._number, look, carried_out)
         self._stamp = None if _is_fresh(stamp) else stamp
-        self._when = now
         return self._seen
 
     def _look(self) -> StudyLook:
@@ -82,7 +83,7 @@ class LiveStudy:
             self._cost = time.thread_time() - began
             return found
         except BaseException:
-            self._follower = StudyFollower()  # half a look is none
+            self._follower, self._when = StudyFollower(), 0.0  # half a look is none
             raise
 
 
@@ -109,6 +110,9 @@ class LiveStudies:
 
     def __init__(self, studies: tuple[ShownStudy, ...]) -> None:
         self._studies = {study.name: LiveStudy(study) for study in studies}
+
+    def __iter__(self) -> Iterator[LiveStudy]:
+        return iter(self._studies.values())
 
     def of(self, study: ShownStudy) -> LiveStudy:
         """Return the one look-out for a study."""

@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from secrets import compare_digest
 from urllib.parse import parse_qsl, quote, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -43,6 +43,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,9 @@ def _cookie(headers: Headers) -> str:
 def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers[name] = value
-            headers.setdefault("cache-control", "no-store")
+            own = list(message.get("headers", ()))
+            kept = any(name.lower() == b"cache-control" for name, _ in own)
+            message["headers"] = [*own, *ENCODED, *(() if kept else [(b"cache-control", b"no-store")])]
         await send(message)
 
     return sending

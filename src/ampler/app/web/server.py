@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,12 +19,13 @@ from ampler.app.web.calculator import calculator, redrawn
 from ampler.app.web.home import home
 from ampler.app.web.instance_page import instance_page
 from ampler.app.web.live import LiveStudies
+from ampler.app.web.news import ForWatchers, News
 from ampler.app.web.pages import PROBLEMS
 from ampler.app.web.results_page import study_download, study_results
 from ampler.app.web.security import Doorkeeper, own_names
 from ampler.app.web.shelf import Shelf, shelf_of
 from ampler.app.web.static_files import static_file
-from ampler.app.web.study_page import studies_page, study_changes, study_page
+from ampler.app.web.study_page import studies_page, study_changes, study_page, study_parts
 from ampler.core.errors import InvalidInput
 
 ROUTES = (
@@ -44,12 +46,14 @@ ROUTES = (
     Route("/results/{key}/analysis/{file}", brought_download),
     Route("/static/{name}", static_file),
 )
+POLITE = 5  # how far behind other processes the server stands: those of a study
 PATIENCE = 2  # seconds that answers under way have when the server ends
 
 
 def application(paths: Iterable[Path] = (), *, host: str = "127.0.0.1", token: str | None = None) -> ASGIApp:
     """Return the pages over these study files, behind the door."""
-    return Doorkeeper(pages_over(shelf_of(paths)), own_names(host), token)
+    pages = pages_over(shelf_of(paths))
+    return Doorkeeper(ForWatchers(pages, pages.state.news), own_names(host), token)
 
 
 def pages_over(shelf: Shelf) -> Starlette:
@@ -59,6 +63,7 @@ def pages_over(shelf: Shelf) -> Starlette:
     app.state.analyses = Analyses()
     app.state.brought = BroughtFiles()
     app.state.live = LiveStudies(shelf.studies)
+    app.state.news = {live.name: News(live, study_parts) for live in app.state.live}
     return app
 
 
@@ -84,7 +89,9 @@ def address_of(opened: socket.socket, host: str, token: str | None) -> str:
 
 
 def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
-    """Answer until Ctrl-C."""
+    """Answer until Ctrl-C; whoever runs a study on this machine comes first."""
+    if hasattr(os, "nice"):
+        os.nice(POLITE)
     config = uvicorn.Config(
         app,
         log_level="warning",

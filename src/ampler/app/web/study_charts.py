@@ -31,19 +31,20 @@ def heat_chart(status: StudyStatus) -> Markup:
     bins = binned(status.instances, MOST_COLUMNS)
     width = min(64.0, (WIDTH - NAMES) / max(1, len(bins)))
     height = max(LOWEST, min(TALLEST, width, 480 / max(1, len(status.algorithms))))
-    most = max((_mean(group, name) for group in bins for name in status.algorithms), default=0.0)
+    means = {name: [_mean(group, name) for group in bins] for name in status.algorithms}
+    most = max((max(row, default=0.0) for row in means.values()), default=0.0)
     titled = len(bins) * len(status.algorithms) <= TITLED
     parts = [
         label((NAMES - 8, row * height + height * 0.5 + 4.5), shortened(name, LONGEST_NAME), anchor="end")
         for row, name in enumerate(status.algorithms)
     ]
     shades: defaultdict[int, list[str]] = defaultdict(list)
+    size = (max(1.0, width - 2), max(1.0, height - 2))
     for row, name in enumerate(status.algorithms):
-        for column, group in enumerate(bins):
-            at, size = (NAMES + column * width, row * height), (max(1.0, width - 2), max(1.0, height - 2))
-            shade = shade_of(_mean(group, name), most)
+        for column, mean in enumerate(means[name]):
+            at, shade = (NAMES + column * width, row * height), shade_of(mean, most)
             if titled:
-                words = f"{_named(group)}, {name}: {count(round(_mean(group, name)), 'run')}"
+                words = f"{_named(bins[column])}, {name}: {count(round(mean), 'run')}"
                 parts.append(box(at, size, f"heat heat-{shade}", words=words))
             else:
                 shades[shade].append(f"M{at[0]:.1f} {at[1]:.1f}h{size[0]:.1f}v{size[1]:.1f}h-{size[0]:.1f}z")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,8 +11,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ampler.app.web.live import LiveStudy, Seen
+from ampler.app.web.news import News, look_number
 from ampler.app.web.pages import as_sentence, fragment, page
 from ampler.app.web.study_charts import accuracy_chart, heat_chart, heat_legend
+from ampler.core.errors import AmplerError
 from ampler.core.values import Observation
 from ampler.core.wording import count, digits, short_duration
 from ampler.study.following import StudyLook
@@ -28,22 +29,23 @@ STATES = {"under way": 0, "waiting": 2, "finished": 1}  # the order of the table
 def study_page(request: Request) -> Response:
     """Show a study as it stands."""
     live = _live(request)
-    everything = "all" in request.query_params
-    parts = study_parts(live, live.seen(), everything=everything)
-    return page("study.html", here="studies", name=live.name, parts=parts, number=live.seen().number, all=everything)
+    everything, seen = "all" in request.query_params, live.seen()
+    parts = study_parts(live, seen, everything=everything)
+    return page("study.html", here="studies", name=live.name, parts=parts, number=seen.number, all=everything)
 
 
 async def study_changes(request: Request) -> Response:
     """Return what has changed since the look that a page has; nothing when it has the last one.
 
-    Most who ask get what is known already: only a new look goes to another thread.
+    Most who ask have been answered before they come here, see `news`: this is for a new look.
     """
-    live = _live(request)
-    recent = live.recent()
-    seen = await run_in_threadpool(live.seen) if recent is None else recent
-    if request.query_params.get("seen") == str(seen.number):
-        return JSONResponse({"number": seen.number})
-    return Response(study_document(live, seen), media_type="application/json")
+    since = look_number(request.query_params.get("seen", ""))
+    try:
+        news: News = request.app.state.news[_live(request).name]
+        told = await run_in_threadpool(news.answer, since)
+    except AmplerError as problem:
+        return JSONResponse({"problem": as_sentence(problem)}, status_code=422)
+    return Response(told, media_type="application/json")
 
 
 def studies_page(request: Request) -> Response:
@@ -66,8 +68,6 @@ class StudyRow:
 
 
 def _study_row(request: Request, study: Any) -> StudyRow:
-    from ampler.core.errors import AmplerError
-
     try:
         seen = request.app.state.live.of(study).seen()
     except AmplerError as problem:
@@ -89,15 +89,6 @@ def _live(request: Request) -> LiveStudy:
     state = request.app.state
     live: LiveStudy = state.live.of(state.shelf.find(request.path_params["name"]))
     return live
-
-
-@lru_cache(maxsize=32)
-def study_document(live: LiveStudy, seen: Seen) -> bytes:
-    """Return the parts of a page as one document; made once for all who watch."""
-    import json
-
-    document = {"number": seen.number, "ended": seen.look.ended, "parts": study_parts(live, seen)}
-    return json.dumps(document).encode()
 
 
 def study_parts(live: LiveStudy, seen: Seen, *, everything: bool = False) -> dict[str, str]:

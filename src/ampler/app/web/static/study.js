@@ -11,11 +11,11 @@ async function look() {
     if (document.visibilityState === "visible") {
       const reply = await fetch(`/study/${encodeURIComponent(live.dataset.name)}/live?seen=${seen}`);
       const found = await reply.json();
-      if (!reply.ok) throw new Error("refused");
       misses = 0;
-      note.textContent = "";
+      note.textContent = found.problem ? `${found.problem} This page shows how it was; it goes on as soon as the study can be read.` : "";
+      if (found.problem) pause = SELDOM;
       if (found.parts) show(found.parts);
-      seen = String(found.number);
+      if (found.number) seen = String(found.number);
       if (found.ended) pause = SELDOM;
     }
   } catch {

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ampler.app.web.live import LiveStudy, Seen
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 Parts = Mapping[str, str]
 
 KEPT = 6  # looks whose parts are known, and answers

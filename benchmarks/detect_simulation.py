@@ -21,9 +21,11 @@ from ampler.design.detect import (
     differing_together,
     plan_after_pilot,
     usual_caution,
+    usual_early_caution,
     usual_growth,
     usual_slack,
 )
+from ampler.design.early import usual_early
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.growth import Conclusions
@@ -69,10 +71,12 @@ class Truth:
 
 def goal_of(truth: Truth, **said: Any) -> DetectGoal:
     """What the product asks for by default, to find a difference of 1."""
-    pilot = said.get("pilot", PILOT)
+    pilot, family = said.get("pilot", PILOT), (truth.reference is not None, len(truth.means))
     usual = {
         "least": usual_growth(pilot),
-        "caution": usual_caution(truth.reference is not None),
+        "caution": usual_caution(*family),
+        "early": usual_early(pilot),
+        "early_caution": usual_early_caution(*family),
         "slack": usual_slack(said.get("instance_cost", 0.0)),
         "stretch": 0.0,
         "available": 100_000,

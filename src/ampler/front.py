@@ -183,17 +183,20 @@ def advise(
     algorithms: Names = None,
     instance: Names = None,
     ignore: Names = None,
+    paired: Names = None,
     value: str | None = None,
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
+    ignore_looks: bool = False,
 ) -> Advice:
     """More instances or more runs? Learn it from a pilot or from old results: a path, a data frame, a study file.
 
     Returns the accuracy se and the number of instances that find a raw difference of `detect` at the least cost, and in
     `plan` the instances and runs of a study of fixed size that does. A table may have one value in each cell; then it
-    is not known how much of the variation is noise of the runs. The other words are those of `analyse`, which may all
-    be said, and of `advise_runs`.
+    is not known how much of the variation is noise of the runs; nor is it of runs that are `paired`, as folds. The
+    other words are those of `analyse`, which may all be said, and of `advise_runs`; of a study with looks the plan is
+    one without, whether `ignore_looks` is said or not.
     """
     columns = Columns(
         _names("algorithm", algorithm),
@@ -202,6 +205,7 @@ def advise(
         metric,
         algorithms=_names("algorithms", algorithms),
         ignore=_names("ignore", ignore),
+        paired=_names("paired", paired),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {

@@ -128,3 +128,23 @@ def test_equal_algorithms_are_found_different_no_more_often_than_the_level(runs)
         family = grown_family(replace(report, clear=clear), used, [f"i{n}" for n in range(more)], 0.05)
         errors += family.steps.rejected.any()
     assert errors / families <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / families)
+
+
+def test_where_half_of_the_pilot_decided_the_variance_of_the_other_half_counts():
+    values, order = drawn(12, (0.5, 0.0, 0.0), instances=24), np.random.default_rng(13).permutation(24)
+    report = replace(report_of(values[:20]), seen=10, planned=24)
+    names = [NAMES[row] for row in order]
+
+    family = grown_family(report, values[order], names, 0.05)
+
+    expected = growth_test(values, 10)
+    assert family.since == 10
+    assert family.end.freedom.tolist() == [14, 14, 14]
+    np.testing.assert_allclose(family.end.p_values, expected.p_values, rtol=1e-9)
+    assert PilotReport.from_data(report.to_data()).since == tuple(NAMES[:10])
+
+
+def test_a_decision_that_was_kept_before_pilots_had_halves_rests_on_all_of_it():
+    kept = report_of(drawn(14)[:12]).to_data()
+    del kept["seen"]
+    assert PilotReport.from_data(kept).since == tuple(NAMES[:12])

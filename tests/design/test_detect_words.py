@@ -66,6 +66,19 @@ def test_a_paper_says_how_the_size_was_chosen(report):
     assert early == "1 of 2 comparisons was decided by the pilot, at 10 % of Holm's levels, and got no more runs"
 
 
+def test_where_half_of_the_pilot_decided_it_is_told_and_what_the_end_rests_on(report):
+    half = report(seen=2, planned=3, needed=3, interval=(3, 5))
+    assert after_pilot(half).endswith(
+        "The pilot's 3 instances are enough, with 14 runs of full and 6 of a: 1,835 runs in all, mean power 0.81 (other"
+        " pilots would have asked for 3 to 5 instances, 90 % interval). The first 2 instances of the pilot decided this"
+        " alone, so that the variance of all others counts at the end."
+    )
+    assert "by the mean of all and the variance after its first 2 instances, and 1 on the pilot's 3." in at_end(half)
+    main = list(method_sentences(half))[1]
+    assert main.startswith("Sample size was re-estimated once, after 3 instances, from the variances of the first 2")
+    assert "the mean of all 3 instances and the variance after these (3 − 2 degrees of freedom)" in main
+
+
 def test_skewness_that_could_be_chance_or_does_no_harm_is_not_told(report):
     many = tuple(f"i{n}" for n in range(20))
     assert skewness_note(report(instances=many)) is None

@@ -123,8 +123,34 @@ def test_a_bad_bargain_is_said_before_the_pilot_is_paid_for():
 
 
 def test_few_new_instances_do_where_few_are_needed():
-    _, main, _ = course(plan_of(Detect(detect=3.5)), noise=0.5)
+    _, main, _ = course(plan_of(Detect(detect=3.5, early=0)), noise=0.5)
     assert len(main.instances) == 25
+
+
+def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
+    pilot, main, end = course(plan_of(Detect(detect=3.5)), noise=0.5)
+    report = PilotReport.from_data(main.details)
+    assert main.instances == pilot.instances
+    assert main.runs == pilot.runs
+    assert report.seen == 10
+    assert report.since == pilot.instances[:10]
+    assert "The pilot's 20 instances are enough, with 5 runs of each algorithm: 300 runs in all" in main.reason
+    assert "The first 10 instances of the pilot decided this alone" in main.reason
+    assert "the variance after its first 10 instances" in end.reason
+
+
+def test_the_first_half_is_that_of_the_order_of_the_plan_and_not_of_the_runs():
+    plan = plan_of(Detect(detect=3.5))
+    asked = decided(plan, ())
+    runs = group(asked).runs
+    mixed = Runs.from_columns(
+        *(list(reversed(each)) for each in (
+            [runs.instances[row] for row in runs.instance], [runs.algorithms[row] for row in runs.algorithm], runs.value
+        ))
+    )  # fmt: skip
+    one, other = (decided(plan, (FinishedGroup(asked, (), lambda each=each: each),)) for each in (runs, mixed))
+    assert PilotReport.from_data(other.details).since == asked.instances[:10]
+    assert (one.instances, one.runs) == (other.instances, other.runs)
 
 
 def test_who_says_what_an_instance_costs_gets_the_cheapest_plan():
@@ -137,7 +163,7 @@ def test_all_with_all_more_instances_are_planned_than_if_every_pair_could_differ
     _, main, _ = course(plan_of(Detect(detect=1.2), question=alone))
     goal = Detect(detect=1.2).goal(plan_of(Detect(detect=1.2), question=alone))
     report = PilotReport.from_data(main.details)
-    assert goal.caution == 0.5
+    assert goal.caution == 0.55
     assert report.mean_power >= 0.8 > report.least_power
     expected = np.array([report.deviations[place] ** 2 for place in report.going])
     every = needed_instances(goal, expected)

@@ -31,8 +31,8 @@ class GrownFamily:
     """
 
     report: PilotReport
-    differences: Floats  # instances in rows, the pilot's first
-    since: int  # rows of the pilot
+    differences: Floats  # instances in rows, first those whose variance decided on the size
+    since: int  # rows of these
     alpha: float
 
     @cached_property
@@ -139,8 +139,9 @@ def weighted(report: PilotReport, pilot: Floats, end: Floats) -> Floats:
 
 
 def pilot_first(report: PilotReport, differences: Floats, instances: Sequence[str]) -> tuple[Floats, int]:
-    """Return the differences with the pilot's instances first, and how many these are."""
-    first = np.array([name in set(report.instances) for name in instances], dtype=bool)
+    """Return the differences with those first whose variance decided on the size, and how many these are."""
+    decided = set(report.since)
+    first = np.array([name in decided for name in instances], dtype=bool)
     return np.concatenate([differences[first], differences[~first]]), int(first.sum())
 
 

@@ -48,12 +48,26 @@ def usual_growth(pilot: int) -> int:
     return min(max(ENOUGH - pilot, 5), 10)
 
 
-def usual_caution(reference: bool) -> float:
+def usual_caution(reference: bool, algorithms: int) -> float:
     """Return the probability with which the variance that is planned with is not too small.
 
-    All with all it is the mean over many comparisons that counts, in which what is too small and too large evens out.
+    >>> usual_caution(True, 5), usual_caution(False, 5)
+    (0.6, 0.55)
     """
-    return 0.6 if reference else 0.5
+    return 0.55 if _evens_out(reference, algorithms) else 0.6
+
+
+def usual_early_caution(reference: bool, algorithms: int) -> float:
+    """Return the same for half a pilot, which is believed only where it asks for few: often enough by chance.
+
+    All with all the instances that the pilot has anyway give more power than is asked for there.
+    """
+    return 0.5 if _evens_out(reference, algorithms) else 0.7
+
+
+def _evens_out(reference: bool, algorithms: int) -> bool:
+    """Whether the mean over many comparisons counts in which what varies too little and too much evens out."""
+    return not reference and algorithms > 2
 
 
 def usual_slack(instance_cost: float) -> float:
@@ -87,10 +101,13 @@ class DetectGoal:
     stretch: float = 0.1  # where too few are there: runs that need so much more than the fewest instances will do
     fresh: bool = False  # plan a study without a pilot, tested as usual: what is known comes from elsewhere
     together: int | None = None  # so many comparisons differ at the same time; if not said, all do
+    early: int | None = None  # so many of the pilot's instances are looked at first; if not said, all at once
+    early_caution: float = 0.7  # as `caution`, for what these show
+    seen: int | None = None  # so many of the pilot's instances decided on the size; if not said, all did
 
     def __post_init__(self) -> None:
         positive("detect", self.detect, "give the smallest difference that matters, such as 0.02 for 2 %")
-        for name in ("power", "alpha", "share", "plausible", "caution"):
+        for name in ("power", "alpha", "share", "plausible", "caution", "early_caution"):
             share(name, getattr(self, name))
         if self.power <= self.alpha:
             raise InvalidDesign(f"power must be larger than alpha, got {self.power!r} and {self.alpha!r}")
@@ -114,7 +131,12 @@ class DetectGoal:
     @property
     def base(self) -> int:
         """How many instances say nothing on the variance of the end test."""
-        return 1 if self.is_fixed or self.fresh else self.pilot
+        return 1 if self.is_fixed or self.fresh else self.seen or self.pilot
+
+    @property
+    def fewest(self) -> int:
+        """The fewest instances that a plan may have: the pilot's are there, and the end test needs some."""
+        return 2 if self.base == 1 else max(self.pilot, self.base + self.least)
 
     @property
     def end_alpha(self) -> float:
@@ -208,12 +230,11 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
     >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
     40
     """
-    fewest = 2 if goal.base == 1 else goal.pilot + goal.least
     found = smallest(
         lambda n: mean_power(goal, variances, n),
         goal.power,
         guess=guess or _normal_instances(goal, variances),
-        least=fewest,
+        least=goal.fewest,
         most=MOST_INSTANCES,
     )
     if found is None and goal.available is not None:

@@ -50,13 +50,14 @@ def bargain_note(goal: DetectGoal, pilot: int, available: int, runs: Mapping[str
 
 def after_pilot(report: PilotReport) -> str:
     """Say what the pilot showed and what was decided."""
-    return " ".join([*_clear(report), *_going(report), *_plan(report), *_too_few(report)])
+    return " ".join([*_clear(report), *_going(report), *_plan(report), *_half(report), *_too_few(report)])
 
 
 def at_end(report: PilotReport) -> str:
     """Say what was run in the end, and how it is tested."""
     early = f", and {sum(report.clear)} on the pilot's {report.pilot}" if any(report.clear) else ""
-    how = "by ordinary tests" if report.is_fixed else f"by the mean of all and the variance after the pilot{early}"
+    since = f"its first {report.seen} instances" if report.seen else "the pilot"
+    how = "by ordinary tests" if report.is_fixed else f"by the mean of all and the variance after {since}{early}"
     return (
         f"All that was decided on is run: {count(report.total, 'run')}; {count(len(report.going), 'comparison')} can be"
         f" tested on {report.planned:,} instances, {how}."
@@ -78,11 +79,12 @@ def method_sentences(report: PilotReport) -> Iterator[str]:
         return
     early, late = digits(100 * report.share), digits(100 * (1 - report.share))
     if report.going:
+        only, since = ("", "since then") if not report.seen else (f" of the first {report.seen}", "after these")
         yield (
-            f"Sample size was re-estimated once, after {report.pilot} instances, from the variances only; the final"
-            f" tests use the mean of all {report.planned} instances and the variance since then ({report.planned} −"
-            f" {report.pilot} degrees of freedom), at {late} % of Holm's levels; {early} % were used at {report.pilot}"
-            " instances"
+            f"Sample size was re-estimated once, after {report.pilot} instances, from the variances{only} only; the"
+            f" final tests use the mean of all {report.planned} instances and the variance {since} ({report.planned} −"
+            f" {len(report.since)} degrees of freedom), at {late} % of Holm's levels; {early} % were used at"
+            f" {report.pilot} instances"
         )
     if any(report.clear):
         yield (
@@ -154,7 +156,9 @@ def _going(report: PilotReport) -> Iterator[str]:
 def _plan(report: PilotReport) -> Iterator[str]:
     if not report.going:
         return
-    share = f"{count(report.planned, 'instance')} with {_runs(report)}: {count(report.total, 'run')} in all"
+    enough = "The pilot's " if report.planned == report.pilot and not report.is_fixed else ""
+    instances = f"{count(report.planned, 'instance')}{' are enough,' if enough else ''}"
+    share = f"{enough}{instances} with {_runs(report)}: {count(report.total, 'run')} in all"
     if not report.is_enough:
         yield f"All {share}."
         return
@@ -162,6 +166,15 @@ def _plan(report: PilotReport) -> Iterator[str]:
     low, high = report.interval
     others = f" (other pilots would have asked for {low:,} to {high:,} instances, 90 % interval)"
     yield f"All {share}, {power}." if report.is_fixed else f"{share}, {power}{others}."
+
+
+def _half(report: PilotReport) -> Iterator[str]:
+    """Which of the pilot's instances decided on the size, where not all did."""
+    if report.seen:
+        yield (
+            f"The first {report.seen} instances of the pilot decided this alone, so that the variance of all others"
+            " counts at the end."
+        )
 
 
 def _too_few(report: PilotReport) -> Iterator[str]:

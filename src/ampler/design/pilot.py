@@ -51,11 +51,17 @@ class PilotReport:
     se: float  # of every comparison that goes on, at most, with these runs
     detectable: float  # what the instances that are there find with the wanted power; NaN where they are enough
     total: int  # runs in all, the pilot's included
+    seen: int = 0  # so many of the pilot's instances, the first, decided on the size; 0: all did
 
     @property
     def pilot(self) -> int:
         """The number of instances of the pilot."""
         return len(self.instances)
+
+    @property
+    def since(self) -> tuple[str, ...]:
+        """The instances whose variance decided on the size, and is spent: the end test has that which came since."""
+        return self.instances[: self.seen or self.pilot]
 
     @property
     def is_fixed(self) -> bool:

@@ -14,7 +14,8 @@ import numpy as np
 
 from ampler.core.arrays import Bools, Floats
 from ampler.core.errors import InvalidData
-from ampler.design.detect import DetectGoal, MainPlan, PilotFigures, differing_together, plan_after_pilot
+from ampler.design.detect import DetectGoal, MainPlan, PilotFigures, differing_together
+from ampler.design.early import plan_from_half_or_all
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.growth import Conclusions, GrowthTest, clear_after_pilot, conclusions, growth_test
@@ -97,8 +98,8 @@ def decide_after_pilot(
         in_play=playing,
     )
     costs = None if goal.costs is None else np.asarray(goal.costs, dtype=float)
-    plan = plan_after_pilot(figures, goal, lambda se, lower: runs.fewest(se, lower, costs))
-    return PilotDecision(test, clear, figures, plan, goal)
+    planned = plan_from_half_or_all(figures, phi[:, ~clear], goal, lambda se, lower: runs.fewest(se, lower, costs))
+    return PilotDecision(test, clear, planned.figures, planned.plan, planned.goal)
 
 
 def conclude(theta: Floats, decision: PilotDecision, contrasts: Contrasts, goal: DetectGoal) -> Conclusions:
@@ -106,7 +107,7 @@ def conclude(theta: Floats, decision: PilotDecision, contrasts: Contrasts, goal:
     return conclusions(
         contrasts.differences(theta),
         None if goal.is_fixed else decision.test,
-        since=goal.pilot if decision.plan else 1,
+        since=decision.goal.base if decision.plan else 1,
         alpha=goal.alpha,
         share=goal.share,
         alternative=goal.alternative,

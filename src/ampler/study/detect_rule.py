@@ -24,10 +24,12 @@ from ampler.design.detect import (
     least_power,
     mean_power,
     usual_caution,
+    usual_early_caution,
     usual_growth,
     usual_slack,
 )
 from ampler.design.detect_words import after_pilot, at_end, bargain_note, before_pilot, skewness_note
+from ampler.design.early import usual_early
 from ampler.design.pilot import PilotReport
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
@@ -54,6 +56,7 @@ class Detect:
     floor: float = 0.15
     plausible: float = 0.9
     caution: float | None = None  # if not said, what usual_caution says
+    early: int | None = None  # of the pilot's instances, looked at first; if not said, what usual_early says; 0: none
     stretch: float = 0.0  # where too few instances are there, runs are all that can be bought: as exact as is useful
 
     def __post_init__(self) -> None:
@@ -84,13 +87,16 @@ class Detect:
         """Return what is asked for of this plan."""
         asked = AnalysisSettings(**asked_by(plan.question))
         own = {field.name: getattr(self, field.name) for field in fields(self)}
+        family = plan.question.reference is not None, len(plan.algorithms)
         usual = {
             "least": usual_growth(self.pilot),
-            "caution": usual_caution(plan.question.reference is not None),
+            "caution": usual_caution(*family),
+            "early": usual_early(self.pilot),
             "slack": usual_slack(self.instance_cost),
         }
         return DetectGoal(
             **own | {name: value for name, value in usual.items() if own[name] is None},
+            early_caution=usual_early_caution(*family),
             power=asked.power,
             alpha=asked.family_alpha,
             alternative=asked.alternative,
@@ -139,11 +145,18 @@ class Detect:
         asked = plan.question
         names = tuple(algorithm.name for algorithm in plan.algorithms)
         contrasts = contrasts_of(names, difference=asked.difference, reference=asked.reference, formula="delta")
-        theta, variances = cell_statistics(pilot.runs, plan, unit=unit)
+        order = _in_order(pilot)
+        theta, variances = (each[order] for each in cell_statistics(pilot.runs, plan, unit=unit))
         counts = np.array([*self._first_runs(plan).values()], dtype=float)
         decision = decide_after_pilot(theta, variances, contrasts, goal, counts=counts)
         told = _told(decision, theta, variances, contrasts, goal, names, counts)
-        return replace(told, instances=pilot.runs.instances).times(unit)
+        return replace(told, instances=tuple(pilot.runs.instances[row] for row in order)).times(unit)
+
+
+def _in_order(pilot: FinishedGroup) -> list[int]:
+    """The rows of a group's runs in the order in which its instances were asked for."""
+    place = {name: row for row, name in enumerate(pilot.runs.instances)}
+    return [place[name] for name in pilot.asked.instances if name in place]
 
 
 def _told(
@@ -168,6 +181,7 @@ def _told(
         alpha=goal.alpha,
         alternative=goal.alternative,
         instances=(),
+        seen=decision.goal.seen or 0,
         start=goal.start,
         available=goal.available,
         pairs=tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)),

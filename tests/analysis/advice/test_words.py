@@ -29,7 +29,7 @@ def test_what_to_take_is_the_best_choice_in_numbers(advice):
     assert said.startswith(
         f"Take se = {best.se:.3g} and {best.instances} instances. That is about {best.runs:.0f} runs"
     )
-    assert said.endswith(f"finds a difference of 2 with power {best.power:.3f}.")
+    assert said.endswith(f"finds a difference of 2 with mean power {best.power:.3f}.")
 
 
 def test_how_sure_it_is_names_the_budget_and_the_interval_of_the_instances(advice):

@@ -110,3 +110,56 @@ def test_the_options_of_an_analysis_are_accepted(shell, pilot):
     answer = shell("advise", pilot, *said, *more, "--json").json
     assert answer["plan"]["instances"] > 1
     assert answer["plan"]["least_power"] <= answer["plan"]["mean_power"]
+
+
+@pytest.fixture
+def folds(tmp_path):
+    rng = np.random.default_rng(8)
+    rows = ["solver,problem,fold,accuracy"]
+    for i in range(15):
+        shift = rng.normal(scale=0.02)
+        for fold in range(5):
+            together = 0.8 + rng.normal(scale=0.05)
+            rows += [
+                f"{s},p{i},f{fold},{together + d + rng.normal(scale=0.004)}" for s, d in (("old", 0), ("new", shift))
+            ]
+    path = tmp_path / "folds.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_paired_runs_keep_their_number_and_their_noise_is_not_counted_twice(shell, folds):
+    asked = ("advise", folds, "--difference", "simple", "--detect", 0.02)
+    paired = shell(*asked, "--paired", "fold", "--json").json
+    assert paired["paired"]
+    assert paired["plan"]["runs"] == {"new": 5, "old": 5}
+    assert (
+        paired["plan"]["instances"]
+        < shell(*asked, "--ignore", "fold", "--start", 5, "--json").json["best"]["instances"]
+    )
+    said = shell(*asked, "--paired", "fold").words
+    assert "with 5 runs of each algorithm" in said
+    assert "runs are compared pair by pair" in said.lower()
+
+
+def test_every_option_of_an_analysis_that_says_something_of_results_is_one_of_advice(shell):
+    import inspect
+
+    from ampler import advise, analyse
+    from ampler.app.shell.options import results_options
+
+    known = shell("advise", "--help").words
+    assert [option.name for option in results_options() if f"--{option.name.replace('_', '-')}" not in known] == []
+    assert set(inspect.signature(analyse).parameters) - set(inspect.signature(advise).parameters) == {"effect"}
+
+
+@pytest.mark.parametrize(
+    ("difference", "said"), [("percent", "3 %"), ("log-ratio", "a factor of 1.03"), ("simple", "0.03")]
+)
+def test_differences_have_the_unit_of_the_sentences(shell, folds, difference, said):
+    asked = ("advise", folds, "--difference", difference, "--detect", 0.03, "--ignore", "fold", "--start", 5)
+    answer = shell(*asked).words
+    assert f"finds a difference of {said} with mean power" in answer
+    lacking = shell(*asked, "--available", 2)
+    assert f"a difference of {said} needs" in " ".join(lacking.err.split())
+    assert "(--detect 0." in " ".join(lacking.err.split())

@@ -56,6 +56,7 @@ class Advice:
     target: Target = "mean"  # which of the powers of the comparisons `power` is
     needed: int = 0  # instances, where each cell has one value; more than `best` says where these are all there are
     guarded_runs: float = nan  # on one instance, as a rule that makes sure of `best.se` takes them, on average
+    paired: bool = False  # runs were compared pair by pair, as folds
 
     @property
     def is_exact(self) -> bool:
@@ -70,12 +71,9 @@ class Advice:
         return asdict(self) | {"parts": parts}
 
     def __str__(self) -> str:
-        best = self.best
-        return (
-            f"{self.answer} Take se = {best.se:.3g} and {best.instances} instances: about {best.runs:.0f} runs on"
-            f" each, {best.runs * best.instances:,.0f} in all, reach power {best.power:.3f} for a difference of"
-            f" {words.size(self.detect, rates=self.rates)}. {words.which_power(self)}"
-        )
+        planned = words.planned_study(self) or words.needed_alone(self)
+        taken = f"{words.what_to_take(self)} {words.which_power(self)}" if self.is_exact else planned
+        return f"{self.answer} {taken}"
 
 
 def advise_runs(
@@ -97,7 +95,8 @@ def advise_runs(
     and `instance_cost` that of having an instance at all. As long as instances are free and there is no end of them,
     the fewest runs (`start`) on the most instances are cheapest; say how many there are with `available`. `plan` of the
     advice is the study that `detect` would plan after a pilot. If it is not known which algorithms are `deterministic`
-    (None), one value in a cell is enough to learn how many instances are needed with such values.
+    (None), one value in a cell is enough to learn how many instances are needed with such values; of runs that are
+    paired, as folds, it is learnt how many instances are needed with as many of them.
 
     >>> noise = [0.0, 0.4, -0.4, 0.2, -0.2]
     >>> rows = [(f"i{i}", "ab"[a], 5 * i + a * i % 3 + e) for i in range(12) for a in range(2) for e in noise]
@@ -109,7 +108,8 @@ def advise_runs(
     goal = PowerGoal(settings, detect / unit, target, available, unit)
     gathered = gather(floored(runs, settings.floor), settings.failures)
     cells, excluded = complete(gathered, deterministic or ())
-    alone = deterministic is None and len(cells.instances) < LEAST_PILOT
+    paired = runs.shared is not None
+    alone = paired or (deterministic is None and len(cells.instances) < LEAST_PILOT)
     if alone:
         cells, excluded = complete(gathered)
     start, first = (10, USUAL_START) if start is None else (start, start)
@@ -129,7 +129,8 @@ def advise_runs(
         available=available,
     )
     if alone:
-        return _from_single_values(blocks, contrasts, goal, asked, excluded)
+        whole = replace(blocks, variances=np.full_like(blocks.variances, nan)) if paired else blocks
+        return _from_single_values(whole, contrasts, goal, asked, excluded, paired=paired)
     pilot = pilot_of(blocks, contrasts, start=start, costs=prices, instance_cost=_instance_cost(instance_cost))
     curve = cost_curve(pilot, goal)
     best = cheapest_choice(pilot, goal, curve)
@@ -167,18 +168,26 @@ def _planned(
 
 
 def _from_single_values(
-    blocks: Blocks, contrasts: Contrasts, wanted: PowerGoal, goal: DetectGoal, excluded: Mapping[str, str]
+    blocks: Blocks,
+    contrasts: Contrasts,
+    wanted: PowerGoal,
+    goal: DetectGoal,
+    excluded: Mapping[str, str],
+    *,
+    paired: bool = False,
 ) -> Advice:
-    """What values tell of which each cell has one: how many instances are needed with such values, and no more."""
+    """What values tell of which each cell has one, or paired ones: how many instances with such are needed, no more."""
     settings, unit, used = wanted.settings, wanted.unit, len(blocks.instances)
     variances = blocks.differences(contrasts).var(axis=0, ddof=1)
     usual = wanted.target == "mean" and settings.test == "t"
     plan = _planned(blocks, contrasts, settings, goal, unit) if usual else None
-    each = dict.fromkeys(blocks.algorithms, 1) if plan is None else plan.runs
+    usually = np.round(blocks.counts.mean(axis=0)).astype(int).tolist()
+    each = dict(zip(blocks.algorithms, usually, strict=True)) if plan is None else plan.runs
     runs, needed = float(sum(each.values())), wanted.instances(variances) if plan is None else plan.needed
     size = min(needed, goal.available or needed)
     power = wanted.reached(size, variances) if plan is None else plan.mean_power
     best = Choice(nan, size, runs, size * runs, power)
+    unknown = words.paired_noise_unknown() if paired else words.noise_unknown()
     return Advice(
         answer=words.answer(replace(best, instances=needed), used, runs),
         best=best,
@@ -194,14 +203,13 @@ def _from_single_values(
         power=settings.power,
         difference=settings.difference,
         start=goal.start,
-        warnings=tuple(
-            each for each in (words.left_out(excluded, used), words.noise_unknown(), words.small_pilot(used)) if each
-        ),
+        warnings=_said(words.left_out(excluded, used), unknown, words.small_pilot(used), words.few_instances(size)),
         rates=settings.are_rates,
         plan=plan,
         least_power=replace(wanted, target="worst").reached(size, variances) if plan is None else plan.least_power,
         target=wanted.target,
         needed=needed,
+        paired=paired,
     )
 
 
@@ -267,11 +275,14 @@ def _instances_interval(pilot: Pilot, goal: PowerGoal, se: float) -> tuple[int, 
 
 def _warnings(pilot: Pilot, best: Choice, counts: Floats, excluded: Mapping[str, str]) -> tuple[str, ...]:
     used = len(pilot.theta)
-    sentences = (
+    return _said(
         words.left_out(excluded, used),
         words.small_pilot(used),
         words.no_variation(pilot.parts),
         words.few_instances(best.instances),
         words.start_suffices(pilot.start, everywhere=bool((counts <= pilot.start).all())),
     )
+
+
+def _said(*sentences: str | None) -> tuple[str, ...]:
     return tuple(sentence for sentence in sentences if sentence)

@@ -12,6 +12,8 @@ from ampler.core.checks import choice, positive
 from ampler.core.choices import Target, TargetWord, Test
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
+from ampler.core.wording import amount, digits
 from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power
@@ -79,11 +81,12 @@ class PowerGoal:
             low, high = (low, middle) if enough else (middle, high)
         raise InvalidDesign(
             f"a difference of {self._said(self.detect)} needs {fewest} instances however exact the runs, and"
-            f" {self.available} are available; with these, ask for {self._said(high)} or more, or for less power"
+            f" {self.available} are available; with these, ask for {self._said(high)} or more"
+            f" ({parameter('detect', digits(high * self.unit))}), or for less power"
         )
 
     def _said(self, difference: float) -> str:
-        return f"{difference * self.unit:.3g}"
+        return amount(difference * self.unit, self.settings.difference)
 
     def _effects(self, variances: Floats) -> Floats:
         with np.errstate(divide="ignore"):

@@ -106,7 +106,7 @@ def goal_of(
         instance_cost=instance_cost,
         costs=costs,
         available=available,
-        caution=usual_caution(settings.reference is not None),
+        caution=usual_caution(settings.reference is not None, len(costs)),
         slack=usual_slack(instance_cost),
         fresh=True,
     )

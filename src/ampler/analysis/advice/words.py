@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ampler.analysis.advice.curve import Choice
 from ampler.analysis.advice.pilot import VarianceParts, variance_factors
-from ampler.core.wording import count, listed
+from ampler.core.wording import amount, count, difference_text, digits, listed
 
 if TYPE_CHECKING:
     from ampler.analysis.advice.advise import Advice
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CURVE = ("se", "instances", "runs on each", "cost", "")
 PARTS = ("comparison", "sd between instances", "se of the pilot", "share of noise")
+INSTEAD = "Instead of fixed runs, a rule can watch the accuracy on each instance."
 POINTS = 12  # of the curve that are shown
 NAMES = 3  # of algorithms with the same number of runs
 PAIRS = 10  # whose variance is shown, the most variable first
@@ -43,12 +44,12 @@ def planned_study(advice: Advice) -> str | None:
         return None
     numbers = set(plan.runs.values())
     each = f"{count(min(numbers), 'run')} of each algorithm" if len(numbers) == 1 else _listed_runs(plan)
-    what = f"a difference of {size(advice.detect, rates=advice.rates)}"
+    what = f"a difference of {size(advice, advice.detect)}"
     powers = f"mean power {plan.mean_power:.2f} over the comparisons, the least of one {plan.least_power:.2f}"
     taken = f"{plan.instances:,} instances with {each}, {plan.total:,} runs in all"
     if plan.needed <= plan.instances:
         return f"A new study of {taken}, finds {what} with {powers}."
-    finds = f"with mean power {advice.power:g} they find {size(float(f'{plan.detectable:.3g}'), rates=advice.rates)}"
+    finds = f"with mean power {advice.power:g} they find {size(advice, plan.detectable)}"
     return (
         f"{what[:1].upper()}{what[1:]} needs {plan.needed:,} instances and {plan.instances:,} are there: {taken}, find"
         f" it with {powers}; {finds}."
@@ -59,15 +60,16 @@ def needed_alone(advice: Advice) -> str | None:
     """Say how many instances with one value in each cell it takes, where no plan says it; None where one does."""
     if advice.plan is not None or advice.is_exact:
         return None
-    best, what = advice.best, f"a difference of {size(advice.detect, rates=advice.rates)}"
+    best, what = advice.best, f"a difference of {size(advice, advice.detect)}"
     if advice.needed > best.instances:
         return (
             f"{what[:1].upper()}{what[1:]} needs {advice.needed:,} instances and {best.instances:,} are there, which"
-            f" find it with power {best.power:.2f}. {which_power(advice)}"
+            f" find it with {_named_power(advice, 2)}. {which_power(advice)}"
         )
+    each = "runs paired as these" if advice.paired else "one such value in each cell"
     return (
-        f"A new study of {best.instances:,} instances with one such value in each cell finds {what} with power"
-        f" {best.power:.2f}. {which_power(advice)}"
+        f"A new study of {best.instances:,} instances with {each} finds {what} with {_named_power(advice, 2)}."
+        f" {which_power(advice)}"
     )
 
 
@@ -86,19 +88,33 @@ def noise_unknown() -> str:
     )
 
 
+def paired_noise_unknown() -> str:
+    """Of paired runs the noise that two algorithms share cancels, and what each has of its own is not told apart."""
+    return (
+        "runs are compared pair by pair, so that the noise they share cancels; the advice keeps as many paired runs as"
+        " there are and says how many instances that takes"
+    )
+
+
 def what_to_take(advice: Advice) -> str:
     """Say the cheapest choice in numbers."""
     best = advice.best
     return (
         f"Take se = {best.se:.3g} and {best.instances} instances. That is about {best.runs:.0f} runs on each, all"
         f" algorithms together, {best.runs * best.instances:,.0f} in all, and finds a difference of"
-        f" {size(advice.detect, rates=advice.rates)} with power {best.power:.3f}."
+        f" {size(advice, advice.detect)} with {_named_power(advice, 3)}."
     )
 
 
-def size(difference: float, *, rates: bool) -> str:
-    """Return a difference to be found: a number, or percentage points where rates are compared."""
-    return f"{100 * difference:g} percentage points" if rates else f"{difference:g}"
+def size(advice: Advice, difference: float) -> str:
+    """Return a difference to be found in the unit people use: percent, a factor, percentage points of rates."""
+    return f"{digits(100 * difference)} percentage points" if advice.rates else amount(difference, advice.difference)
+
+
+def _named_power(advice: Advice, decimals: int) -> str:
+    """The power of the choice, by the name of what it is of the comparisons."""
+    kind = {"mean": "mean power", "median": "median power", "worst": "least power", "best": "largest power"}
+    return f"{kind.get(str(advice.target), 'power')} {advice.best.power:.{decimals}f}"
 
 
 def which_power(advice: Advice) -> str:
@@ -147,12 +163,17 @@ def part_rows(advice: Advice) -> list[list[str]]:
     return [
         [
             f"{part.first} × {part.second}",
-            f"{part.between**0.5:.3g}",
-            f"{part.within**0.5:.3g}",
+            _spread(part.between**0.5, advice),
+            _spread(part.within**0.5, advice),
             f"{min(1.0, part.noise_share):.0%}",
         ]
         for part in parts[:PAIRS]
     ]
+
+
+def _spread(deviation: float, advice: Advice) -> str:
+    """A standard deviation: logarithms have no unit."""
+    return digits(deviation) if advice.difference == "log-ratio" else difference_text(deviation, advice.difference)
 
 
 def further_parts(advice: Advice) -> str | None:

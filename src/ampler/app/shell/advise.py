@@ -16,6 +16,8 @@ from ampler.app.shell.options import (
     as_arguments,
     as_number,
     assignment,
+    looks_options,
+    pairing_options,
     settings_options,
     table_options,
     takes,
@@ -40,7 +42,7 @@ THUMB_EFFECT = 0.5  # that `--detect` means for the rule of thumb, unless said o
         alternative="Two-sided if not said.",
         statistic="mean if not said.",
     ),
-    table=table_options(),
+    table=[*table_options(), *pairing_options(), *looks_options()],
 )
 def advise(
     *,
@@ -152,7 +154,7 @@ def _tell(advice: Advice) -> None:
     if planned is not None:
         say(planned)
     if advice.is_exact:
-        say(words.what_to_take(advice))
+        say(f"{words.INSTEAD} {words.what_to_take(advice)}" if planned is not None else words.what_to_take(advice))
         say_points([words.which_power(advice), *words.how_sure(advice)])
         say_table(table_of(words.CURVE, words.curve_rows(advice), names=(), words=(4,)))
         say_table(table_of(words.PARTS, words.part_rows(advice)))

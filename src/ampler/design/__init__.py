@@ -9,6 +9,7 @@ In reading order:
 * `noise`: what the noise of runs takes from a power
 * `simulate`: families of tests run for real on simulated differences; a design put to the proof
 * `detect`: after a pilot, the instances and runs that find a difference that matters
+* `early`: the same from the first half of a pilot, where few instances are enough
 * `pilot`, `detect_words`: what it showed and what was decided, as a value and in sentences
 * `assurance`: the instances for a probability of success averaged over what is believed of the effect
 * `beliefs`: the same in words: a question, its answer and its ceiling

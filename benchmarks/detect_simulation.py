@@ -75,7 +75,7 @@ def goal_of(truth: Truth, **said: Any) -> DetectGoal:
     usual = {
         "least": usual_growth(pilot),
         "caution": usual_caution(*family),
-        "early": usual_early(pilot),
+        "early": usual_early(pilot, said.get("instance_cost", 0.0)),
         "early_caution": usual_early_caution(*family),
         "slack": usual_slack(said.get("instance_cost", 0.0)),
         "stretch": 0.0,

@@ -87,6 +87,7 @@ def test_more_than_are_there_are_not_asked_for():
 @pytest.mark.parametrize(("pilot", "early"), [(3, 0), (15, 0), (16, 8), (20, 10), (41, 20)])
 def test_half_of_a_pilot_that_is_large_enough_is_looked_at_first(pilot, early):
     assert usual_early(pilot) == early
+    assert usual_early(pilot, instance_cost=20.0) == 0
 
 
 def test_the_level_is_exact_whether_one_half_decides_or_both():

@@ -28,13 +28,15 @@ class Planned(NamedTuple):
     plan: MainPlan
 
 
-def usual_early(pilot: int) -> int:
+def usual_early(pilot: int, instance_cost: float = 0.0) -> int:
     """Return how many of a pilot's instances are looked at first: half of them, none of a small one.
 
-    >>> usual_early(20), usual_early(10)
-    (10, 0)
+    Where instances cost something, runs are bought to save them by what the pilot says of noise: that takes all of it.
+
+    >>> usual_early(20), usual_early(10), usual_early(20, 50.0)
+    (10, 0, 0)
     """
-    return pilot // 2 if pilot // 2 >= LEAST_HALF else 0
+    return pilot // 2 if pilot // 2 >= LEAST_HALF and not instance_cost else 0
 
 
 def plan_from_half_or_all(

@@ -91,7 +91,7 @@ class Detect:
         usual = {
             "least": usual_growth(self.pilot),
             "caution": usual_caution(*family),
-            "early": usual_early(self.pilot),
+            "early": usual_early(self.pilot, self.instance_cost),
             "slack": usual_slack(self.instance_cost),
         }
         return DetectGoal(

@@ -79,7 +79,7 @@ def test_a_whole_study_with_algorithms_that_leave_does_as_the_pure_decision():
 
 
 def test_a_difference_between_whole_studies_and_the_pure_decision_is_noticed(monkeypatch):
-    other = simulation.goal_of(simulation.equal(1, 1.5, 0.3), caution=0.9, early_caution=0.9, available=500)
+    other = simulation.goal_of(simulation.equal(1, 1.5, 0.3), caution=0.9, early=0, available=500)
     monkeypatch.setattr(detect_studies, "goal_of", lambda truth, **said: other)
     with pytest.raises(detect_studies.Difference):
         detect_studies.study(simulation.equal(1, 1.5, 0.3), 3, available=500)

@@ -29,6 +29,24 @@ def pytest_pyfunc_call(pyfuncitem):
     return True
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_made_once():
+    """Typer reads the signatures of all commands at each call of the shell: once for a user, a thousand times for us."""
+    import typer.main
+
+    make, made = typer.main.get_command, {}
+
+    def get_command(app):
+        commands = tuple(map(id, app.registered_commands))  # a test may have added one
+        if (id(app), commands) not in made:
+            made[id(app), commands] = make(app)
+        return made[id(app), commands]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", get_command)
+        yield
+
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ def forest_html(forest: Forest, *, name: str = "forest") -> str:
     return page_templates().get_template("forest.html").render(**values)
 
 
+@cache
 def page_templates() -> Environment:
     """Return what fills our templates: every text is escaped."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined

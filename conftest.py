@@ -1,12 +1,19 @@
 """What holds for every test, the doctests of src and README.md included: a folder, and collecting that is quick."""
 
 import gc
+import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 gc.disable()  # all that is made while tests are collected stays: looking through it again and again frees nothing
+
+# `python3` in the studies of tests is this Python, as it is for users in their environment, and no launcher's script
+os.environ["PATH"] = os.pathsep.join(
+    [os.path.dirname(sys.executable), *os.environ.get("PATH", os.defpath).split(os.pathsep)]
+)
 
 
 def pytest_collection_finish() -> None:

@@ -31,7 +31,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 @pytest.fixture(scope="session", autouse=True)
 def _commands_are_made_once():
-    """Typer reads the signatures of all commands at each call of the shell: once for a user, a thousand times for us."""
+    """Typer reads the signatures of all commands at each call: once for a user, a thousand times for us."""
     import typer.main
 
     make, made = typer.main.get_command, {}
@@ -45,6 +45,21 @@ def _commands_are_made_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", get_command)
         yield
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """A process that has loaded what commands need, and forks itself for each."""
+    from warm import Warm
+
+    with Warm() as started:
+        yield started
+
+
+@pytest.fixture
+def forked(warm):
+    """`forked("run", "study.toml", cwd=folder)`: a command in a process of its own that need not load Python first."""
+    return warm.run
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -47,12 +47,12 @@ def words(text):
     return " ".join(text.split())
 
 
-def test_check_run_status_and_analyse_tell_the_whole_story(process, folder):
-    checked = process("check", "study.toml", cwd=folder)
-    ran = process("run", "study.toml", "--workers", "1", cwd=folder)
-    again = process("run", "study.toml", "--workers", "1", cwd=folder)
-    status = process("status", "study.db", cwd=folder)
-    found = process("analyse", "study.db", cwd=folder)
+def test_check_run_status_and_analyse_tell_the_whole_story(forked, folder):
+    checked = forked("check", "study.toml", cwd=folder)
+    ran = forked("run", "study.toml", "--workers", "1", cwd=folder)
+    again = forked("run", "study.toml", "--workers", "1", cwd=folder)
+    status = forked("status", "study.db", cwd=folder)
+    found = forked("analyse", "study.db", cwd=folder)
 
     pilot = "Pilot: 6 of 60 instances, 3 runs of each of 3 algorithms (54 runs). Then it is decided how many instances"
     assert pilot in words(checked.stdout)
@@ -65,11 +65,11 @@ def test_check_run_status_and_analyse_tell_the_whole_story(process, folder):
     assert "(decided in the pilot)" in words(found.stdout)
 
 
-def test_changes_after_the_decision_and_parts_are_one_sentence(process, folder):
-    assert process("run", "study.toml", "--workers", "1", cwd=folder).returncode == 0
-    part = process("run", "study.toml", "--part", "1/2", cwd=folder)
+def test_changes_after_the_decision_and_parts_are_one_sentence(forked, folder):
+    assert forked("run", "study.toml", "--workers", "1", cwd=folder).returncode == 0
+    part = forked("run", "study.toml", "--part", "1/2", cwd=folder)
     (folder / "study.toml").write_text(STUDY.replace("detect = 1.0", "detect = 0.5"))
-    changed = process("run", "study.toml", cwd=folder)
+    changed = forked("run", "study.toml", cwd=folder)
 
     assert (part.returncode, changed.returncode) == (1, 1)
     assert "cannot be cut into parts" in words(part.stderr)
@@ -89,10 +89,10 @@ b, far = rival("b"), rival("far")
 """
 
 
-def test_who_follows_the_advice_on_skewness_gets_a_study_that_runs_and_is_not_warned_again(process, folder):
+def test_who_follows_the_advice_on_skewness_gets_a_study_that_runs_and_is_not_warned_again(forked, folder):
     (folder / "solvers.py").write_text(SKEWED)
     (folder / "study.toml").write_text(STUDY.replace("pilot = 6", "pilot = 20").replace("detect = 1.0", "detect = 1.4"))
-    told = words(process("run", "study.toml", "--workers", "1", cwd=folder).stderr)
+    told = words(forked("run", "study.toml", "--workers", "1", cwd=folder).stderr)
     assert "strongly skewed" in told
     runs = re.search(r"runs = (\d+) under \[rule\]", told)[1]
     use = re.search(r"use = (\d+) under \[instances\]", told)[1]
@@ -100,17 +100,17 @@ def test_who_follows_the_advice_on_skewness_gets_a_study_that_runs_and_is_not_wa
     mended = STUDY.replace("detect = 1.0", 'test = "bootstrap-t"\nseed = 8')
     mended = mended.replace("pilot = 6\nstart = 3", f'allocation = "fixed"\nruns = {runs}') + f"use = {use}\n"
     (folder / "study.toml").write_text(mended)
-    ran = process("run", "study.toml", "--store", "other.db", "--workers", "1", cwd=folder)
-    found = process("analyse", "other.db", cwd=folder)
+    ran = forked("run", "study.toml", "--store", "other.db", "--workers", "1", cwd=folder)
+    found = forked("analyse", "other.db", cwd=folder)
 
     assert (ran.returncode, found.returncode) == (0, 0), ran.stderr
     assert f"{use} instances" in words(found.stdout)
     assert "skewed" not in words(found.stdout)
 
 
-def test_check_says_when_finding_the_size_out_is_a_bad_bargain(process, folder):
+def test_check_says_when_finding_the_size_out_is_a_bad_bargain(forked, folder):
     (folder / "study.toml").write_text(STUDY.replace("pilot = 6", "pilot = 35"))
-    assert "the pilot takes 35 of 60 instances" in words(process("check", "study.toml", cwd=folder).stdout)
+    assert "the pilot takes 35 of 60 instances" in words(forked("check", "study.toml", cwd=folder).stdout)
 
 
 HOSTILE = [(key, value) for key in ("detect", "power", "instance-cost") for value in ('"x"', "nan", "-1", "inf", "[1]")]
@@ -120,10 +120,10 @@ FEW = [("detect", "nan"), ("power", "-1"), ("instance-cost", '"x"')]
 @pytest.mark.parametrize(
     ("key", "value"), [*FEW, *(pytest.param(*each, marks=pytest.mark.slow) for each in HOSTILE if each not in FEW)]
 )
-def test_hostile_values_are_one_sentence_that_names_the_key(process, folder, key, value):
+def test_hostile_values_are_one_sentence_that_names_the_key(forked, folder, key, value):
     kept = STUDY.replace("detect = 1.0\n", "") if key == "detect" else STUDY
     (folder / "study.toml").write_text(f"{key} = {value}\n{kept}")
-    said = process("check", "study.toml", cwd=folder)
+    said = forked("check", "study.toml", cwd=folder)
     assert said.returncode == 1
     assert key in said.stderr
     assert "Traceback" not in said.stderr

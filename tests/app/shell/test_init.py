@@ -9,11 +9,12 @@ from ampler.study.starters.init import PROGRAMS
 FLAVOURS = list(PROGRAMS)
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_init_check_and_run_work_in_an_empty_directory(flavour, process, tmp_path):
-    begun = process("init", f"--{flavour}", cwd=tmp_path)
-    checked = process("check", "study.toml", cwd=tmp_path)
-    ran = process("run", "study.toml", cwd=tmp_path)
+@pytest.mark.parametrize(("flavour", "way"), [(each, "forked") for each in FLAVOURS] + [("python", "process")])
+def test_init_check_and_run_work_in_an_empty_directory(flavour, way, request, tmp_path):
+    ampler = request.getfixturevalue(way)
+    begun = ampler("init", f"--{flavour}", cwd=tmp_path)
+    checked = ampler("check", "study.toml", cwd=tmp_path)
+    ran = ampler("run", "study.toml", cwd=tmp_path)
 
     assert (begun.returncode, checked.returncode, ran.returncode) == (0, 0, 0), checked.stderr + ran.stderr
     assert "study.toml is in order: 2 algorithms, all with one long" in checked.stdout

@@ -49,12 +49,12 @@ def words(text):
     return " ".join(text.split())
 
 
-def test_check_run_status_and_analyse_tell_the_whole_story(process, folder):
-    checked = process("check", "study.toml", cwd=folder)
-    ran = process("run", "study.toml", "--workers", "1", cwd=folder)
-    status = process("status", "study.db", cwd=folder)
-    found = process("analyse", "study.db", cwd=folder)
-    document = json.loads(process("analyse", "study.db", "--json", cwd=folder).stdout)
+def test_check_run_status_and_analyse_tell_the_whole_story(forked, folder):
+    checked = forked("check", "study.toml", cwd=folder)
+    ran = forked("run", "study.toml", "--workers", "1", cwd=folder)
+    status = forked("status", "study.db", cwd=folder)
+    found = forked("analyse", "study.db", cwd=folder)
+    document = json.loads(forked("analyse", "study.db", "--json", cwd=folder).stdout)
 
     before = "The results are looked at after 10, 20 instances, in the order of the seed."
     look = "Look 1 of 2, 10 instances: 1 different, 0 no relevant difference, 1 goes on; 1 algorithm needs no more runs"
@@ -68,13 +68,13 @@ def test_check_run_status_and_analyse_tell_the_whole_story(process, folder):
     assert document["looks"]["history"][0] == ["continue", "different"]
 
 
-def test_what_is_refused_is_one_sentence_and_forgetting_must_be_asked_for(process, folder):
-    process("run", "study.toml", "--workers", "1", cwd=folder)
-    other = process("analyse", "study.db", "--alpha", "0.01", cwd=folder)
-    forgotten = process("analyse", "study.db", "--alpha", "0.01", "--ignore-looks", cwd=folder)
-    part = process("run", "study.toml", "--part", "1/2", cwd=folder)
+def test_what_is_refused_is_one_sentence_and_forgetting_must_be_asked_for(forked, folder):
+    forked("run", "study.toml", "--workers", "1", cwd=folder)
+    other = forked("analyse", "study.db", "--alpha", "0.01", cwd=folder)
+    forgotten = forked("analyse", "study.db", "--alpha", "0.01", "--ignore-looks", cwd=folder)
+    part = forked("run", "study.toml", "--part", "1/2", cwd=folder)
     (folder / "study.toml").write_text(STUDY.replace("use = 20", "use = 24"))
-    more = process("run", "study.toml", "--workers", "1", cwd=folder)
+    more = forked("run", "study.toml", "--workers", "1", cwd=folder)
 
     assert other.returncode != 0
     assert "alpha must stay as planned in a study that was looked at on the way" in words(other.stderr)

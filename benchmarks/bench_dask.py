@@ -15,7 +15,7 @@ from typing import Any
 
 from ampler.running.engines.dask import dask_cluster
 from ampler.sampling.rules import Accuracy, Fixed
-from measuring import Algorithm, runs_per_second
+from measuring import Algorithm, napping, runs_per_second
 from speed_page import Line, keep
 
 TARGET = 0.8
@@ -43,11 +43,6 @@ def compared(what: str, algorithm: Algorithm, rule: Any, client: Any) -> Line:
         ratios.append(runs_per_second(algorithm, rule, instances=10, executor=client) / pool)
     ratio = statistics.median(ratios)
     return Line(what, f"≥ {TARGET:g} ×", f"{ratio:.2f} ×", ratio >= TARGET, "our own pool, two workers each, in turns")
-
-
-def napping(instance: str, seed: int) -> float:
-    time.sleep(0.02)
-    return random.Random(seed).random()
 
 
 def busy(instance: str, seed: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import tempfile
 import time
@@ -36,6 +37,12 @@ def runs_per_second(algorithm: Algorithm, rule: Any, *, instances: int, **engine
         with open_store(Path(folder, "study.db")) as store:
             progress = run_plan(plan, store, **engine)
         return progress.new / (time.perf_counter() - began)
+
+
+def napping(instance: str, seed: int, *, nap: float = 0.02) -> float:
+    """A run that leaves its core to others."""
+    time.sleep(nap)
+    return random.Random(seed).random()
 
 
 def folder_on_disk() -> tempfile.TemporaryDirectory[str]:

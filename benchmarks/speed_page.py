@@ -77,16 +77,22 @@ def keep(benchmark: str, lines: Iterable[Line], *, among_others: bool = False) -
 
     Lines of this benchmark that did not come again leave the page, unless the new ones are `among_others`.
     """
-    new: list[dict[str, str]] = []
-    print(f"{'what':62}{'target':>12}{'measured':>12}  {'against':60} load")
-    for line in lines:
-        new.append(dict(zip(COLUMNS, _cells(benchmark, line), strict=True)))
-        print(f"{line.what:62}{line.target:>12}{line.measured:>12}  {line.against:60} {new[-1]['load']}", end="")
-        print("" if line.met else "   MISSED", flush=True)
+    new = [dict(zip(COLUMNS, _cells(benchmark, line, load), strict=True)) for line, load in print_lines(lines)]
     again = {row["what"] for row in new}
     older = [row for row in kept() if row["benchmark"] != benchmark or (among_others and row["what"] not in again)]
     _write(sorted([*older, *new], key=itemgetter("benchmark")))
     return int(any(row["met"] == "no" for row in new))
+
+
+def print_lines(lines: Iterable[Line]) -> list[tuple[Line, str]]:
+    """Print the lines as they come, each with the machine's load at that moment; return both."""
+    print(f"{'what':62}{'target':>12}{'measured':>12}  {'against':60} load")
+    told = []
+    for line in lines:
+        told.append((line, load := _load()))
+        missed = "" if line.met else "   MISSED"
+        print(f"{line.what:62}{line.target:>12}{line.measured:>12}  {line.against:60} {load}{missed}", flush=True)
+    return told
 
 
 def kept() -> list[dict[str, str]]:
@@ -98,8 +104,11 @@ def kept() -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _cells(benchmark: str, line: Line) -> tuple[str, ...]:
-    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+
+
+def _cells(benchmark: str, line: Line, load: str) -> tuple[str, ...]:
     today = datetime.date.today().isoformat()
     return benchmark, line.what, line.target, line.measured, "yes" if line.met else "no", line.against, load, today
 

@@ -43,12 +43,16 @@ class Pretended:
 
     def __init__(self, *endings):
         self._endings, self.threads, self.cancelled, self.calls = list(endings), {"w1": 2}, [], []
+        self.spread = []
 
     def nthreads(self):
         return self.threads
 
     def submit(self, call, *arguments, pure):
         return Ending("finished", key="the work")
+
+    def replicate(self, futures):
+        self.spread.append((len(self.calls), [future.key for future in futures]))
 
     def map(self, call, parcels, names, *, key, pure):
         assert (call, pure, len(set(key))) == (run_parcel, False, len(names))
@@ -76,6 +80,9 @@ class Ending:
     def result(self):
         raise self._problem
 
+    def exception(self, timeout):
+        return self._problem
+
 
 CHUNK = [Task(RunKey("i1", "a", 0))]
 
@@ -94,6 +101,19 @@ def test_a_chunk_that_the_cluster_cancelled_is_made_again_and_one_that_broke_is_
 def test_a_problem_of_the_study_is_raised_as_it_is():
     with pytest.raises(InvalidInput, match="as it is"):
         fates_of(Ending("error", InvalidInput("as it is")))
+
+
+def test_all_workers_have_the_work_before_the_first_runs_are_sent_and_once_more_when_others_came(monkeypatch):
+    monkeypatch.setattr(dask_module, "RECOUNT", 0.0)
+    client = Pretended(*(Ending("cancelled", key=number) for number in range(3)))
+    engine = DaskEngine(client, Work.of(make()))
+    for threads in ({"w1": 2}, {"w1": 2}, {"w1": 2, "w2": 2}):
+        client.threads = threads
+        engine.submit(CHUNK)
+        engine.collect(0)
+
+    assert client.calls == ["map 1"] * 3
+    assert client.spread == [(0, ["the work"]), (2, ["the work"])]
 
 
 def test_workers_are_counted_again_as_they_come_and_go(monkeypatch):

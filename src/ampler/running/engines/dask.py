@@ -22,6 +22,8 @@ from ampler.running.work import Batch, Parcel, Task, Work, names_of, run_parcel
 CONNECT = 15.0  # seconds a scheduler has to answer
 RECOUNT = 2.0  # seconds between looks at the number of workers, which come and go
 GOODBYE = 5.0  # seconds a cluster of ours has to end
+SPREAD = 2.0  # seconds the work has to reach the workers before the first runs are sent after it
+TOGETHER = 0.005  # seconds for which further results are waited for, as fetching many costs hardly more than one
 
 
 @contextmanager
@@ -71,7 +73,7 @@ class DaskEngine:
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._to_send: list[Sequence[Task]] = []
         self._under_way: dict[Any, tuple[Any, Sequence[Task]]] = {}  # Dask forgets what no future speaks of
-        self._shared = _shared(client, work)
+        self._shared, self._spread_over = _shared(client, work), 0
 
     @classmethod
     def takes(cls, executor: Any) -> bool:
@@ -116,6 +118,8 @@ class DaskEngine:
         futures = []
         with suppress(Empty):
             futures.append(self._ended.get(timeout=timeout) if timeout else self._ended.get_nowait())
+            if timeout and len(self._under_way) > 1:
+                time.sleep(TOGETHER)
             while True:
                 futures.append(self._ended.get_nowait())
         batches = self._fetched(futures)
@@ -133,6 +137,7 @@ class DaskEngine:
         chunks, self._to_send = self._to_send, []
         if not chunks:
             return
+        self._spread()
         names = [names_of(tasks) for tasks in chunks]
         # Of a large group of tasks Dask would keep most at the scheduler, and workers would wait for its answers.
         group = f"runs-{uuid4().hex}"
@@ -141,6 +146,15 @@ class DaskEngine:
         for future, tasks in zip(futures, chunks, strict=True):
             self._under_way[future.key] = (future, tasks)
             future.add_done_callback(self._ended.put)
+
+    def _spread(self) -> None:
+        """Have the work on all workers: Dask gives runs to those that have it, and moves them to others late."""
+        threads = self.workers
+        if threads > self._spread_over:
+            with suppress(Exception):  # where no worker is there yet, or one goes: those that come take it with a run
+                self._shared.exception(timeout=SPREAD)
+                self._client.replicate([self._shared])
+                self._spread_over = threads
 
     def _fetched(self, futures: Sequence[Any]) -> dict[Any, Batch]:
         """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""

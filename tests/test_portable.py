@@ -1,4 +1,4 @@
-"""A system without POSIX locks, fork and limits can do everything but run commands and keep limits."""
+"""A system without POSIX locks, fork, limits and /proc can do everything but run commands and keep limits."""
 
 from __future__ import annotations
 
@@ -29,6 +29,24 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 for name in ("fcntl", "resource"):
     sys.modules.pop(name, None)
+
+
+def refuse_proc(path):
+    if isinstance(path, (str, bytes, os.PathLike)) and os.fsdecode(path).startswith("/proc"):
+        raise FileNotFoundError(2, "No such file or directory", os.fsdecode(path))
+
+
+def without_proc(call):
+    def called(path, *arguments, **named):
+        refuse_proc(path)
+        return call(path, *arguments, **named)
+
+    return called
+
+
+sys.addaudithook(lambda event, given: refuse_proc(given[0]) if event in ("open", "os.listdir", "os.scandir") else None)
+for name in ("stat", "lstat", "readlink", "access"):
+    setattr(os, name, without_proc(getattr(os, name)))
 """
 
 
@@ -38,7 +56,7 @@ def elsewhere():
 
     def run(program: str, *arguments: object) -> str:
         command = [sys.executable, "-c", ABSENT + program, *map(str, arguments)]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
         assert ran.stderr == ""
         return ran.stdout
 
@@ -62,6 +80,26 @@ def table(frame, tmp_path):
     path = tmp_path / "runs.csv"
     frame.to_csv(path, index=False)
     return path
+
+
+def test_nothing_of_proc_is_to_be_seen_there(elsewhere):
+    told = elsewhere(
+        """
+import io
+from pathlib import Path
+
+ways = (open, io.open, os.listdir, os.scandir, os.stat, os.lstat, os.readlink, lambda path: os.open(path, os.O_RDONLY),
+        lambda path: Path(path).read_text(), lambda path: Path(path).stat())
+for way in ways:
+    for path in ("/proc", "/proc/self/stat", "/proc/self/mountinfo"):
+        try:
+            way(path)
+        except FileNotFoundError:
+            print("absent")
+print(os.path.exists("/proc/self/stat"), Path("/proc").is_dir(), os.access("/", os.R_OK), os.path.exists(os.getcwd()))
+"""
+    ).splitlines()
+    assert told == ["absent"] * 30 + ["False False True True"]
 
 
 def test_the_python_door_opens_and_analyses_a_data_frame(elsewhere, frame, table):

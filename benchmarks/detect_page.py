@@ -1,7 +1,9 @@
 """Studies that find their own size as a page of the documentation: what was simulated, tables, and what is not reached.
 
-Run: python benchmarks/detect_page.py PART ..., the parts being cells, whole, pilots, costly, leavers, paper=RUNS.CSV.
-What they give is kept in docs/benchmarks/detect.csv, from which docs/benchmarks/detect.md is written.
+Run: python benchmarks/detect_page.py PART ..., the parts being pilots, costly, paper=RUNS.CSV, and pure=LOG.JSONL and
+whole=LOG.JSONL for what `detect_series` kept. What they give is kept in docs/benchmarks/detect.csv, from which
+docs/benchmarks/detect.md is written. Of a corner that was counted before the larger count stays: studies have numbers,
+and the same number is the same study.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -17,17 +19,14 @@ from time import process_time
 import numpy as np
 
 import detect_paper
-import detect_studies
-from detect_simulation import CELLS, Family, Tally, Truth, equal, goal_of, oracle, paper_like, simulate
+from detect_series import NAMES, PURE, Corner, tallies
+from detect_simulation import Family, Tally, Truth, equal, goal_of, oracle, simulate
 
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
-PURE = {1: 2000, 5: 800, 21: 300, "all": 600}  # studies without a difference; half as many with
-WHOLE_RUNS = 8_000  # of the whole studies of a cell, about
 PILOTED: tuple[tuple[Family, float, float], ...] = (
     *((1, spread, noise) for spread, noise in ((0.7, 0.3), (1.5, 0.3), (3.0, 0.3), (3.0, 2.0))),
     *((5, spread, 0.3) for spread in (0.7, 3.0)),
 )
-NAMES: dict[Family, str] = {1: "1", 5: "5", 21: "21", "all": "10 (A = 5, all with all)"}
 
 
 @dataclass(frozen=True)
@@ -96,28 +95,27 @@ def _settings(truth: Truth, **said: float) -> dict[str, object]:
 def counted(part: str, cell: tuple[Family, float, float], key: int, share: float = 1.0, **said: float) -> Row:
     """Simulate a cell by means and variances alone."""
     family, spread, noise = cell
-    number = int(PURE.get(family, 2000) * share)
+    number = int(PURE[family] * share)
     null, real = equal(family, spread, noise), equal(family, spread, noise, 1.0)
     goal = goal_of(null, **_settings(null, **said))
     tallies = simulate(null, number, key=2 * key, goal=goal), simulate(real, number // 2, key=2 * key + 1, goal=goal)
     return row(part, NAMES[family], (spread, noise), *tallies, **said)
 
 
-def cells() -> Iterator[Row]:
-    for key, cell in enumerate(CELLS):
-        yield counted("cells", cell, key)
+def logged(kind: str, path: str) -> Iterator[Row]:
+    """Count the studies that a series kept; corners of which there are none are left out."""
+    parts = {"pure": ("cells", "leavers"), "whole": ("whole", "whole leavers")}[kind]
+    found = [(corner, tally) for corner, tally in tallies(kind, Path(path)) if len(tally.outcomes) > 1]
+    null = {_cell(corner): tally for corner, tally in found if not corner.truth.differences.any()}
+    for corner, tally in found:
+        if corner.part == "leavers":
+            yield row(parts[1], corner.name, (corner.spread, corner.noise), tally, tally)
+        elif corner.truth.differences.any() and _cell(corner) in null:
+            yield row(parts[0], corner.name, (corner.spread, corner.noise), null[_cell(corner)], tally)
 
 
-def whole() -> Iterator[Row]:
-    """Whole studies of every cell, as many as the processor allows."""
-    for key, (family, spread, noise) in enumerate(CELLS):
-        null, real = equal(family, spread, noise), equal(family, spread, noise, 1.0)
-        number = min(25, max(2, int(WHOLE_RUNS / oracle(real, goal_of(real)).cost)))
-        made = (
-            detect_studies.simulate(null, number, key=2 * key),
-            detect_studies.simulate(real, number, key=2 * key + 1),
-        )
-        yield row("whole", NAMES[family], (spread, noise), *made)
+def _cell(corner: Corner) -> tuple[str, float, float]:
+    return corner.name, corner.spread, corner.noise
 
 
 def pilots() -> Iterator[Row]:
@@ -126,7 +124,7 @@ def pilots() -> Iterator[Row]:
         for key, cell in enumerate(
             ((1, 0.7, 0.3), (1, 1.5, 0.3), (1, 3.0, 0.3), (1, 3.0, 2.0), (5, 0.7, 0.3), (5, 3.0, 0.3))
         ):
-            yield counted("pilots", cell, 2000 + 10 * place + key, 0.5, pilot=pilot)
+            yield counted("pilots", cell, 2000 + 10 * place + key, 0.1, pilot=pilot)
 
 
 def costly() -> Iterator[Row]:
@@ -136,15 +134,7 @@ def costly() -> Iterator[Row]:
         for spread, noise in ((0.7, 2.0), (1.5, 0.3), (1.5, 2.0), (3.0, 2.0)):
             for said in ({"instance_cost": 20.0}, {"instance_cost": 100.0}, {"dear": 10.0}):
                 key += 1
-                yield counted("costly", (family, spread, noise), key, 0.4, **said)
-
-
-def leavers() -> Iterator[Row]:
-    """Ten equal to the reference, five at δ, six far away, which leave after the pilot."""
-    truth = paper_like()
-    tally = simulate(truth, 600, key=1000)
-    real = Tally(truth, tally.outcomes)
-    yield row("leavers", "21, six far away", (1.4, 0.7), tally, real)
+                yield counted("costly", (family, spread, noise), key, 0.1, **said)
 
 
 def paper(path: str) -> Iterator[Row]:
@@ -165,12 +155,12 @@ def paper(path: str) -> Iterator[Row]:
         )  # fmt: skip
 
 
-PARTS: dict[str, Callable[[], Iterator[Row]]] = {
-    "cells": cells,
-    "whole": whole,
-    "pilots": pilots,
-    "costly": costly,
-    "leavers": leavers,
+PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
+    "pure": partial(logged, "pure"),
+    "whole": partial(logged, "whole"),
+    "pilots": lambda path: pilots(),
+    "costly": lambda path: costly(),
+    "paper": paper,
 }
 
 
@@ -216,12 +206,20 @@ ABOUT = {
 The decision after the pilot and the tests at the end of the product, on means and variances of runs that are drawn
 (`benchmarks/detect_simulation.py`).
 """,
+    "leavers": """## With algorithms that leave early
+
+Ten of 21 rivals equal to the reference, five at δ, six far away; two of five equal, one at δ, two far away; all with
+all four equal and one far away. The error is that of any false claim among the equal ones.
+""",
     "whole": """## Whole studies
 
-The same cells by whole studies through `am.Study(...).run(path)` (`benchmarks/detect_studies.py`): every run is made, a
-study file is written, read and analysed. Each of them decided and claimed what the pure decision does on its values;
-the script ends otherwise. Few in a cell, as a study of 1,000 instances has 100,000 runs: the last lines count them
-together. K = 21 with τ/δ = 6 and noise 2, the largest, is missing where it took too long.
+The same by whole studies through `am.Study(...).run(path)` (`benchmarks/detect_studies.py`, kept by
+`benchmarks/detect_series.py`): every run is made, a study file is written, read and analysed. Each of them decided and
+claimed what the pure decision does on its values, run by run; a series ends otherwise. Corners that need more than
+2,000 runs (K = 21: 4,000) have few whole studies or none, as one of 1,000 instances and 22 algorithms has 120,000 runs:
+their error and power are those of the pure decision above.
+""",
+    "whole leavers": """## Whole studies with algorithms that leave early
 """,
     "pilots": """## Other pilots
 
@@ -234,10 +232,6 @@ With `instance-cost` fewer instances get more runs. How much of the variation is
 the price over one who knows it is higher. In the last rows of each block a run of the first algorithm costs ten times
 one of the others.
 """,
-    "leavers": """## With algorithms that leave early
-
-Ten equal to the reference, five at δ, six far away.
-""",
     "paper": """## The paper's first experiment again
 
 Instances drawn from the 57 of the first experiment of Campelo & Wanner (2019), δ = 2.64 %, the difference it finds with
@@ -249,10 +243,16 @@ mean power 0.80 over the 15 comparisons that are close; power counted (`benchmar
 def page(rows: list[Row]) -> str:
     blocks = [INTRODUCTION, missed(rows)]
     for part, about in ABOUT.items():
-        of = [each for each in rows if each.part == part]
+        of = sorted((each for each in rows if each.part == part), key=_place)
         if of:
             blocks.append("\n".join([about, *TABLES.get(part, table)(of), ""]))
     return "\n".join(blocks).rstrip() + "\n"
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    """Families in their order, then as the columns stand."""
+    families = [*NAMES.values(), row.family]
+    return families.index(row.family), row.pilot, row.spread, row.noise, row.dear, row.instance_cost
 
 
 def missed(rows: list[Row]) -> str:
@@ -299,7 +299,11 @@ def whole_table(rows: list[Row]) -> Iterator[str]:
         error = sum(each.error * each.null_studies for each in of) / nulls
         power = sum(each.power * each.studies for each in of) / reals
         deviation = np.sqrt(max(error * (1 - error), 0.01) / nulls)
-        yield f"K = {family}: error {error:.3f} ± {deviation:.3f} in {nulls} studies, power {power:.3f} in {reals}."
+        spread = np.sqrt(sum((each.power_se * each.studies) ** 2 for each in of)) / reals
+        yield (
+            f"K = {family}: error {error:.3f} ± {deviation:.3f} in {nulls:,} studies, power {power:.3f} ± {spread:.3f}"
+            f" in {reals:,}."
+        )
         yield ""
 
 
@@ -313,10 +317,12 @@ def paper_table(rows: list[Row]) -> Iterator[str]:
 
 
 def leavers_table(rows: list[Row]) -> Iterator[str]:
+    yield "| K | error | power | clear after the pilot | instances (10–90 %) | studies |"
+    yield "|---|---|---|---|---|---|"
     for each in rows:
         yield (
-            f"Error {each.error:.3f} ± {each.error_se:.3f} in {each.null_studies} studies, power {each.power:.2f},"
-            f" {each.early:.1f} of 21 clear after the pilot."
+            f"| {each.family} | {each.error:.3f} ± {each.error_se:.3f} | {each.power:.3f} ± {each.power_se:.3f} |"
+            f" {each.early:.1f} | {each.instances:.0f} ({each.low:.0f}–{each.high:.0f}) | {each.studies:,} |"
         )
 
 
@@ -329,6 +335,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterator[str]]] = {
         heading=" instance-cost | cost of the first |",
     ),
     "leavers": leavers_table,
+    "whole leavers": leavers_table,
     "paper": paper_table,
 }
 
@@ -337,15 +344,27 @@ def main() -> None:
     rows = kept()
     for word in sys.argv[1:]:
         part, _, path = word.partition("=")
-        began, new = process_time(), []
-        for each in paper(path) if part == "paper" else PARTS[part]():
-            new.append(each)
-            print(asdict(each), flush=True)
-        rows = [each for each in rows if each.part != part] + new
-        keep(rows)
+        began = process_time()
+        for each in PARTS[part](path):
+            rows = with_row(rows, each)
+            keep(rows)
         print(f"{part}: {process_time() - began:.0f} seconds of processor time", flush=True)
     keep(rows)
     (FOLDER / "detect.md").write_text(page(kept()))
+
+
+def with_row(rows: list[Row], new: Row) -> list[Row]:
+    """The rows with a new one, in the place of that which it replaces; the larger count stays."""
+    same = [place for place, each in enumerate(rows) if _corner(each) == _corner(new)]
+    if not same:
+        return [*rows, new]
+    larger = max(rows[same[0]], new, key=lambda each: each.null_studies + each.studies)
+    return [larger if place == same[0] else each for place, each in enumerate(rows)]
+
+
+def _corner(row: Row) -> tuple[object, ...]:
+    """What a row is of: NaN is the same as NaN."""
+    return tuple(map(str, (row.part, row.family, row.spread, row.noise, row.pilot, row.instance_cost, row.dear)))
 
 
 if __name__ == "__main__":

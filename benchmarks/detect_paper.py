@@ -17,7 +17,8 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.design.detect import DetectGoal, usual_growth
+from ampler.design.detect import DetectGoal, usual_early_caution, usual_growth
+from ampler.design.early import usual_early
 from ampler.stats.contrasts import contrasts_among
 from ampler.study.detect import conclude, decide_after_pilot
 from ampler.study.detect_rule import Detect
@@ -76,7 +77,14 @@ class Outcome:
 
 def study(experiment: Experiment, available: int, rng: np.random.Generator, detect: float = DELTA) -> Outcome:
     """Carry out one study on instances drawn from those of the experiment."""
-    goal = DetectGoal(detect, available=available, least=usual_growth(PILOT), stretch=Detect(detect=detect).stretch)
+    goal = DetectGoal(
+        detect,
+        available=available,
+        least=usual_growth(PILOT),
+        early=usual_early(PILOT),
+        early_caution=usual_early_caution(True, len(experiment.algorithms)),
+        stretch=Detect(detect=detect).stretch,
+    )
     contrasts = contrasts_among(len(experiment.algorithms), difference="percent", reference=0)
     rows = rng.integers(0, len(experiment.means), available)
     means, deviations = experiment.means[rows[: goal.pilot]], experiment.deviations[rows[: goal.pilot]]

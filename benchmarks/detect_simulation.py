@@ -150,8 +150,13 @@ def simulate(truth: Truth, studies: int, *, key: int, goal: DetectGoal | None = 
     """Carry out many studies; the same key gives the same ones."""
     tally, goal = Tally(truth), goal or goal_of(truth)
     for number in range(studies):
-        tally.outcomes.append(study(truth, np.random.default_rng([SEED, key, number]), goal, end))
+        tally.outcomes.append(numbered(truth, key, number, goal, end))
     return tally
+
+
+def numbered(truth: Truth, key: int, number: int, goal: DetectGoal | None = None, end: End = "growth") -> Outcome:
+    """Carry out the study of this number; those of other keys have other random numbers."""
+    return study(truth, np.random.default_rng([SEED, key, number]), goal or goal_of(truth), end)
 
 
 def study(truth: Truth, rng: np.random.Generator, goal: DetectGoal, end: End = "growth") -> Outcome:
@@ -205,6 +210,17 @@ def paper_like() -> Truth:
     """21 rivals: ten null, five at δ, six that vary a lot and are far away, which leave after the pilot."""
     means = (0.0, *(0.0,) * 10, *(1.0,) * 5, *(18.0,) * 6)
     return Truth(means, (0.5, *(1.3,) * 15, *(12.0,) * 6), (1.0,) * 22)
+
+
+FAR_AWAY: tuple[tuple[Family, str, Truth], ...] = (
+    (21, "21, six far away", paper_like()),
+    (5, "5, two far away", Truth((0.0, 0.0, 0.0, 1.0, 18.0, 18.0), (0.5, *(1.3,) * 3, 12.0, 12.0), (1.0,) * 6)),
+    (
+        "all",
+        "10 (A = 5, all with all), one far away",
+        Truth((0.0,) * 4 + (18.0,), (1.0,) * 4 + (6.0,), (1.0,) * 5, None),
+    ),
+)
 
 
 def oracle(truth: Truth, goal: DetectGoal) -> MainPlan:

@@ -7,6 +7,7 @@ and claimed is held against the pure decision on the very values it recorded.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,12 +33,18 @@ class Difference(AssertionError):
 
 def simulate(truth: Truth, studies: int, *, key: int, instance_cost: float = 0.0) -> Tally:
     """Carry out so many whole studies; the same key gives the same ones."""
-    tally = Tally(truth)
-    available = ROOM * (PILOT + oracle(truth, goal_of(truth, instance_cost=instance_cost)).instances)
-    for number in range(studies):
-        seed = int(np.random.default_rng([SEED, WHOLE + key, number]).integers(2**31))
-        tally.outcomes.append(study(truth, seed, available=available, instance_cost=instance_cost))
-    return tally
+    return Tally(truth, [numbered(truth, key, number, instance_cost=instance_cost) for number in range(studies)])
+
+
+def numbered(truth: Truth, key: int, number: int, *, instance_cost: float = 0.0) -> Outcome:
+    """Carry out the study of this number."""
+    seed = int(np.random.default_rng([SEED, WHOLE + key, number]).integers(2**31))
+    return study(truth, seed, available=_available(truth, instance_cost), instance_cost=instance_cost)
+
+
+@lru_cache(maxsize=128)
+def _available(truth: Truth, instance_cost: float) -> int:
+    return ROOM * (PILOT + oracle(truth, goal_of(truth, instance_cost=instance_cost)).instances)
 
 
 def study(truth: Truth, seed: int, *, available: int, instance_cost: float = 0.0) -> Outcome:

@@ -5,7 +5,14 @@ import math
 import pytest
 
 from ampler.design.detect import DetectGoal
-from ampler.design.detect_words import after_pilot, at_end, before_pilot, method_sentences, skewness_note
+from ampler.design.detect_words import (
+    after_pilot,
+    at_end,
+    before_pilot,
+    method_sentences,
+    skewness_note,
+    tested_by,
+)
 
 
 def test_before_the_pilot_its_price_is_told():
@@ -73,10 +80,24 @@ def test_where_half_of_the_pilot_decided_it_is_told_and_what_the_end_rests_on(re
         " pilots would have asked for 3 to 5 instances, 90 % interval). The first 2 instances of the pilot decided this"
         " alone, so that the variance of all others counts at the end."
     )
-    assert "by the mean of all and the variance after its first 2 instances, and 1 on the pilot's 3." in at_end(half)
+    assert "by the mean of all and the variance after the pilot's first 2, and 1 on the pilot's 3." in at_end(half)
     main = list(method_sentences(half))[1]
     assert main.startswith("Sample size was re-estimated once, after 3 instances, from the variances of the first 2")
     assert "the mean of all 3 instances and the variance after these (3 − 2 degrees of freedom)" in main
+
+
+def test_where_no_other_pilot_would_ask_for_another_number_none_is_told(report):
+    assert "(other pilots would have asked for as many)" in after_pilot(report(interval=(91, 91)))
+
+
+def test_beside_the_tests_it_is_told_what_they_allow_for(report):
+    assert tested_by(report()) == (
+        "the size was chosen after a pilot of 3 instances: 10 % of every level was for the pilot, which decided 1 of 2;"
+        " the others have 90 % at the end, by the mean of all and the variance after the pilot"
+    )
+    assert tested_by(report(seen=2)).endswith("the variance after the pilot's first 2")
+    assert tested_by(report(clear=(True, True))).endswith("which decided 2 of 2")
+    assert tested_by(report(share=0.0)).endswith("so that the tests are ordinary ones")
 
 
 def test_skewness_that_could_be_chance_or_does_no_harm_is_not_told(report):

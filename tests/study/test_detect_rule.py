@@ -136,7 +136,7 @@ def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
     assert report.since == pilot.instances[:10]
     assert "The pilot's 20 instances are enough, with 5 runs of each algorithm: 300 runs in all" in main.reason
     assert "The first 10 instances of the pilot decided this alone" in main.reason
-    assert "the variance after its first 10 instances" in end.reason
+    assert "the variance after the pilot's first 10" in end.reason
 
 
 def test_the_first_half_is_that_of_the_order_of_the_plan_and_not_of_the_runs():

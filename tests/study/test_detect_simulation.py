@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import detect_paper
+import detect_series
 import detect_simulation as simulation
 import detect_studies
 
@@ -104,3 +105,18 @@ def test_the_papers_first_experiment_takes_about_half_of_its_runs(public_data, w
     assert experiment.runs == 23_271
     assert ratio <= most + 2 * error
     assert found >= power - 2 * deviation
+
+
+def test_a_series_that_was_interrupted_goes_on_and_has_the_same_studies(tmp_path, monkeypatch):
+    monkeypatch.setattr(detect_series, "PURE", dict.fromkeys(detect_series.PURE, 3))
+    path, keys = tmp_path / "log.jsonl", {0, 1, detect_series.LEAVING + 1}
+
+    detect_series.go_on("pure", path, 1e9, keys)
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) // 2])
+    detect_series.go_on("pure", path, 1e9, keys)
+
+    assert sorted(path.read_text().splitlines()) == sorted(whole.splitlines())
+    tallies = {corner.key: tally for corner, tally in detect_series.tallies("pure", path)}
+    assert [len(tallies[key].outcomes) for key in sorted(keys)] == [3, 2, 3]
+    assert simulation.simulate(tallies[0].truth, 3, key=0).instances == tallies[0].instances

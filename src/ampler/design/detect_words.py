@@ -56,12 +56,31 @@ def after_pilot(report: PilotReport) -> str:
 def at_end(report: PilotReport) -> str:
     """Say what was run in the end, and how it is tested."""
     early = f", and {sum(report.clear)} on the pilot's {report.pilot}" if any(report.clear) else ""
-    since = f"its first {report.seen} instances" if report.seen else "the pilot"
-    how = "by ordinary tests" if report.is_fixed else f"by the mean of all and the variance after {since}{early}"
+    how = (
+        "by ordinary tests" if report.is_fixed else f"by the mean of all and the variance after {_since(report)}{early}"
+    )
     return (
         f"All that was decided on is run: {count(report.total, 'run')}; {count(len(report.going), 'comparison')} can be"
         f" tested on {report.planned:,} instances, {how}."
     )
+
+
+def tested_by(report: PilotReport) -> str:
+    """Say beside the tests what they allow for, without a full stop."""
+    if report.is_fixed:
+        return f"a pilot of {report.pilot} instances chose the runs alone, so that the tests are ordinary ones"
+    early, late = digits(100 * report.share), digits(100 * (1 - report.share))
+    decided = f"{early} % of every level was for the pilot, which decided {sum(report.clear)} of {len(report.clear)}"
+    if not report.going:
+        return f"the size was chosen after a pilot of {report.pilot} instances: {decided}"
+    return (
+        f"the size was chosen after a pilot of {report.pilot} instances: {decided}; the others have {late} % at the"
+        f" end, by the mean of all and the variance after {_since(report)}"
+    )
+
+
+def _since(report: PilotReport) -> str:
+    return f"the pilot's first {report.seen}" if report.seen else "the pilot"
 
 
 def method_sentences(report: PilotReport) -> Iterator[str]:
@@ -165,6 +184,8 @@ def _plan(report: PilotReport) -> Iterator[str]:
     power = _power(report)
     low, high = report.interval
     others = f" (other pilots would have asked for {low:,} to {high:,} instances, 90 % interval)"
+    if low == high == report.planned:
+        others = " (other pilots would have asked for as many)"
     yield f"All {share}, {power}." if report.is_fixed else f"{share}, {power}{others}."
 
 

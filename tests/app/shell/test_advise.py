@@ -163,3 +163,13 @@ def test_differences_have_the_unit_of_the_sentences(shell, folds, difference, sa
     lacking = shell(*asked, "--available", 2)
     assert f"a difference of {said} needs" in " ".join(lacking.err.split())
     assert "(--detect 0." in " ".join(lacking.err.split())
+
+
+def test_it_is_said_how_a_study_file_has_the_planned_study(shell, pilot):
+    asked = ("advise", pilot, "--difference", "simple", "--reference", "old", "--detect", 1)
+    plan = shell(*asked, "--json").json["plan"]
+    runs = set(plan["runs"].values())
+    said = shell(*asked).words
+    fixed = f'allocation = "fixed" and runs = {min(runs)} under [rule], use = {plan["instances"]} under [instances]'
+    assert (fixed in said) == (len(runs) == 1)
+    assert "detect = 1 and a pilot finds it out again." in said

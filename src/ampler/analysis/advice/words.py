@@ -56,6 +56,19 @@ def planned_study(advice: Advice) -> str | None:
     )
 
 
+def how_to_write(advice: Advice) -> str | None:
+    """Say what a study file has for the planned study; None where there is no plan, or its runs are paired."""
+    plan = advice.plan
+    if plan is None or advice.paired:
+        return None
+    numbers = set(plan.runs.values())
+    found = f"detect = {advice.detect:g} and a pilot finds it out again"
+    if len(numbers) > 1:
+        return f"In study.toml: {found}."
+    fixed = f'allocation = "fixed" and runs = {min(numbers)} under [rule], use = {plan.instances} under [instances]'
+    return f"In study.toml: {fixed}; or {found}."
+
+
 def needed_alone(advice: Advice) -> str | None:
     """Say how many instances with one value in each cell it takes, where no plan says it; None where one does."""
     if advice.plan is not None or advice.is_exact:

@@ -153,6 +153,8 @@ def _tell(advice: Advice) -> None:
     planned = words.planned_study(advice) or words.needed_alone(advice)
     if planned is not None:
         say(planned)
+    if written := words.how_to_write(advice):
+        say(written, style="dim")
     if advice.is_exact:
         say(f"{words.INSTEAD} {words.what_to_take(advice)}" if planned is not None else words.what_to_take(advice))
         say_points([words.which_power(advice), *words.how_sure(advice)])

@@ -9,9 +9,9 @@ from ampler.design.detect_words import (
     after_pilot,
     at_end,
     before_pilot,
+    how_tested,
     method_sentences,
     skewness_note,
-    tested_by,
 )
 
 
@@ -91,13 +91,13 @@ def test_where_no_other_pilot_would_ask_for_another_number_none_is_told(report):
 
 
 def test_beside_the_tests_it_is_told_what_they_allow_for(report):
-    assert tested_by(report()) == (
+    assert how_tested(report()) == (
         "the size was chosen after a pilot of 3 instances: 10 % of every level was for the pilot, which decided 1 of 2;"
         " the others have 90 % at the end, by the mean of all and the variance after the pilot"
     )
-    assert tested_by(report(seen=2)).endswith("the variance after the pilot's first 2")
-    assert tested_by(report(clear=(True, True))).endswith("which decided 2 of 2")
-    assert tested_by(report(share=0.0)).endswith("so that the tests are ordinary ones")
+    assert how_tested(report(seen=2)).endswith("the variance after the pilot's first 2")
+    assert how_tested(report(clear=(True, True))).endswith("which decided 2 of 2")
+    assert how_tested(report(share=0.0)).endswith("so that the tests are ordinary ones")
 
 
 def test_skewness_that_could_be_chance_or_does_no_harm_is_not_told(report):

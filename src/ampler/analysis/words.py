@@ -20,7 +20,7 @@ from ampler.core.arrays import Interval, Pair
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits, listed
-from ampler.design.detect_words import after_pilot, at_end, skewness_note, tested_by
+from ampler.design.detect_words import after_pilot, at_end, how_tested, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 from ampler.stats.two_samples import run_test
 
@@ -371,7 +371,7 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
         f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
     )
     if analysis.course is not None:
-        yield tested_by(analysis.course)
+        yield how_tested(analysis.course)
     if said := solved(analysis):
         yield said
 

@@ -65,7 +65,7 @@ def at_end(report: PilotReport) -> str:
     )
 
 
-def tested_by(report: PilotReport) -> str:
+def how_tested(report: PilotReport) -> str:
     """Say beside the tests what they allow for, without a full stop."""
     if report.is_fixed:
         return f"a pilot of {report.pilot} instances chose the runs alone, so that the tests are ordinary ones"

@@ -154,15 +154,14 @@ def test_every_option_of_an_analysis_that_says_something_of_results_is_one_of_ad
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"), [("percent", "3 %"), ("log-ratio", "a factor of 1.03"), ("simple", "0.03")]
+    ("difference", "said"), [("percent", "1 %"), ("log-ratio", "a factor of 1.01"), ("simple", "0.01")]
 )
-def test_differences_have_the_unit_of_the_sentences(shell, folds, difference, said):
-    asked = ("advise", folds, "--difference", difference, "--detect", 0.03, "--ignore", "fold", "--start", 5)
-    answer = shell(*asked).words
-    assert f"finds a difference of {said} with mean power" in answer
-    lacking = shell(*asked, "--available", 2)
-    assert f"a difference of {said} needs" in " ".join(lacking.err.split())
-    assert "(--detect 0." in " ".join(lacking.err.split())
+def test_differences_have_the_unit_of_the_sentences(shell, pilot, difference, said):
+    asked = ("advise", pilot, "--difference", difference, "--reference", "old", "--detect", 0.01, "--start", 5)
+    assert f"finds a difference of {said} with mean power" in shell(*asked).words
+    lacking = " ".join(shell(*asked, "--available", 3).err.split())
+    assert f"a difference of {said} needs" in lacking
+    assert "or more (--detect " in lacking
 
 
 def test_it_is_said_how_a_study_file_has_the_planned_study(shell, pilot):

@@ -53,3 +53,7 @@ def test_a_penalty_below_the_floor_counts_as_the_floor():
     assert AnalysisSettings(difference="percent", floor=1e-8, failures=Penalty(1e-12)).failures == Penalty(1e-8)
     assert AnalysisSettings(difference="percent", floor=1e-8, failures=Penalty(5.0)).failures == Penalty(5.0)
     assert AnalysisSettings(difference="percent", failures=Penalty(1e-12)).failures == Penalty(1e-12)
+
+
+def test_a_function_that_is_called_as_one_of_ours_is_marked_as_a_function():
+    assert AnalysisSettings(difference="simple", statistic=np.median).statistic_name == "median()"

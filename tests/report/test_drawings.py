@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+import pytest
+
+from ampler import analyse
 from ampler.report.drawings import drawings, hardest_pair, telling_pairs
 
 
@@ -49,3 +54,19 @@ def test_the_triangle_is_drawn_of_the_pair_that_is_hardest_to_decide(study_of):
     certain = [max(each.chances.worse, each.chances.equivalent, each.chances.better) for each in undecided]
     assert max(chosen.chances.worse, chosen.chances.equivalent, chosen.chances.better) == max(certain)
     assert hardest_pair(study_of(["one", "two"], instances=2, margin=0.5).bayes) is None
+
+
+@pytest.mark.parametrize("statistic", [np.ptp, np.median], ids=lambda function: function.__name__)
+def test_a_report_of_a_function_as_statistic_draws_everything_but_the_errors_of_first_runs(statistic):
+    rng = np.random.default_rng(6)
+    runs = pd.DataFrame(
+        [(i, name, rng.normal(20, 1)) for i in "wxyz" for name in "ab" for _ in range(8)],
+        columns=["instance", "algorithm", "value"],
+    )
+
+    names = {
+        drawing.name for drawing in drawings(analyse(runs, difference="simple", better="lower", statistic=statistic))
+    }
+
+    assert "intervals" in names
+    assert "convergence" not in names

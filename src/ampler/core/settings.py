@@ -23,6 +23,7 @@ Check = Callable[[str, Any], Any]
 
 UNKNOWN = "leave it out if it is not known"
 RATE = "rate"  # the statistic of yes and no
+OURS = ("mean", "median", RATE)  # names of statistics that a function may have, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +147,11 @@ class AnalysisSettings:
 
     @property
     def statistic_name(self) -> str:
-        """The statistic in a word; a function that is called as ours for yes or no is marked as a function."""
+        """The statistic in a word; a function that is called as one of ours is marked as a function."""
         if isinstance(self.statistic, str):
             return self.statistic
         name: str = getattr(self.statistic, "__name__", "custom")
-        return f"{name}()" if name == RATE else name
+        return f"{name}()" if name in OURS else name
 
     @property
     def are_rates(self) -> bool:

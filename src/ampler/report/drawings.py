@@ -18,6 +18,7 @@ from ampler.core.wording import amount
 from ampler.design import achieved_power
 from ampler.report import figures as plots
 from ampler.stats.paired import FEWEST, paired_test
+from ampler.stats.summaries import is_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -179,8 +180,10 @@ def _least_known(analysis: Analysis) -> str:
 
 
 def _convergence(analysis: Analysis) -> Iterator[Drawing]:
-    """How the errors fell on the instance that is known least; nothing where runs were paired, or are too few."""
+    """How the errors fell on the instance that is known least; not where they say nothing."""
     if not np.isfinite(analysis.errors).any() or analysis.recorded is None or analysis.recorded.shared is not None:
+        return
+    if not is_named(analysis.settings.statistic_name):
         return
     data = plots.convergence_data(analysis)
     if len(data.runs) < FEWEST_STEPS or not np.isfinite(data.largest[-1]):

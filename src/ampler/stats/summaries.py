@@ -191,6 +191,19 @@ def summary_of(statistic: str | Statistic) -> Summary:
     )
 
 
+def is_named(statistic: str) -> bool:
+    """Say whether a name stands for a statistic; that of a function somebody has passed in does not.
+
+    >>> is_named("quantile:0.9"), is_named("best_of_three")
+    (True, False)
+    """
+    try:
+        summary_of(statistic)
+    except InvalidRule:
+        return False
+    return True
+
+
 _NAMED: dict[str, Summary] = {"mean": Mean(), "median": Quantile(0.5), "trimmed-mean": TrimmedMean(), "rate": Rate()}
 
 

@@ -85,3 +85,10 @@ def test_one_run_of_each_has_no_errors_to_draw():
 def test_an_unknown_instance_is_refused():
     with pytest.raises(InvalidInput, match="such as 'x', got 'q'"):
         convergence_data(ampler.analyse(frame(), difference="simple", better="lower"), "q")
+
+
+def test_errors_of_first_runs_are_not_drawn_for_a_function_that_only_its_author_knows():
+    analysis = ampler.analyse(frame(), difference="simple", better="lower", statistic=np.ptp)
+
+    with pytest.raises(InvalidInput, match="statistics with a name, got 'ptp'"):
+        convergence_data(analysis)

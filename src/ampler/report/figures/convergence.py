@@ -19,6 +19,7 @@ from ampler.report.figures.profile import recorded_runs
 from ampler.report.figures.style import canvas
 from ampler.report.figures.titles import entitle, explain
 from ampler.stats.contrasts import contrasts_of
+from ampler.stats.summaries import is_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,6 +68,8 @@ def convergence_data(analysis: Analysis, instance: str | None = None, *, widest:
     runs, settings = recorded_runs(analysis), analysis.settings
     if runs.shared is not None:
         raise InvalidInput("runs that were paired one by one have no errors of first runs to draw")
+    if not is_named(settings.statistic_name):
+        raise InvalidInput(f"the errors of first runs are drawn for statistics with a name, got {settings.statistic!r}")
     names = [row.instance for row in analysis.accuracy]
     instance = instance if instance is not None else names[_least_known(analysis)]
     if instance not in names:

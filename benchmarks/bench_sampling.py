@@ -1,8 +1,7 @@
 """Sampling rules on simulated instances: the promises, and the page that shows them.
 
     python benchmarks/bench_sampling.py            the promises on normal data, A up to 22 (minutes)
-    python benchmarks/bench_sampling.py --write    a fraction of the factorial (an hour); docs/benchmarks/sampling.*
-    python benchmarks/bench_sampling.py --full     all of it (hours), added to what is there
+    python benchmarks/bench_sampling.py --write    every cell of the grid (an hour); docs/benchmarks/sampling.*
     python benchmarks/bench_sampling.py --page     only the page, from the results that are there
 
 Set OMP_NUM_THREADS=1: thin matrices gain nothing from threads. Results are kept cell by cell, so a run that was stopped
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from sampling_page import page
 from sampling_simulation import Cell, tabulated_chi_square
-from sampling_table import Row, every_cell, fraction, measure, promised, read, targets
+from sampling_table import Row, every_cell, measure, promised, read, targets
 
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
 REPLICATIONS = 200
@@ -26,11 +25,11 @@ REPLICATIONS = 200
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     how = parser.add_mutually_exclusive_group()
-    for option in ("--write", "--full", "--page"):
+    for option in ("--write", "--page"):
         how.add_argument(option, action="store_true")
     chosen = parser.parse_args()
     rows = results(chosen)
-    if chosen.write or chosen.full or chosen.page:
+    if chosen.write or chosen.page:
         (FOLDER / "sampling.md").write_text(page(rows), encoding="utf-8")
     for target in targets(rows):
         print(f"{target.what:<70}{target.wanted:>22}{target.measured:>22}  {'' if target.kept else 'MISSED'}")
@@ -38,13 +37,13 @@ def main() -> int:
 
 
 def results(chosen: argparse.Namespace) -> list[Row]:
-    path = FOLDER / "sampling.csv" if chosen.write or chosen.full or chosen.page else None
+    path = FOLDER / "sampling.csv" if chosen.write or chosen.page else None
     if chosen.page:
         return read(FOLDER / "sampling.csv")
-    wanted = (lambda cell: True) if chosen.full else fraction if chosen.write else quick
+    cells = every_cell() if chosen.write else filter(quick, every_cell())
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tabulated_chi_square():
-        return measure(filter(wanted, every_cell()), REPLICATIONS, path, lambda cell: print(cell, file=sys.stderr))
+        return measure(cells, REPLICATIONS, path, lambda cell: print(cell, file=sys.stderr))
 
 
 def quick(cell: Cell) -> bool:

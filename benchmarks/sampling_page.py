@@ -35,6 +35,14 @@ of instances on which all are; and the price of the accuracy really reached, run
 optimum, which does not reward stopping too early.
 """
 
+GRID = (
+    "*the kinds*: simple, percent and log-ratio differences, with a reference and all pairs, every pattern, every "
+    "distribution, A = 2, 5, 10 and 22, load 5×;",
+    "*the loads*, 1.5× and 20×: simple differences with a reference and all pairs, percent differences with a "
+    "reference, every pattern, with normal values for A = 2, 5, 10 and 22, and with every distribution for A = 5;",
+    "*many algorithms*, A = 50: the same differences, every pattern, normal values, load 5×.",
+)
+
 WHY_WORSE = """Two reasons were found. The optimum makes every pair just exact enough, so the largest true error is the
 largest of many equals; `greedy` cannot do that, it leaves most pairs a margin, and this price, which looks at the
 largest error alone, pays for the margin where variances are hard to estimate. And when the noisy one of several
@@ -62,12 +70,16 @@ def page(rows: list[Row]) -> str:
 
 def _what_was_run(rows: list[Row]) -> str:
     cells = {row.key[:6] for row in rows}
-    total = sum(1 for _ in every_cell())
     lines = [
         "## What was run",
         "",
-        f"{len(cells)} of the {total} cells of the full factorial, {_replications(rows)} replications each "
-        "(`python benchmarks/bench_sampling.py --full` runs them all, some hours). Cells by distribution, A and load:",
+        f"{_completeness(len(cells), sum(1 for _ in every_cell()))}, {_replications(rows)} replications each. The grid "
+        "is made of full factorials; whatever lies outside them (other loads with A = 50, with log-ratios, or with "
+        "percent differences of all pairs, say) is not shown, and nothing is claimed of it:",
+        "",
+        *(f"- {kind}" for kind in GRID),
+        "",
+        "Cells by distribution, A and load:",
         "",
         "| distribution | " + " | ".join(f"A = {a}" for a in ALGORITHMS) + " |",
         "|---|" + "---|" * len(ALGORITHMS),
@@ -85,6 +97,10 @@ def _what_was_run(rows: list[Row]) -> str:
     return "\n".join([*lines, ""])
 
 
+def _completeness(run: int, declared: int) -> str:
+    return f"All {declared} cells of the grid" if run == declared else f"{run} of the {declared} cells of the grid"
+
+
 def _replications(rows: list[Row]) -> str:
     numbers = sorted({row.replications for row in rows})
     return " to ".join(str(number) for number in dict.fromkeys((numbers[0], numbers[-1])))
@@ -94,8 +110,8 @@ def _promises(found: list[Target]) -> str:
     lines = [
         "## What is promised, and what came out",
         "",
-        "Normal data, start 10, optimum = 5·start·A runs; simple and percent differences, all sd patterns and A: the "
-        "mean over these cells. (For each A and each pattern see the tables below.)",
+        "Normal data, start 10, optimum = 5·start·A runs; simple and percent differences, all sd patterns, every A of "
+        "the grid: the mean over these cells. (For each A and each pattern see the tables below.)",
         "",
         "| promise | wanted | measured | |",
         "|---|---|---|---|",

@@ -166,6 +166,16 @@ def test_the_changelog_speaks_of_this_version_or_of_what_is_not_released():
     assert headings[0] in {"Unreleased", ampler.__version__}
 
 
+@pytest.mark.parametrize("page", ["README.md", "CITATION.cff", "docs/method.md", "src/ampler/report/references.bib"])
+def test_the_article_is_cited_alike_everywhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    assert re.search(r"Journal of Heuristics\D{1,30}26\D", text)
+    assert re.search(r"851\D{1,15}883", text)
+    assert "2020" in text
+    assert "2019" not in text or "reprint of 2019" in text
+
+
 def test_the_api_page_finds_every_choice_and_every_public_name():
     conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
     choices, names = conf["choices"](), conf["public_names"]()

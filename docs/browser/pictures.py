@@ -73,6 +73,7 @@ PAGES = {
     "groups": "/study/done/results?view=groups",
     "probable": "/study/done/results?view=probable&margin=0.02",
     "more": "/study/done/results?view=more&detect=0.005",
+    "figures": "/study/done/results?view=figures",
     "take": "/study/done/results?view=take",
     "bring": "/results",
 }

@@ -12,8 +12,8 @@ In reading order:
 * `arrays`: the kinds of arrays and pairs, named once;
 * `checks`: a number or a word that fits, or one sentence why not;
 * `wording`: numbers, counts, lists, times and sizes as a sentence has them; `names`: names as people know them;
-  `layout`: tables as text that fits a width; `spoken`: parameters in messages, for Python and for a shell;
-  `notebooks`: how a value asks to be shown in one;
+  `enumerated`: several names in one text; `layout`: tables as text that fits a width;
+  `spoken`: parameters in messages, for Python and for a shell; `notebooks`: how a value asks to be shown in one;
 * `plain`: values as JSON, as records and as digests; `typed`: data from a file held against the types of our values;
 * `files`: write beside, then replace; the only module here that touches files.
 

@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ampler.core.enumerated import enumerated
+
 OPEN, SHUT = "\x0e", "\x0f"  # shift out and in: no name that a table or a study can have holds them
 MARKED = re.compile(f"{OPEN}([^{OPEN}{SHUT}]*){SHUT}")
 OPTIONS = {"path": "store", "costs": "cost"}  # of parameters whose option is called otherwise
@@ -51,7 +53,7 @@ def _as_option(name: str, value: Any) -> str:
         return option
     if isinstance(value, dict):
         value = [f"{key}={level}" for key, level in value.items()]
-    text = ",".join(value) if isinstance(value, list) else str(value)
+    text = enumerated(value) if isinstance(value, list) else str(value)
     return f"{option} {text if _is_plain(text) else shlex.quote(text)}"
 
 

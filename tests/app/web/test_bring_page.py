@@ -123,3 +123,29 @@ def test_too_much_is_refused_packed_and_unpacked(browser, monkeypatch):
 def test_a_file_that_is_not_there_is_told(browser):
     for rest in ("", "/read", "/analysis", "/analysis/report.md"):
         assert browser.get(f"/results/nothing{rest}").status == 404
+
+
+def test_columns_whose_names_hold_commas_are_chosen_like_others(browser):
+    rows = ['"solver, version","problem, size","cost, in EUR",note']
+    for n in range(8):
+        rows += [f"{name},p{n},{10 + n + worse},x" for name, worse in (("a", 0), ("b", 2 + n % 3))]
+    where = brings(browser, "\n".join(rows).encode()).json["where"]
+
+    led = browser.get(f"{where}/read?role0=algorithm&role1=instance&role2=value&role3=ignored")
+    page = browser.get(led.headers["location"])
+    assert "16 runs of 2 algorithms on 8 instances" in page.words
+
+    query = led.headers["location"].partition("?")[2]
+    taken = browser.get(f"{where}/analysis?{query}&difference=simple&better=lower&view=take")
+    assert taken.status == 200
+    assert "--algorithm &#39;&#34;solver, version&#34;&#39;" in taken.text
+
+
+def test_many_columns_can_be_ignored(browser):
+    names = [f"a column with a long name, number {n}" for n in range(60)]
+    rows = ["solver,problem,result," + ",".join(f'"{name}"' for name in names)]
+    rows += [f"{name},p{n},{n + worse}," + ",".join("1" * 60) for n in range(6) for name, worse in (("a", 0), ("b", 1))]
+    where = brings(browser, "\n".join(rows).encode()).json["where"]
+
+    led = browser.get(f"{where}/read?" + "&".join(f"role{place}=ignored" for place in range(3, 63)))
+    assert browser.get(led.headers["location"]).status == 200

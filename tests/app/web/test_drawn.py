@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from ampler.app.web.drawn import figure_files, one_at_a_time, pictures
+from ampler.app.web.drawn import Figures, figure_files, one_at_a_time, pictures
 from ampler.report.drawings import Drawing
 from ampler.report.subject import subject_of
 
@@ -38,3 +38,15 @@ def test_every_figure_has_its_file(finished_study):
 
     assert "intervals.svg" in files
     assert all(content.startswith(b"<?xml") for content in files.values())
+
+
+def test_figures_are_drawn_once_for_all_who_ask(finished_study, monkeypatch):
+    import ampler.report
+
+    drawn = []
+    monkeypatch.setattr(ampler.report, "write_figures", lambda subject, folder, kind: drawn.append(kind) or ())
+    kept, subject = Figures(), subject_of(finished_study)
+    for kind in ("svg", "pdf", "svg"):
+        assert kept.of(subject, kind) == {}
+
+    assert drawn == ["svg", "pdf"]

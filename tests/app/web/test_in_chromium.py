@@ -26,6 +26,7 @@ PAGES = [
     "/study/small/results?view=groups",
     "/study/small/results?view=probable&margin=0.2",
     "/study/small/results?view=more&detect=0.1",
+    "/study/small/results?view=figures",
     "/study/small/results?view=take",
     "/results",
 ]

@@ -74,3 +74,25 @@ def test_a_study_without_a_finished_instance_says_what_is_missing(browse, tmp_pa
 
 def test_a_view_that_does_not_exist_is_the_first(results):
     assert 'class="forest"' in results("view=nothing").text
+
+
+def test_the_rows_and_the_figures_of_a_pair_can_be_taken_along(browse, study):
+    browser = browse(study)
+    for view in ("findings", "pair&pair=2"):
+        files = re.findall(
+            r'href="(/study/small/results/[^"]+)" download', browser.get(f"/study/small/results?view={view}").text
+        )
+        assert len(files) == 4
+        for file in files:
+            assert browser.get(file).status == 200, file
+
+
+def test_every_figure_is_seen_and_has_its_files(browse, study):
+    browser = browse(study)
+    text = browser.get("/study/small/results?view=figures&test=wilcoxon").text
+    seen = re.findall(r'<img src="([^"]+)"', text)
+
+    assert len(seen) > 5
+    assert all("test=wilcoxon" in where for where in seen)
+    assert b"<svg" in browser.get(seen[0]).body
+    assert text.count('.pdf?test=wilcoxon" download') == len(seen)

@@ -14,6 +14,7 @@ import typer
 
 from ampler.app.shell.output import WrongUsage
 from ampler.core.checks import MOST_WORKERS
+from ampler.core.enumerated import names_in
 from ampler.core.errors import InvalidInput
 from ampler.core.settings import declared, types
 from ampler.core.wording import shortened
@@ -247,12 +248,12 @@ def word_or_number(word: str | None) -> Any:
 
 
 def several(names: str | None) -> list[str] | None:
-    """Return the names of columns joined by commas.
+    """Return the names of columns joined by commas; one that holds a comma is in quotes.
 
     >>> several("function, dimension")
     ['function', 'dimension']
     """
-    return None if names is None else [name.strip() for name in names.split(",")]
+    return None if names is None else names_in(names)
 
 
 def conditions(words: Iterable[str] | None) -> dict[str, object]:

@@ -11,8 +11,8 @@ In reading order:
 * `home`: the first page, three doors
 * `study_page`: the given studies, and one study live; `study_charts`: its pictures; `live`: one look for all who watch;
   `news`: what those are told who have an earlier look
-* `results_page`: what may be concluded, in five views; `asked_analysis`: its state; `analysed`: analyses that are kept;
-  `downloads`: what can be taken along; `drawn`: figures, one at a time
+* `results_page`: what may be concluded, seven views; `asked_analysis`: its state; `analysed`: analyses that are kept;
+  `downloads`: what can be taken along; `drawn`: figures, one at a time; `pair_figures`: those of one pair
 * `bring_page`: results that people bring, and how their columns are read; `brought`: where those files are kept
 * `instance_page`: one instance of a study; `instance_charts`: its pictures
 * `query`: what an address asks for

@@ -9,9 +9,10 @@ from typing import Any, get_args
 
 from ampler.app.web.query import Words, address, choice_of, number, said
 from ampler.core.choices import Alternative, Better, Difference, Test
+from ampler.core.enumerated import names_in
 
-SEPARATOR = ","
 COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms")
+LONGEST = 20_000  # characters of names of columns: a table may have many
 SEVERAL = ("algorithm", "instance", "ignore", "algorithms")  # names joined by commas
 
 
@@ -43,7 +44,7 @@ class AskedAnalysis:
     @property
     def options(self) -> dict[str, Any]:
         """The same as `analyse` takes it."""
-        split = {name: _several(self.words[name]) for name in SEVERAL if name in self.words}
+        split = {name: [each for each in names_in(self.words[name]) if each] for name in SEVERAL if name in self.words}
         return self.words | split
 
     @property
@@ -63,7 +64,7 @@ class AskedAnalysis:
 
 def asked_analysis(words: Words) -> AskedAnalysis:
     """Return the analysis that an address asks for; InvalidInput when its words are none."""
-    texts = {name: said(words, name) for name in ("reference", "statistic", "on_failure", *COLUMNS)}
+    texts = {name: said(words, name, LONGEST) for name in ("reference", "statistic", "on_failure", *COLUMNS)}
     return AskedAnalysis(
         difference=choice_of(words, "difference", get_args(Difference), None),
         better=choice_of(words, "better", get_args(Better), None),
@@ -83,10 +84,6 @@ def typed_analysis(words: Words) -> dict[str, str]:
 def otherwise(settings: Mapping[str, Any], asked: AskedAnalysis) -> list[str]:
     """Return the settings that were chosen otherwise than the study planned them."""
     return [name for name in asked.chosen if name in settings and settings[name] != asked.words[name]]
-
-
-def _several(text: str) -> list[str]:
-    return [name.strip() for name in text.split(SEPARATOR) if name.strip()]
 
 
 def _plain(value: Any) -> str:

@@ -15,6 +15,7 @@ from ampler.app.web.brought import MOST_BYTES, MOST_UNPACKED, BroughtFile, too_l
 from ampler.app.web.downloads import download
 from ampler.app.web.pages import as_sentence, page
 from ampler.app.web.results_page import results_view
+from ampler.core.enumerated import enumerated
 from ampler.core.errors import AmplerError, InvalidInput
 from ampler.core.wording import in_bytes
 from ampler.data.tables import Columns
@@ -97,7 +98,7 @@ def columns_said(found: Understanding, chosen: dict[str, str]) -> dict[str, str]
     if len(values) > 1:
         raise InvalidInput(f"one column is the value, got {len(values)}: {', '.join(values[:5])}; ignore the others")
     said = {
-        word: ",".join(name for name, own in chosen.items() if own == role)
+        word: enumerated(name for name, own in chosen.items() if own == role)
         for role, word in SAID_BY.items()
         if [name for name, own in chosen.items() if own == role] != list(found.having(role))  # type: ignore[arg-type]
     }

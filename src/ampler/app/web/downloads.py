@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ampler.app.web.analysed import ResultsSource
 from ampler.app.web.asked_analysis import asked_analysis
-from ampler.app.web.drawn import figure_files, one_at_a_time
+from ampler.app.web.drawn import FIGURES, one_at_a_time
 from ampler.app.web.pages import NotThere
+from ampler.app.web.pair_figures import of_pair
 from ampler.core.wording import printable
 from ampler.report.subject import Subject
 
@@ -40,15 +41,15 @@ def _content(name: str, subject: Subject) -> bytes:
         return TEXTS[name][1](subject)
     stem, _, ending = name.partition(".")
     if stem == "figures" and ending.removesuffix(".zip") in FIGURE_KINDS and ending.endswith(".zip"):
-        return _packed(figure_files(subject, ending.removesuffix(".zip")))
+        return _packed(FIGURES.of(subject, ending.removesuffix(".zip")))
     if ending in FIGURE_KINDS:
-        found = figure_files(subject, ending).get(name)
+        found = of_pair(subject, name) or FIGURES.of(subject, ending).get(name)
         if found is not None:
             return found
     raise NotThere("these results have no file of this name; those they have are listed under Take it along")
 
 
-def _packed(files: dict[str, bytes]) -> bytes:
+def _packed(files: Mapping[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():

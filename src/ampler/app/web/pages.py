@@ -102,4 +102,18 @@ def refused(request: Request, problem: Exception) -> Response:
     return answer
 
 
-PROBLEMS: dict[Any, Any] = {AmplerError: told_problem, NotThere: told_problem, HTTPException: refused}
+def defect(request: Request, problem: Exception) -> Response:
+    """Return the page for what must not happen; the terminal of the server has the details."""
+    sentence = (
+        f"This is a defect of ampler, not of your data ({type(problem).__name__}). The terminal in which ampler serve"
+        " runs says where: please report what stands there, and what you asked for. Other pages go on working."
+    )
+    return problem_page(request.url.path, sentence, status=500, title="Something went wrong here")
+
+
+PROBLEMS: dict[Any, Any] = {
+    AmplerError: told_problem,
+    NotThere: told_problem,
+    HTTPException: refused,
+    Exception: defect,
+}

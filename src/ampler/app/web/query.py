@@ -14,15 +14,15 @@ Words = Mapping[str, str]
 LONGEST = 200  # characters of one word; nobody types more into a field
 
 
-def said(words: Words, name: str) -> str | None:
+def said(words: Words, name: str, longest: int = LONGEST) -> str | None:
     """Return what was said under a name; None when nothing was.
 
     >>> said({"effect": " 0.5 ", "power": ""}, "effect"), said({"power": ""}, "power")
     ('0.5', None)
     """
     word = words.get(name, "").strip()
-    if len(word) > LONGEST:
-        raise InvalidInput(f"{name} must be shorter than {LONGEST} characters, got {shortened(word)!r}")
+    if len(word) > longest:
+        raise InvalidInput(f"{name} must be shorter than {longest} characters, got {shortened(word)!r}")
     return word or None
 
 

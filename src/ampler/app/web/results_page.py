@@ -1,4 +1,4 @@
-"""Results, alive: the answer and its rows, one pair, groups, probabilities, and all of it to take along."""
+"""Results, alive: the answer and its rows, one pair, groups, probabilities, figures, and all of it to take along."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ampler.app.web.analysed import ResultsSource, choices_made
 from ampler.app.web.asked_analysis import COLUMNS, AskedAnalysis, asked_analysis, typed_analysis
 from ampler.app.web.calculator import TESTS
 from ampler.app.web.downloads import FIGURE_KINDS, TEXTS, download
-from ampler.app.web.drawn import pictures
+from ampler.app.web.drawn import FIGURES, pictures
 from ampler.app.web.pages import as_sentence, page
+from ampler.app.web.pair_figures import pair_drawings
 from ampler.app.web.query import number, whole
 from ampler.core.choices import Alternative, Better, Difference, Test
 from ampler.core.errors import AmplerError
@@ -31,11 +32,13 @@ VIEWS = {
     "groups": "Groups",
     "probable": "How probable",
     "more": "How many more",
+    "figures": "Figures",
     "take": "Take it along",
 }
 STATISTICS = ("mean", "median", "trimmed-mean", "rate")
 MOST_PAIRS = 500  # in the list to choose from
 SHOWN_SENTENCES = 12
+VERDICT_TABLES = (("CSV", "comparisons.csv"), ("LaTeX", "comparisons.tex"))
 MOST_FEATURES = 4  # by which groups are drawn
 
 
@@ -144,6 +147,10 @@ def _findings(subject: Subject, asked: AskedAnalysis, source: ResultsSource, wor
         "answer": unbroken(finding_sentence(analysis)),
         "power": unbroken(power_sentence(analysis)),
         "forest": Markup(forest_html(forest_of(analysis))),
+        "verdict_files": [
+            *_files_of("verdict", asked, source),
+            *((kind, asked.at(f"{source.home}/{name}")) for kind, name in VERDICT_TABLES),
+        ],
         "gravest": minded[:MINDED],
         "lighter": minded[MINDED:],
         "headline": headline(analysis),
@@ -160,33 +167,27 @@ def _findings(subject: Subject, asked: AskedAnalysis, source: ResultsSource, wor
     }
 
 
+def _files_of(figure: str, asked: AskedAnalysis, source: ResultsSource) -> list[tuple[str, str]]:
+    """The kinds in which a figure can be taken along, each with its address."""
+    return [(kind.upper(), asked.at(f"{source.home}/{figure}.{kind}")) for kind in FIGURE_KINDS]
+
+
 def _pair(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    from ampler.report.html import unbroken
+
     analysis = subject.analysis
     places = range(1, len(analysis.comparisons) + 1)
     place = whole(words, "pair", 1, least=1, most=len(places)) or 1
     each = analysis.comparisons[place - 1]
-    drawn = [] if analysis.single is not None else pictures(lambda: _pair_drawings(analysis, each.first, each.second))
+    drawn = [] if analysis.single is not None else pictures(lambda: pair_drawings(analysis, place))
     return {
         "place": place,
         "pair": each,
         "pairs": [(n, f"{analysis.comparisons[n - 1].first} and {analysis.comparisons[n - 1].second}") for n in places],
-        "pictures": drawn,
+        "verdict": unbroken(f"{each.verdict}."),
+        "pictures": [(each, _files_of(each.name, asked, source)) for each in drawn],
         "rows": _instance_rows(analysis, each.first, each.second),
     }
-
-
-def _pair_drawings(analysis: Analysis, first: str, second: str) -> Iterator[Drawing]:
-    """The differences of a pair on every instance, and their quantiles beside those of a normal distribution."""
-    from ampler.report import figures as plots
-    from ampler.report.drawings import Drawing
-
-    name = f"{first} − {second}"
-    data = plots.pair_differences_data(analysis, first, second)
-    caption = "The difference on each instance, with its standard error where runs tell it."
-    yield Drawing("pair", "pair", caption, f"Differences of {name} on each instance", plots.draw_pair_differences(data))
-    quantiles = plots.quantiles_data(analysis, first, second)
-    caption = "Quantiles of the differences beside those of a normal distribution: on the line they are normal."
-    yield Drawing("quantiles", "pair", caption, f"Normal quantiles of {name}", plots.draw_quantiles(quantiles))
 
 
 def _instance_rows(analysis: Analysis, first: str, second: str) -> list[tuple[str, float, str]]:
@@ -200,7 +201,7 @@ def _instance_rows(analysis: Analysis, first: str, second: str) -> list[tuple[st
     unit = " %" if analysis.settings.difference == "percent" else ""
     shown = [as_shown(value, analysis.settings) for value in values]
     named = zip((row.instance for row in analysis.accuracy), shown, strict=True)
-    return [(name, value, f"{digits(value)}{unit}") for name, value in named if not math.isnan(value)]
+    return [(name, value, f"{digits(value)}{unit}".replace("-", "−")) for name, value in named if not math.isnan(value)]
 
 
 def _groups(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
@@ -257,12 +258,26 @@ def _more(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: 
     }
 
 
+def _figures(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
+    """Every figure of the report, one by one."""
+    from pathlib import PurePath
+
+    names = [PurePath(name).stem for name in FIGURES.of(subject, "svg")]
+    shown = [(name, asked.at(f"{source.home}/{name}.svg"), _files_of(name, asked, source)) for name in names]
+    return {"shown": shown, "packed": _packed(asked, source)}
+
+
+def _packed(asked: AskedAnalysis, source: ResultsSource) -> list[tuple[str, str]]:
+    return [(kind, asked.at(f"{source.home}/figures.{kind}.zip")) for kind in FIGURE_KINDS]
+
+
 def _take(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
     from ampler.report.methods import methods, plain_paragraph
 
     return {
         "texts": [(name, what, asked.at(f"{source.home}/{name}")) for name, (what, _) in TEXTS.items()],
-        "figure_files": [(kind, asked.at(f"{source.home}/figures.{kind}.zip")) for kind in FIGURE_KINDS],
+        "figure_files": _packed(asked, source),
+        "single_figures": asked.at(source.home, view="figures"),
         "command": asked.command("report", source.file),
         "analyse": asked.command("analyse", source.file),
         "paragraph": plain_paragraph(methods(subject)),
@@ -275,5 +290,6 @@ SHOWN: dict[str, View] = {
     "groups": _groups,
     "probable": _probable,
     "more": _more,
+    "figures": _figures,
     "take": _take,
 }

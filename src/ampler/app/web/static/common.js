@@ -20,6 +20,26 @@ document.addEventListener("click", async (event) => {
   if (heading) sortBy(heading.closest("th"));
 });
 
+// Words while something is worked out: after a moment, until the next page is there or a file is on its way.
+const working = document.getElementById("working");
+let slow;
+function workingOn(words, seconds) {
+  clearTimeout(slow);
+  slow = setTimeout(() => {
+    working.textContent = words;
+    if (seconds) slow = setTimeout(doneWorking, 1000 * seconds);
+  }, 300);
+}
+function doneWorking() { clearTimeout(slow); working.textContent = ""; }
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.origin !== location.origin || link.target) return;
+  if (link.hasAttribute("download")) workingOn(`${decodeURIComponent(link.pathname.split("/").pop())} is being made; the browser keeps it as soon as it is there.`, 6);
+  else if (link.pathname !== location.pathname || link.search !== location.search) workingOn("Working it out …");
+});
+document.addEventListener("submit", (event) => { if (!event.defaultPrevented) workingOn("Working it out …"); });
+addEventListener("pageshow", doneWorking);
+
 function sortBy(heading) {
   const table = heading.closest("table"), body = table.tBodies[0], place = heading.cellIndex;
   const falling = heading.getAttribute("aria-sort") === "ascending";
@@ -44,4 +64,10 @@ function refill(element, markup) {
   element.innerHTML = markup;
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus();
+}
+
+// What the server answered; where that is a page for people, it went wrong.
+async function told(reply) {
+  if ((reply.headers.get("Content-Type") || "").startsWith("application/json")) return reply.json();
+  return { problem: "Something went wrong on the server; its terminal says what." };
 }

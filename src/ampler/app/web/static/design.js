@@ -24,8 +24,9 @@ async function ask() {
   const slow = setTimeout(() => { answer.classList.add("waiting"); }, 250);
   try {
     const reply = await fetch(`/design/answer?${words}`);
-    const found = await reply.json();
+    const found = await told(reply);
     if (mine !== asked) return;
+    if (!found.headline) throw new Error(found.problem);
     headline.innerHTML = found.headline;
     if (found.answer) refill(answer, found.answer);
     if (!found.problem) history.replaceState(null, "", found.link);

@@ -120,6 +120,26 @@ def test_too_much_is_refused_packed_and_unpacked(browser, monkeypatch):
     assert brought.MOST_BYTES > 50
 
 
+def test_a_parquet_file_that_unpacks_to_too_much_is_refused(browser, monkeypatch, tmp_path):
+    frame = pd.DataFrame({"solver": "a", "problem": "b", "result": [1.0] * 300_000})
+    frame.to_parquet(tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 50_000
+    monkeypatch.setattr("ampler.app.web.bring_page.MOST_UNPACKED", 100_000)
+    reply = brings(browser, (tmp_path / "bomb.parquet").read_bytes(), "bomb.parquet")
+
+    assert reply.status == 422
+    assert "unpacks to more than" in reply.json["problem"]
+
+
+@pytest.mark.parametrize("content", [b"\0\1", gzip.compress(b"solver,problem,result\n" + b"a,b,1\n" * 20_000)])
+def test_nothing_is_left_of_a_file_that_is_refused(browser, monkeypatch, tmp_path, content):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("ampler.app.web.bring_page.MOST_UNPACKED", 10_000)
+    assert brings(browser, content, "x.csv.gz").status == 422
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_that_is_not_there_is_told(browser):
     for rest in ("", "/read", "/analysis", "/analysis/report.md"):
         assert browser.get(f"/results/nothing{rest}").status == 404

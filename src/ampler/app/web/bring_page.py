@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from ampler.app.web.analysed import ResultsSource
 from ampler.app.web.asked_analysis import AskedAnalysis, asked_analysis
-from ampler.app.web.brought import MOST_BYTES, MOST_UNPACKED, BroughtFile, too_large
+from ampler.app.web.brought import MOST_BYTES, MOST_UNPACKED, BroughtFile, BroughtFiles, too_large
 from ampler.app.web.downloads import download
 from ampler.app.web.pages import as_sentence, page
 from ampler.app.web.results_page import results_view
@@ -131,9 +131,14 @@ def _brought(request: Request) -> BroughtFile:
 
 
 def _kept(request: Request, name: str, content: bytes) -> str:
-    """Keep a file whose table can be read at all."""
-    brought: BroughtFile = request.app.state.brought.keep(name, content)
-    understood(brought.path, Columns(), limit=MOST_UNPACKED)
+    """Keep a file whose table can be read at all; any other goes at once."""
+    files: BroughtFiles = request.app.state.brought
+    brought = files.keep(name, content)
+    try:
+        understood(brought.path, Columns(), limit=MOST_UNPACKED)
+    except BaseException:
+        files.remove(brought)
+        raise
     return f"/results/{brought.key}"
 
 

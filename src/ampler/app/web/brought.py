@@ -66,6 +66,12 @@ class BroughtFiles:
             self._kept[key] = (brought, time.monotonic())
             return brought
 
+    def remove(self, brought: BroughtFile) -> None:
+        """Let a file go."""
+        with self._lock:
+            self._kept.pop(brought.key, None)
+        _remove(brought)
+
     def _let_go(self) -> None:
         for key, (brought, when) in list(self._kept.items()):
             if len(self._kept) > KEPT or time.monotonic() - when > HOURS:

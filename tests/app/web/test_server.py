@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import http.client
+import signal
 import socket
+import subprocess
+import sys
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -27,3 +32,18 @@ def test_a_port_that_is_taken_is_told_with_the_way_out():
         other.listen()
         with pytest.raises(InvalidInput, match="leave --port out"):
             listening_socket("127.0.0.1", other.getsockname()[1])
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="a system without these signals")
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, monkeypatch, how):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    command = [sys.executable, "-m", "ampler", "serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        connection = http.client.HTTPConnection(urlsplit(server.stdout.readline().strip()).netloc)
+        connection.request("POST", "/results", b"solver,problem,result\na,p,1\nb,p,2\n", {"x-file-name": "a.csv"})
+        assert connection.getresponse().status == 201
+        assert len(list(tmp_path.iterdir())) == 1
+        server.send_signal(getattr(signal, how))
+
+    assert list(tmp_path.iterdir()) == []

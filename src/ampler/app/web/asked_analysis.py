@@ -64,7 +64,8 @@ class AskedAnalysis:
 
 def asked_analysis(words: Words) -> AskedAnalysis:
     """Return the analysis that an address asks for; InvalidInput when its words are none."""
-    texts = {name: said(words, name, LONGEST) for name in ("reference", "statistic", "on_failure", *COLUMNS)}
+    texts = {name: said(words, name) for name in ("reference", "statistic", "on_failure")}
+    texts |= {name: said(words, name, LONGEST) for name in COLUMNS}
     return AskedAnalysis(
         difference=choice_of(words, "difference", get_args(Difference), None),
         better=choice_of(words, "better", get_args(Better), None),

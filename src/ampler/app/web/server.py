@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,6 +47,7 @@ ROUTES = (
     Route("/results/{key}/analysis/{file}", brought_download),
     Route("/static/{name}", static_file),
 )
+ENDED_BY = ("SIGTERM", "SIGHUP")  # beside Ctrl-C: whoever is told to end by them leaves files behind otherwise
 POLITE = 5  # how far behind other processes the server stands: those of a study
 PATIENCE = 2  # seconds that answers under way have when the server ends
 
@@ -92,6 +94,9 @@ def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
     """Answer until Ctrl-C; whoever runs a study on this machine comes first."""
     if hasattr(os, "nice"):
         os.nice(POLITE)
+    for name in ENDED_BY:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _end_in_order)
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -102,3 +107,7 @@ def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
         timeout_graceful_shutdown=PATIENCE,
     )
     uvicorn.Server(config).run(sockets=[opened])
+
+
+def _end_in_order(number: int, _: object) -> None:
+    raise SystemExit(128 + number)

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
@@ -40,9 +41,10 @@ def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     command = [sys.executable, "-m", "ampler", "serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        connection = http.client.HTTPConnection(urlsplit(server.stdout.readline().strip()).netloc)
-        connection.request("POST", "/results", b"solver,problem,result\na,p,1\nb,p,2\n", {"x-file-name": "a.csv"})
-        assert connection.getresponse().status == 201
+        address = urlsplit(server.stdout.readline().strip()).netloc
+        with closing(http.client.HTTPConnection(address)) as connection:
+            connection.request("POST", "/results", b"solver,problem,result\na,p,1\nb,p,2\n", {"x-file-name": "a.csv"})
+            assert connection.getresponse().status == 201
         assert len(list(tmp_path.iterdir())) == 1
         server.send_signal(getattr(signal, how))
 

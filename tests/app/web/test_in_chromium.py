@@ -31,6 +31,7 @@ PAGES = [
     "/results",
 ]
 REFUSED = ["/nothing", "/design?effect=x", "/study/small/results?reference=nobody"]
+PATIENCE = 120.0  # seconds that a busy machine has to answer
 SERIOUS = ("serious", "critical")
 
 
@@ -39,6 +40,7 @@ class Watched:
 
     def __init__(self, page: Any, address: str) -> None:
         self.page, self.address = page, address.rstrip("/")
+        page.set_default_timeout(1000 * PATIENCE)
         self.requests: list[str] = []
         self.complaints: list[str] = []
         page.on("request", lambda request: self.requests.append(request.url))
@@ -125,11 +127,12 @@ def test_the_keyboard_reaches_the_content_and_the_theme(watched):
 
 
 GROWING = """
-    import random, sys, time
+    import pathlib, random, sys, time
     import ampler as am
 
     def solved(instance, seed, worse=0.0):
-        time.sleep(0.05)
+        while instance > 4 and not pathlib.Path(sys.argv[2]).exists():  # until somebody watches
+            time.sleep(0.05)
         return instance + worse + random.Random(seed).random()
 
     study = am.Study(
@@ -142,9 +145,9 @@ GROWING = """
 
 
 def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, tmp_path):
-    script, study = tmp_path / "growing.py", tmp_path / "growing.db"
+    script, study, watched = tmp_path / "growing.py", tmp_path / "growing.db", tmp_path / "watched"
     script.write_text(textwrap.dedent(GROWING), encoding="utf-8")
-    runner = subprocess.Popen([sys.executable, str(script), str(study)])
+    runner = subprocess.Popen([sys.executable, str(script), str(study), str(watched)])
     try:
         wait_for_runs(study)
         with serve(study) as address:
@@ -152,14 +155,17 @@ def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, 
             seen = Watched(context.new_page(), address)
             page = seen.open("/study/growing")
             first = runs_shown(page)
+            assert 0 < first < 160
+            watched.touch()
             grown = next((n for _ in range(200) if (n := after_a_while(page)) > first), first)
             assert grown > first
-            said(page, "h1", "All 10 instances are finished", seconds=120)
+            said(page, "h1", "All 10 instances are finished")
             said(page, ".facts li:first-child b", "160")
             seen.check()
             context.close()
     finally:
-        runner.wait(timeout=120)
+        watched.touch()
+        runner.wait(timeout=PATIENCE)
     assert runner.returncode == 0
 
 
@@ -178,11 +184,11 @@ def wait_for_runs(study: Path) -> None:
     pytest.fail("the study did not begin")
 
 
-def said(page: Any, where: str, words: str, *, seconds: float = 30) -> None:
+def said(page: Any, where: str, words: str) -> None:
     """Wait until a page says something; its policy allows no script of ours to be put into it."""
     from playwright.sync_api import expect
 
-    expect(page.locator(where)).to_have_text(words, timeout=1000 * seconds)
+    expect(page.locator(where)).to_have_text(words, timeout=1000 * PATIENCE)
 
 
 def after_a_while(page: Any) -> int:

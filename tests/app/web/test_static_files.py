@@ -36,3 +36,22 @@ def test_no_script_names_another_machine():
 
     assert scripts
     assert not any(re.search(r"https?://|eval\(|new Function", file.read_text("utf-8")) for file in scripts)
+
+
+def test_scripts_of_one_page_name_nothing_twice():
+    names = {
+        file.name: _names(file.read_text("utf-8")) for file in HERE.joinpath("static").iterdir() if ".js" in file.name
+    }
+    shared = names.pop("common.js") + names.pop("theme.js")
+
+    assert len(set(shared)) == len(shared) > 3
+    for page, own in names.items():
+        assert own, page
+        assert not set(own) & set(shared), page
+
+
+def _names(script: str) -> list[str]:
+    """What a script declares for all: functions, and all names of a line that begins with const or let."""
+    lines = re.findall(r"^(?:const|let) (.*)$", script, re.MULTILINE)
+    declared = [name for line in lines for name in re.findall(r"(?:^|, )([A-Za-z_]\w*)(?= =|[,;])", line)]
+    return declared + re.findall(r"^(?:async )?function (\w+)", script, re.MULTILINE)

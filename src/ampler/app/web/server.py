@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 from collections.abc import Iterable
@@ -48,7 +47,6 @@ ROUTES = (
     Route("/static/{name}", static_file),
 )
 ENDED_BY = ("SIGTERM", "SIGHUP")  # beside Ctrl-C: whoever is told to end by them leaves files behind otherwise
-POLITE = 5  # how far behind other processes the server stands: those of a study
 PATIENCE = 2  # seconds that answers under way have when the server ends
 
 
@@ -91,9 +89,7 @@ def address_of(opened: socket.socket, host: str, token: str | None) -> str:
 
 
 def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
-    """Answer until Ctrl-C; whoever runs a study on this machine comes first."""
-    if hasattr(os, "nice"):
-        os.nice(POLITE)
+    """Answer until Ctrl-C."""
     for name in ENDED_BY:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _end_in_order)

@@ -9,7 +9,7 @@ async function send(file) {
   drop.classList.add("busy");
   try {
     const reply = await fetch("/results", { method: "POST", body: file, headers: { "X-File-Name": encodeURIComponent(file.name), "Content-Type": "application/octet-stream" } });
-    const found = await told(reply);
+    const found = await answered(reply);
     if (found.where) { location.href = found.where; return; }
     told.textContent = `${found.problem} Choose another file.`;
     told.className = "problem";

@@ -67,7 +67,7 @@ function refill(element, markup) {
 }
 
 // What the server answered; where that is a page for people, it went wrong.
-async function told(reply) {
+async function answered(reply) {
   if ((reply.headers.get("Content-Type") || "").startsWith("application/json")) return reply.json();
   return { problem: "Something went wrong on the server; its terminal says what." };
 }

@@ -24,7 +24,7 @@ async function ask() {
   const slow = setTimeout(() => { answer.classList.add("waiting"); }, 250);
   try {
     const reply = await fetch(`/design/answer?${words}`);
-    const found = await told(reply);
+    const found = await answered(reply);
     if (mine !== asked) return;
     if (!found.headline) throw new Error(found.problem);
     headline.innerHTML = found.headline;

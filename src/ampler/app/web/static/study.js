@@ -10,7 +10,7 @@ async function look() {
   try {
     if (document.visibilityState === "visible") {
       const reply = await fetch(`/study/${encodeURIComponent(live.dataset.name)}/live?seen=${seen}`);
-      const found = await told(reply);
+      const found = await answered(reply);
       misses = 0;
       note.textContent = found.problem ? `${found.problem} This page shows how it was; it goes on as soon as the study can be read.` : "";
       if (found.problem) pause = SELDOM;

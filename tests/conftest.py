@@ -13,6 +13,18 @@ from hypothesis import settings
 settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
+FEWEST, SHARE = 12, 4  # examples of a law in the fast suite: a quarter of those in the slow one, and a dozen at least
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without the slow tests, laws are tried on fewer examples; `make test-slow` tries them on all."""
+    if config.option.markexpr == "not slow":
+        for law in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
+            whole = law._hypothesis_internal_use_settings
+            fewer = min(whole.max_examples, max(FEWEST, whole.max_examples // SHARE))
+            law._hypothesis_internal_use_settings = settings(whole, max_examples=fewer)
+
+
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +92,12 @@ def chromium():
     if found is None:
         pytest.skip("no Chromium on this machine: that pages work in a browser is not tested")
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        started = playwright.chromium.launch(
+            executable_path=found,
+            args=list(FLAGS),
+            headless=True,
+            timeout=120_000,  # a busy machine takes its time
+        )
         yield started
         started.close()
 

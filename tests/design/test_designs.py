@@ -331,7 +331,7 @@ def test_the_simulated_target_is_deterministic_and_minimal(test):
     assert required_instances(**(asked | {"power": design.reached + 1e-9})).instances > design.instances
 
 
-@pytest.mark.parametrize(("test", "most"), [("bootstrap-t", 24), ("sign-flip", 20)])
+@pytest.mark.parametrize(("test", "most"), [pytest.param("bootstrap-t", 24, marks=pytest.mark.slow), ("sign-flip", 20)])
 def test_tests_that_judge_together_are_planned_by_running_them(test, most):
     asked = {"comparisons": 3, "effect": 0.8, "test": test, "seed": 5, "replications": 200}
     planned = required_instances(comparisons=3, effect=0.8, test=test).instances

@@ -7,6 +7,8 @@ import random
 import pytest
 
 import ampler
+from ampler.report import render
+from ampler.report.subject import Subject
 from ampler.sampling.rules import Accuracy
 
 
@@ -15,6 +17,18 @@ def nasty(study_of, nasty_names):
     """An analysis in which everything has a nasty name."""
     features = {r"size $\frac{$": ["small", "big & <b>", "=2+2"]}
     return study_of(nasty_names, reference=nasty_names[3], features=features, se=0.8, budget=54)
+
+
+@pytest.fixture(scope="session")
+def nasty_text(nasty):
+    """Its page; the title is nasty, too."""
+    return render(Subject(r"<i>$\frac{$</i> & \input{x} <script>alert(2)</script>", nasty), "html")
+
+
+@pytest.fixture
+def without_figures(monkeypatch):
+    """Pages without their figures: for tests of words, as drawing takes nearly all the time that a page takes."""
+    monkeypatch.setattr("ampler.report.html.drawings", lambda analysis: iter(()))
 
 
 @pytest.fixture(scope="session")

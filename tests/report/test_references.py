@@ -50,6 +50,7 @@ def test_a_latex_document_lists_what_it_cites_and_ends_with_the_entries(cited):
     assert text[text.index(head) :] == "\n".join(expected)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_page_and_a_markdown_report_hold_the_entries_and_cite_in_their_paragraph(cited):
     subject, works = cited
     page, markdown = html_report(subject), markdown_report(subject)

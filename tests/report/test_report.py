@@ -13,6 +13,7 @@ from ampler.report.subject import Subject
 FRAME = pd.DataFrame({"dataset": list("abcd"), "old": [9.0, 8, 7, 9], "new": [5.0, 4, 4, 6]})
 
 
+@pytest.mark.usefixtures("without_figures")
 @pytest.mark.parametrize("ending", ["html", "md", "tex", "csv"])
 def test_a_study_file_a_table_a_frame_and_an_analysis_are_reported(study_file, tmp_path, ending):
     table = tmp_path / "runs.csv"
@@ -55,8 +56,10 @@ def test_a_failing_report_leaves_the_old_one_alone(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_every_figure_is_written_into_a_folder(nasty, tmp_path):
-    paths = write_figures(Subject("x", nasty), tmp_path / "figures", kind="svg")
+def test_every_figure_is_written_into_a_folder(study_of, tmp_path):
+    analysis = study_of(["one", "two"], instances=6, features={"half": ["one", "other"]}, se=0.8, budget=54)
+
+    paths = write_figures(Subject("x", analysis), tmp_path / "figures", kind="svg")
 
     assert {path.stem for path in paths} >= {"intervals", "accuracy", "runs", "power", "ranks", "subgroups-1", "pair-1"}
     assert all(path.stat().st_size > 1000 for path in paths)

@@ -91,7 +91,7 @@ def test_a_job_array_makes_the_parts_of_the_study(queue, tmp_path, shell, monkey
     folder = tmp_path / "study"
     folder.mkdir()
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
-    text = (JOBS / f"{queue}.sh").read_text(encoding="utf-8").replace("20", "3")
+    text = (JOBS / f"{queue}.sh").read_text(encoding="utf-8").replace("20", "2")
     script = tmp_path / "job.sh"
     script.write_text(text, encoding="utf-8")
     commands = tmp_path / "bin"
@@ -105,7 +105,7 @@ def test_a_job_array_makes_the_parts_of_the_study(queue, tmp_path, shell, monkey
         assert job.returncode == 0, job.stderr
 
     parts = sorted(folder.glob("study-part-*.db"))
-    assert [part.name for part in parts] == [f"study-part-{number}-of-3.db" for number in (1, 2, 3)]
+    assert [part.name for part in parts] == [f"study-part-{number}-of-2.db" for number in (1, 2)]
     assert shell("merge", *parts, "-o", folder / "study.db").code == 0
     with read_store(folder / "study.db") as store:
         assert len(list(store.observations())) == 12

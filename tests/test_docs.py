@@ -47,22 +47,24 @@ def files(page: Path) -> dict[str, str]:
     return {file: text for text, file in blocks}
 
 
-def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a reader gets who types a command: `python` is this one, and `ampler` its module."""
-    program, *words = shlex.split(command)
-    ours = {"python": [sys.executable], "ampler": [sys.executable, "-m", "ampler"]}
-    return subprocess.run(
-        [*ours.get(program, [program]), *words],
-        cwd=folder,
-        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture
+def typed(forked):
+    """`typed(command, folder)`: what a reader gets who types it; `python` is this one, and `ampler` its module."""
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
+    def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+        program, *words = shlex.split(command)
+        if program == "ampler":
+            return forked(*words, cwd=folder, env=env)
+        program = sys.executable if program == "python" else program
+        return subprocess.run(
+            [program, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    return run
 
 
-def check_session(session: list[tuple[str, str]], folder: Path) -> None:
+def check_session(session: list[tuple[str, str]], folder: Path, typed) -> None:
     checker = doctest.OutputChecker()
     for command, expected in session:
         answer = typed(command, folder)
@@ -75,12 +77,12 @@ def check_session(session: list[tuple[str, str]], folder: Path) -> None:
     [page for page in PAGES if page not in TUTORIALS and "$ ampler" in page.read_text(encoding="utf-8")],
     ids=name,
 )
-def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
-    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path)
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, typed):
+    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path, typed)
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=name)
-def test_a_tutorial_leads_where_it_says(page, tmp_path):
+def test_a_tutorial_leads_where_it_says(page, tmp_path, typed):
     needed = {command.split()[0] for command, _ in sessions(page)} - {"python", "ampler"}
     if missing := [program for program in needed if shutil.which(program) is None]:
         pytest.skip(f"the tutorial needs {', '.join(missing)}, which is not installed here")
@@ -88,7 +90,7 @@ def test_a_tutorial_leads_where_it_says(page, tmp_path):
         (tmp_path / file).write_text(text, encoding="utf-8")
 
     assert len(sessions(page)) > 0
-    check_session(sessions(page), tmp_path)
+    check_session(sessions(page), tmp_path, typed)
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=name)

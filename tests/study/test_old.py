@@ -9,8 +9,6 @@ import json
 import math
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -42,12 +40,16 @@ def folder(tmp_path):
     return copied
 
 
-def ampler(*words, where):
-    ran = subprocess.run(
-        [sys.executable, "-m", "ampler", *words], cwd=where, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+@pytest.fixture
+def ampler(forked):
+    """`ampler("status", "study.db", where=folder)`: what a command that must succeed prints."""
+
+    def run(*words, where):
+        ran = forked(*words, cwd=where)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    return run
 
 
 def runs(path):
@@ -76,14 +78,14 @@ def same(before, now):
     return before == now
 
 
-def analysed_as_then(place):
+def analysed_as_then(place, ampler):
     """The analysis of all runs as they are, as it was then; what is told today of their bias is new."""
     now = json.loads(ampler("analyse", "study.db", "--json", "--estimate", "all-runs", where=place))
     return now | {"warnings": [caution for caution in now["warnings"] if caution["kind"] not in ("bias", "biased")]}
 
 
 @pytest.mark.parametrize(("name", "recorded"), [("python", 80), ("command", 41), ("demo", 20)])
-def test_an_old_study_file_is_read_and_left_as_it_is(folder, name, recorded):
+def test_an_old_study_file_is_read_and_left_as_it_is(folder, name, recorded, ampler):
     path = folder(name) / "study.db"
     before = path.read_bytes()
     assert version(path) == 1
@@ -98,15 +100,15 @@ def test_an_old_study_file_is_read_and_left_as_it_is(folder, name, recorded):
     assert path.read_bytes() == before
 
 
-def test_an_old_study_is_analysed_to_the_numbers_of_its_day(folder):
+def test_an_old_study_is_analysed_to_the_numbers_of_its_day(folder, ampler):
     place = folder("python")
 
-    now = analysed_as_then(place)
+    now = analysed_as_then(place, ampler)
 
     assert same(json.loads((place / "analysis.json").read_text()), now)
 
 
-def test_a_finished_old_study_needs_nothing_and_stays_one_plan(folder):
+def test_a_finished_old_study_needs_nothing_and_stays_one_plan(folder, ampler):
     place = folder("python")
     before = runs(place / "study.db")
 
@@ -123,7 +125,7 @@ def test_a_finished_old_study_needs_nothing_and_stays_one_plan(folder):
 
 
 @pytest.mark.parametrize("name", ["command", "demo"])
-def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, name):
+def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, name, ampler):
     old, fresh = folder(name), folder(name, fresh=True)
     before, done = runs(old / "study.db"), finished(old / "study.db")
     assert done
@@ -138,12 +140,12 @@ def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder,
         assert len(store.plans()) == 1, "the plan is the old one"
 
 
-def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_had(folder):
+def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_had(folder, ampler):
     place = folder("demo")
     assert "ampler.demo:anneal" in (place / "study.toml").read_text()
 
     ampler("run", "study.toml", where=place)
-    now = analysed_as_then(place)
+    now = analysed_as_then(place, ampler)
 
     assert same(json.loads((place / "analysis.json").read_text()), now)
     with read_store(place / "study.db") as store:
@@ -151,7 +153,7 @@ def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_h
     assert {identity["python"] for identity in identities} == {"ampler.demo:anneal"}
 
 
-def test_an_old_study_file_and_one_of_today_can_be_merged(folder):
+def test_an_old_study_file_and_one_of_today_can_be_merged(folder, ampler):
     old, fresh = folder("python"), folder("python", fresh=True)
     ampler("run", "study.toml", where=fresh)
 
@@ -160,23 +162,20 @@ def test_an_old_study_file_and_one_of_today_can_be_merged(folder):
     assert runs(fresh / "both.db") == runs(old / "study.db")
 
 
-def test_an_old_part_and_one_of_a_later_edition_are_not_merged_and_the_way_out_is_named(folder):
+def test_an_old_part_and_one_of_a_later_edition_are_not_merged_and_the_way_out_is_named(folder, ampler, forked):
     old, today = folder("python"), folder("python", fresh=True)
     toml = today / "study.toml"
     toml.write_text(toml.read_text().replace("guard-edition = 1", ""))
     ampler("run", "study.toml", where=today)
 
-    refused = subprocess.run(
-        [sys.executable, "-m", "ampler", "merge", str(old / "study.db"), "study.db", "-o", "both.db"],
-        cwd=today, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    refused = forked("merge", old / "study.db", "study.db", "-o", "both.db", cwd=today)
 
     assert refused.returncode == 1
     words = " ".join(refused.stderr.split())
     assert "guard-edition is 1 in study.db and 2 in study.db; say guard-edition = 1 in [rule] of study.toml" in words
 
 
-def test_an_old_study_moves_to_the_newest_edition_when_it_is_told_to(folder):
+def test_an_old_study_moves_to_the_newest_edition_when_it_is_told_to(folder, ampler):
     place = folder("demo")
     before = runs(place / "study.db")
     toml = place / "study.toml"

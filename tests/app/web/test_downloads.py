@@ -37,10 +37,8 @@ def test_a_table_is_the_one_of_the_command_line(browse, study, shell, name, opti
 FEW = 3  # figures that are compared in the fast suite: each is drawn twice
 
 
-@pytest.mark.parametrize(
-    ("kind", "most"),
-    [("svg", FEW), ("pdf", FEW), *(pytest.param(kind, None, marks=pytest.mark.slow) for kind in ("svg", "pdf"))],
-)
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+@pytest.mark.parametrize("most", [FEW, pytest.param(None, marks=pytest.mark.slow)])
 def test_figures_are_those_of_the_command_line(browse, study, shell, tmp_path, monkeypatch, kind, most):
     monkeypatch.setattr("ampler.report.drawings.drawings", lambda analysis: islice(drawings(analysis), most))
     browser, folder = browse(study), tmp_path / kind

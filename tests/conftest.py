@@ -16,9 +16,17 @@ settings.load_profile("house")
 FEWEST, SHARE = 12, 4  # examples of a law in the fast suite: a quarter of those in the slow one, and a dozen at least
 
 
+LEAVING_THREADS = ("dask", "kinds_of_executors")  # Dask and loky keep theirs to the end of the process
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Without the slow tests, laws are tried on fewer examples; `make test-slow` tries them on all."""
-    if config.option.markexpr == "not slow":
+    """Put tests that leave threads behind at the end, and try laws on fewer examples where the slow tests are left out.
+
+    Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own.
+    """
+    items.sort(key=lambda item: any(word in item.nodeid for word in LEAVING_THREADS))  # the order is kept otherwise
+    if config.option.markexpr == "not slow":  # `make test-slow` tries them on all
         for law in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
             whole = law._hypothesis_internal_use_settings
             fewer = min(whole.max_examples, max(FEWEST, whole.max_examples // SHARE))

@@ -8,8 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
-# Two for each core of a small machine: many tests wait for processes that they have started.
-WORKERS ?= 4
+# One more than a small machine has cores: many tests wait for processes that they have started.
+WORKERS ?= 3
 # Tests start many Pythons: what one has compiled, the next one finds. Each worker has one thread for its matrices.
 PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 DEMO := scheduling-demo

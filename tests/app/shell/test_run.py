@@ -510,10 +510,10 @@ def test_a_floor_is_an_option_of_the_analysis(study, shell):
     ("command", "told"),
     [("rm study.db", "removed"), ("mv study.db moved.db", "renamed"), ("truncate -s 0 study.db", "cut off")],
 )
-def test_a_study_whose_file_is_lost_says_so_and_saves_its_runs_beside(study, process, command, told):
+def test_a_study_whose_file_is_lost_says_so_and_saves_its_runs_beside(study, forked, command, told):
     folder = study(two(f"sh -c '{command} 2>/dev/null; echo 5' - {{instance}} {{seed}}"))
 
-    answer = process("run", "study.toml", cwd=folder)
+    answer = forked("run", "study.toml", cwd=folder)
 
     assert answer.returncode == 1
     assert "are recorded in study.db" not in answer.stdout + answer.stderr

@@ -13,24 +13,21 @@ from hypothesis import settings
 settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
-FEWEST, SHARE = 12, 4  # examples of a law in the fast suite: a quarter of those in the slow one, and a dozen at least
-
-
+SHARE = 4  # of the examples of a costly law the fast suite tries a quarter
 LEAVING_THREADS = ("dask", "kinds_of_executors")  # Dask and loky keep theirs to the end of the process
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Put tests that leave threads behind at the end, and try laws on fewer examples where the slow tests are left out.
+    """Put tests that leave threads behind at the end, and try costly laws on fewer examples unless all tests run.
 
     Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own.
     """
     items.sort(key=lambda item: any(word in item.nodeid for word in LEAVING_THREADS))  # the order is kept otherwise
-    if config.option.markexpr == "not slow":  # `make test-slow` tries them on all
-        for law in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
+    if config.option.markexpr == "not slow":
+        for law in {item.obj for item in items if item.get_closest_marker("costly")}:
             whole = law._hypothesis_internal_use_settings
-            fewer = min(whole.max_examples, max(FEWEST, whole.max_examples // SHARE))
-            law._hypothesis_internal_use_settings = settings(whole, max_examples=fewer)
+            law._hypothesis_internal_use_settings = settings(whole, max_examples=whole.max_examples // SHARE)
 
 
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests

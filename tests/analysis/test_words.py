@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,6 +84,7 @@ def questions(draw):
     return Runs.from_columns(*zip(*rows, strict=True)), AnalysisSettings(**asked)
 
 
+@pytest.mark.costly
 @settings(max_examples=150)
 @given(questions())
 def test_no_difference_is_found_with_an_interval_that_holds_zero_unless_the_words_say_why(question):

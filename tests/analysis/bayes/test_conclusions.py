@@ -72,6 +72,7 @@ def test_the_interval_is_the_t_interval_of_the_table_at_any_level(study):
         assert each.posterior.interval == pytest.approx(usual, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.costly
 @given(
     st.lists(st.integers(-40, 40), min_size=5, max_size=9, unique=True),
     st.sampled_from([2.0**-40, 0.5, 3.0, 2.0**60]),

@@ -152,22 +152,25 @@ def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int
 
 
 def _one_towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int) -> Counts:
-    """The same for one instance, remembering who got each run instead of the counts after it."""
-    now, deficits, order = counts.copy(), targets / counts, []
+    """The same for one instance, in plain numbers, remembering who got each run instead of the counts after it."""
+    now, aim, order = counts.tolist(), targets.tolist(), []
+    deficits = [wanted / have for wanted, have in zip(aim, now, strict=True)]
     for _ in range(size):
-        place = int(deficits.argmax())
-        now[place] += 1
-        deficits[place] = targets[place] / now[place]
+        place = deficits.index(max(deficits))
+        now[place] += 1.0
+        deficits[place] = aim[place] / now[place]
         order.append(place)
 
     def runs(steps: int) -> Counts:
-        return np.bincount(order[:steps], minlength=len(counts))
+        return np.bincount(order[:steps], minlength=len(now))
 
     def reached(steps: int) -> bool:
         return bool(pairs.largest_error(counts + runs(steps)) <= se)
 
-    enough = bisect_left(range(size), True, key=reached) if pairs.largest_error(now) <= se else size
-    return runs(enough)
+    whole = np.array(now)
+    if not pairs.largest_error(whole) <= se:
+        return (whole - counts).astype(np.int64)
+    return runs(bisect_left(range(size), True, key=reached))
 
 
 def _rounded(pairs: Pairs, counts: Floats, targets: Floats, se: float) -> Counts:

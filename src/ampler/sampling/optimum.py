@@ -16,10 +16,10 @@ import numpy as np
 
 from ampler.core.arrays import Codes, Floats
 from ampler.sampling.pair_errors import AllPairs, GrandMeanPairs, Pairs, ReferencePairs
+from ampler.sampling.plain_optimum import RESHAPING_STEPS, plain_counts
 
 NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
 RELATIVE_TOLERANCE = 1e-10
-RESHAPING_STEPS = 4  # two reweight each algorithm, two scale all alike; more gain under 0.5 %
 
 
 def optimal_counts(pairs: Pairs, se: float, lower: Floats, costs: Floats | None = None) -> Floats:
@@ -31,6 +31,9 @@ def optimal_counts(pairs: Pairs, se: float, lower: Floats, costs: Floats | None 
     """
     costs = np.ones(lower.shape[-1]) if costs is None else costs
     target = se * se
+    plain = plain_counts(pairs, target, lower, costs)
+    if plain is not None:
+        return plain
     if isinstance(pairs, ReferencePairs):
         return _reference_counts(pairs, target, lower, costs)
     if isinstance(pairs, AllPairs):
@@ -216,4 +219,5 @@ def _waking(noise: Floats, target: float, lower: Floats, excess: Floats) -> Floa
     """Scale the noises up so far that the lower bounds are too few in the shape, as they are in truth."""
     largest = AllPairs(noise, noise).largest_error(lower) ** 2
     least = target * (1.0 + np.minimum(excess, 1.0) / 2)
-    return np.asarray(noise * np.where(largest > 0, np.maximum(least / largest, 1.0), 1.0)[..., None])
+    factor = np.divide(least, largest, out=np.ones_like(largest), where=largest > 0)
+    return np.asarray(noise * np.maximum(factor, 1.0)[..., None])

@@ -81,15 +81,19 @@ class GrandMeanPairs(NamedTuple):
     """Pairs (i, j), i < j, in units of the grand mean, with share = φ_ij/A = shares_i − shares_j and v = noise/n.
 
     delta: se² = (1−share)²·v_i + (1+share)²·v_j + share²·Σ_{k≠i,j} v_k; paper: se² = v_i + v_j + share²·Σ_k v_k.
+    `weights` and `squared_shares` are what multiplies v_i and Σ v in the pair (i, j), kept where there is one problem.
     """
 
     noise: Floats
     shares: Floats
     formula: Formula
+    weights: Floats | None = None
+    squared_shares: Floats | None = None
 
     def largest_error(self, counts: Floats) -> Floats:
         """Return the largest standard error of the pairs of interest."""
-        return np.asarray(np.sqrt(self.squared_errors(counts).max(axis=(-2, -1))))
+        squared = self.squared_errors(counts)
+        return np.asarray(np.sqrt(squared.max() if squared.ndim == 2 else squared.max(axis=(-2, -1))))
 
     def worst(self, counts: Floats) -> WorstPair:
         """Return the worst pair, the first among equals."""
@@ -104,19 +108,27 @@ class GrandMeanPairs(NamedTuple):
 
     def squared_errors(self, counts: Floats) -> Floats:
         """Return the squared standard errors of all pairs as a symmetric matrix, 0 where there is no pair."""
-        v, g = self.noise / counts, self.shares
-        total = np.add.reduce(v, axis=-1, keepdims=True)
-        left, right = np.empty((2, *v.shape[:-1], 4, v.shape[-1]))
-        tilted = self.formula == "delta"
-        # Multiplied out, se² is a sum of products f(i)·g(j): one product of thin matrices.
-        left[..., 0, :] = right[..., 1, :] = (v * (1 - 2.0 * g) if tilted else v) + g * g * total
-        left[..., 1, :] = right[..., 0, :] = 1.0
-        left[..., 2, :] = 2.0 * g if tilted else 0.0
-        left[..., 3, :] = 2.0 * v - 2.0 * total * g if tilted else -2.0 * total * g
-        right[..., 2, :], right[..., 3, :] = v, g
-        squared: Floats = left.swapaxes(-1, -2) @ right
-        squared.reshape(*v.shape[:-1], -1)[..., :: v.shape[-1] + 1] = 0.0
+        v = self.noise / counts
+        if self.weights is None or self.squared_shares is None or v.ndim > 1:
+            return _thin_products(v, self.shares, tilted=self.formula == "delta")
+        one_sided: Floats = v[:, None] * self.weights
+        squared = one_sided + one_sided.T
+        squared += self.squared_shares * np.add.reduce(v)
         return np.maximum(squared, 0.0, out=squared)  # as a share nears ±1 the terms cancel: no negative square
+
+
+def _thin_products(v: Floats, g: Floats, *, tilted: bool) -> Floats:
+    """The squared errors of all pairs of many problems: multiplied out, sums of products f(i)·g(j) of thin matrices."""
+    total = np.add.reduce(v, axis=-1, keepdims=True)
+    left, right = np.empty((2, *v.shape[:-1], 4, v.shape[-1]))
+    left[..., 0, :] = right[..., 1, :] = (v * (1 - 2.0 * g) if tilted else v) + g * g * total
+    left[..., 1, :] = right[..., 0, :] = 1.0
+    left[..., 2, :] = 2.0 * g if tilted else 0.0
+    left[..., 3, :] = 2.0 * v - 2.0 * total * g if tilted else -2.0 * total * g
+    right[..., 2, :], right[..., 3, :] = v, g
+    squared: Floats = left.swapaxes(-1, -2) @ right
+    squared.reshape(*v.shape[:-1], -1)[..., :: v.shape[-1] + 1] = 0.0
+    return np.maximum(squared, 0.0, out=squared)  # as a share nears ±1 the terms cancel: no negative square
 
 
 Pairs = ReferencePairs | AllPairs | GrandMeanPairs
@@ -155,7 +167,13 @@ def _shared_and_own(noise: Floats, reference: int, statistics: Floats | None) ->
 def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -> GrandMeanPairs:
     size = statistics.shape[-1]
     mean = np.add.reduce(statistics, axis=-1, keepdims=True) / size
-    return GrandMeanPairs(variances / (mean * mean), statistics / (mean * size), formula)
+    noise, shares = variances / (mean * mean), statistics / (mean * size)
+    if noise.ndim > 1:
+        return GrandMeanPairs(noise, shares, formula)
+    share = shares[:, None] - shares
+    weights = 1.0 - 2.0 * share if formula == "delta" else np.ones((size, size))
+    weights.flat[:: size + 1] = 0.0  # nothing is a pair with itself
+    return GrandMeanPairs(noise, shares, formula, weights, share * share)
 
 
 def _root(pairs: ReferencePairs | AllPairs, index: Any) -> Any:

@@ -349,6 +349,8 @@ def _first(missing: Counts, left: int) -> Counts:
 def _kurtosis(samples: Samples) -> Floats:
     """n·M4/M2² of each algorithm; 0 for those that do not vary."""
     second, fourth = samples.scaled_second, samples.scaled_fourth
+    if min(second.tolist()) > 0.0:  # the usual case, found out quickly
+        return np.asarray(samples.counts * (fourth / (second * second)))
     varies = second > 0.0
     return np.asarray(samples.counts * np.divide(fourth, second * second, out=np.zeros_like(second), where=varies))
 

@@ -8,6 +8,7 @@ On one instance: how algorithms differ, and how exactly that is known.
 * `estimate`: from samples to estimates and standard errors of every pair
 * `two_samples`: two algorithms by their runs alone: Welch's test, Mann and Whitney's
 * `guard`: upper bounds of variances, so that stopping does not rest on luck
+* `plain_guard`: the same for one instance, in plain numbers, as every round of a study needs it
 * `variance_prior`: what many variances say about each of them
 
 Over the instances: what the differences show.

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Guard, GuardEdition
+from ampler.stats.plain_guard import plain_bounds
 from ampler.stats.rates import rate_variance_bounds
 from ampler.stats.variance_prior import chi_square_quantile, fitted_prior
 
@@ -50,6 +52,13 @@ CALIBRATIONS: Mapping[GuardEdition, Calibration] = {
 }
 
 
+@cache
+def _levels(edition: GuardEdition, guard: Guard, algorithms: int, reference: int | None) -> Floats:
+    levels = CALIBRATIONS[edition].levels(guard, algorithms, reference)
+    levels.flags.writeable = False  # all decisions share it
+    return levels
+
+
 def guarded_variances(
     counts: Floats,
     variances: Floats,
@@ -75,10 +84,15 @@ def guarded_variances(
     if guard == "none":
         return variances
     calibration = CALIBRATIONS[edition]
-    levels = calibration.levels(guard, counts.shape[-1], reference)
+    levels = _levels(edition, guard, counts.shape[-1], reference)
     if rates is not None:
         return np.where(counts > 1, rate_variance_bounds(counts, rates, levels), variances)
-    worth = effective_degrees(counts, variances, kurtosis, degrees if calibration.knows_statistics else None)
+    known = degrees if calibration.knows_statistics else None
+    if counts.ndim == 1 and kurtosis is not None and known is None:
+        plain = plain_bounds(counts, variances, kurtosis, levels=levels, caution=CAUTION, least=LEAST_DEGREES)
+        if plain is not None:
+            return plain
+    worth = effective_degrees(counts, variances, kurtosis, known)
     squares, total = fitted_prior(variances, worth, caution=CAUTION).joined(variances, worth)
     squares, total = _lent(variances, worth, squares, total, calibration.lent)
     bounds = squares / chi_square_quantile(levels, np.maximum(total, LEAST_DEGREES))

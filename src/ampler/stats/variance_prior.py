@@ -36,18 +36,17 @@ def fitted_prior(variances: Floats, degrees: Floats, *, caution: float | None = 
     With `caution`, a chance, the variance of the logarithms is replaced by its upper bound: few variances may look
     alike by luck. Variances of 0 stay out; with fewer than two others there is nothing to borrow.
     """
-    psi = _special().psi
     used = (variances > 0) & (degrees > 0)
     size = used.sum(axis=-1)
     half = np.where(used, degrees, 2.0) / 2
     # E log s² = log σ² + ψ(ν/2) − log(ν/2), so each of these estimates a log variance without bias.
-    logs = np.where(used, np.log(np.where(used, variances, 1.0)) - psi(half) + np.log(half), 0.0)
+    logs = np.where(used, np.log(np.where(used, variances, 1.0)) - digamma(half) + np.log(half), 0.0)
     mean = logs.sum(axis=-1) / np.maximum(size, 1)
     apart = np.where(used, logs - mean[..., None], 0.0)
     spread = (apart * apart).sum(axis=-1) / _divisor(np.maximum(size - 1.0, 1.0), caution)
-    noise = np.where(used, _trigamma(half), 0.0).sum(axis=-1) / np.maximum(size, 1)
+    noise = np.where(used, trigamma(half), 0.0).sum(axis=-1) / np.maximum(size, 1)
     half_prior = _inverse_trigamma(spread - noise)
-    variance = np.exp(mean + psi(half_prior) - np.log(half_prior))
+    variance = np.exp(mean + digamma(half_prior) - np.log(half_prior))
     return Prior(np.where(size > 1, 2 * half_prior, 0.0), np.where(size > 0, variance, 0.0))
 
 
@@ -85,24 +84,29 @@ def _inverse_trigamma(value: Floats) -> Floats:
     # Two upper bounds of y, sharp for small and for large values; from above the iteration is monotone and quadratic.
     y = np.minimum(0.5 + 1.0 / wanted, 1.0 / np.sqrt(np.maximum(wanted - np.pi**2 / 6, 1e-9)))
     for _ in range(4):
-        first = _trigamma(y)
-        y = y + first * (1.0 - first / wanted) / _tetragamma(y)
+        first = trigamma(y)
+        y = y + first * (1.0 - first / wanted) / trigamma_slope(y)
     return np.asarray(np.minimum(y, highest))
 
 
 @cache
 def _least_trigamma() -> Any:
     """ψ′ at half the cap of the prior."""
-    return _trigamma(np.float64(MAX_PRIOR_DEGREES / 2))
+    return trigamma(np.float64(MAX_PRIOR_DEGREES / 2))
 
 
-def _trigamma(x: Any) -> Any:
-    """ψ′(x) for x > 0; much quicker than scipy's polygamma, which also begins with Hurwitz's zeta function."""
+def digamma(x: Any) -> Any:
+    """Return ψ(x)."""
+    return _special().psi(x)
+
+
+def trigamma(x: Any) -> Any:
+    """Return ψ′(x) for x > 0; much quicker than scipy's polygamma, which also begins with Hurwitz's zeta function."""
     return _special().zeta(2, x)
 
 
-def _tetragamma(x: Any) -> Any:
-    """ψ″(x) for x > 0."""
+def trigamma_slope(x: Any) -> Any:
+    """Return ψ″(x) for x > 0."""
     return -2.0 * _special().zeta(3, x)
 
 

@@ -184,9 +184,9 @@ def test_retries_that_were_broken_off_are_taken_up_again():
     plan = make(Fixed(runs=1), policy=Drop(), retries=2)
     task = Task(RunKey("i1", "a", 0))
 
-    course = InstanceRun(plan, "i1", "d", [failing(task), failing(replace(task, attempt=1))])
+    course = InstanceRun(plan, "i1", "d", [failing(task), failing(task._replace(attempt=1))])
 
-    assert course.begin()[0] == replace(task, attempt=2)
+    assert course.begin()[0] == task._replace(attempt=2)
 
 
 def test_a_lost_run_is_tried_three_times_alone_and_then_failed():
@@ -244,7 +244,7 @@ def test_lost_runs_of_earlier_sessions_are_always_tried_again():
 
 def test_a_value_after_failures_counts():
     task = Task(RunKey("i1", "a", 0))
-    recorded = [failing(task), observe(replace(task, attempt=1))]
+    recorded = [failing(task), observe(task._replace(attempt=1))]
 
     course = InstanceRun(make(Fixed(runs=1), policy=Drop()), "i1", "d", recorded)
     carry_out(course)

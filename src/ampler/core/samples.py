@@ -75,18 +75,17 @@ class Samples:
     def extend(self, algorithm: str, values: Iterable[float]) -> None:
         """Add the values of several runs, in their order."""
         place = self.place(algorithm)
+        kept, moments = self._values[place], self._moments[place]
         try:
             for value in values:
-                self._append(place, _number(algorithm, value))
+                number = value if type(value) is float and math.isfinite(value) else _number(algorithm, value)
+                if self.deterministic and algorithm in self.deterministic:
+                    self._check_same(place, number)
+                kept.append(number)
+                moments.add(number)
+                self.total_spent += 1
         finally:  # those before one that is refused are there
-            self._note(place, self._moments[place])
-
-    def _append(self, place: int, number: float) -> None:
-        if self.algorithms[place] in self.deterministic:
-            self._check_same(place, number)
-        self._values[place].append(number)
-        self._moments[place].add(number)
-        self.total_spent += 1
+            self._note(place, moments)
 
     def drop(self, algorithm: str) -> None:
         """Count a failed run: it is spent, but it is no value."""

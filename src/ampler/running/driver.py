@@ -152,6 +152,12 @@ def _gone(superseded: Collection[Attempt], store: Store) -> set[RunKey]:
     return {key for key, _ in superseded}.difference(observation.key for observation in store.observations())
 
 
+def _parted(given: Sequence[Observation]) -> tuple[Sequence[Observation], Sequence[Observation]]:
+    """Runs that are recorded, and those made on a file that is not the one that was planned."""
+    spoiled = [seen for seen in given if seen.status != "ok" and is_spoiled(seen)]
+    return ([seen for seen in given if not is_spoiled(seen)], spoiled) if spoiled else (given, spoiled)
+
+
 class Driver:
     """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
 
@@ -314,23 +320,21 @@ class Driver:
                 self._queue.add(tasks)
 
     def _take(self, given: Sequence[Observation]) -> None:
-        observations = [seen for seen in given if not is_spoiled(seen)]
+        observations, spoiled = _parted(given)
         self.meter.add(self._journal.add(*observations))
-        self._failed_now.update(observation.key for observation in observations if observation.status != "ok")
+        self._failed_now.update([observation.key for observation in observations if observation.status != "ok"])
         if self._hopeless is not None:
             self._hopeless.note(observations)
             self.check_hope()
         for observation in observations:
             instance = self._under_way[observation.key.instance]
-            self._go_on(instance, instance.take(observation))
-        self._refuse_changed_files(given)
-
-    def _refuse_changed_files(self, given: Sequence[Observation]) -> None:
-        change = next((seen.message for seen in given if is_spoiled(seen)), None)
-        if change is not None:
+            tasks = instance.take(observation)
+            if tasks or instance.done is not None:
+                self._go_on(instance, tasks)
+        for seen in spoiled:
             raise RunFailed(
-                f"the study stops: a run was asked for, but {change}; runs on it are not recorded: put the old content"
-                " back, or give the changed file another name, and run again"
+                f"the study stops: a run was asked for, but {seen.message}; runs on it are not recorded: put the old"
+                " content back, or give the changed file another name, and run again"
             )
 
     def check_hope(self) -> None:

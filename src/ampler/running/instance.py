@@ -7,10 +7,10 @@ in which runs happened to end, so the decisions are the same with any number of 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ampler.core.contracts import error_seen_by, predicted_by
 from ampler.core.errors import InvalidInput, InvalidSamples, RunFailed
@@ -61,7 +61,7 @@ class InstanceRun:
         self._known = _known_from(recorded, plan, superseded, again=lambda key: stops or (again and key not in made))
         self.asked = dict.fromkeys(names, 0)
         self._round: dict[Place, Trial | Settled] = {}
-        self._floor = -math.inf if plan.question.floor is None else plan.question.floor
+        self._floor = plan.question.floor
         self.rounds = 0
         self._open = 0
 
@@ -79,12 +79,14 @@ class InstanceRun:
         place = _place(observation.key)
         trial = self._round[place]
         assert isinstance(trial, Trial), f"{observation.key} was not asked for"
-        verdict = trial.verdict(observation, self._plan)
-        self._round[place] = verdict
-        if isinstance(verdict, Trial):
-            return [self._task(place, verdict)]
-        if verdict.value is None and isinstance(self._plan.policy, StopStudy):
-            raise RunFailed(_failure(observation))
+        if observation.status == "ok":  # the usual case, found out quickly
+            self._round[place] = Settled(observation.value)
+        else:
+            verdict = self._round[place] = trial.verdict(observation, self._plan)
+            if isinstance(verdict, Trial):
+                return [self._task(place, verdict)]
+            if verdict.value is None and isinstance(self._plan.policy, StopStudy):
+                raise RunFailed(_failure(observation))
         self._open -= 1
         return [] if self._open else self.begin()
 
@@ -123,9 +125,10 @@ class InstanceRun:
 
     def _add_round(self) -> None:
         for algorithm, settled in self._settled().items():
-            for _ in range(settled.count(None)):
+            values = [each for each in settled if each is not None]
+            for _ in range(len(settled) - len(values)):
                 self.samples.drop(algorithm)
-            self.samples.extend(algorithm, (self._checked(each, algorithm) for each in settled if each is not None))
+            self.samples.extend(algorithm, self._checked(values, algorithm))
         self._round = {}
 
     def _settled(self) -> dict[str, list[float | None]]:
@@ -136,11 +139,12 @@ class InstanceRun:
             by_algorithm.setdefault(algorithm, []).append(settled.value)
         return by_algorithm
 
-    def _checked(self, value: float, algorithm: str) -> float:
-        """A value that the statistic of the study can take."""
-        if self._plan.question.statistic == RATE and value not in (0.0, 1.0):
-            raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {algorithm!r}; {NUMBERS}")
-        return max(value, self._floor)
+    def _checked(self, values: list[float], algorithm: str) -> list[float]:
+        """Values that the statistic of the study can take."""
+        strange = [each for each in values if each not in (0.0, 1.0)] if self._plan.question.statistic == RATE else []
+        if strange:
+            raise InvalidSamples(f"{neither_yes_nor_no(strange[0])} from algorithm {algorithm!r}; {NUMBERS}")
+        return values if self._floor is None else [max(each, self._floor) for each in values]
 
     def _follow(self, decision: Decision) -> None:
         if isinstance(decision, Stop):
@@ -155,16 +159,15 @@ class InstanceRun:
         for algorithm, count in sample.counts.items():
             first = self.asked[algorithm]
             self.asked[algorithm] += count
-            for place in ((algorithm, index) for index in range(first, first + count)):
-                self._round[place] = self._known.pop(place, _FRESH)
-        self._open = sum(isinstance(each, Trial) for each in self._round.values())
+            for place in [(algorithm, index) for index in range(first, first + count)]:
+                self._round[place] = self._known.pop(place, _FRESH) if self._known else _FRESH
+        self._open = sum([isinstance(each, Trial) for each in self._round.values()])
 
     def _task(self, place: Place, trial: Trial) -> Task:
         return Task(RunKey(self.name, *place), trial.attempt, self.rounds - 1, alone=trial.losses > 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """What a run counts as for good: a value, or None when it gives none."""
 
     value: float | None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import replace
 
 from ampler.core.values import Instance, Observation
 from ampler.running.one_run import Outcome
@@ -45,7 +44,7 @@ def unless_changed(instance: Instance, outcome: Outcome) -> Outcome:
 def spoiled(change: str, outcome: Outcome | None = None) -> Outcome:
     """Return the outcome of a run whose instance is no longer what it was: whatever it gave says nothing."""
     made = Outcome(None, 0.0) if outcome is None else outcome
-    return replace(made, value=None, status="failed", message=change, measures=None)
+    return made._replace(value=None, status="failed", message=change, measures=None)
 
 
 def is_spoiled(seen: Observation) -> bool:

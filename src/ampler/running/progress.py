@@ -39,6 +39,9 @@ class ProgressMeter:
         """Count runs that are recorded."""
         for observation in durable:
             self._new += 1
+            if not (observation.attempt or self._superseded or self._failed) and observation.status == "ok":
+                self._runs += 1  # the usual case, found out quickly
+                continue
             self._runs += observation.attempt == 0 or observation.key in self._superseded
             self._superseded.discard(observation.key)
             if observation.status == "ok":

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from ampler.core.values import Observation, RunKey, Tally
+from ampler.core.values import Observation, Tally
 from ampler.running.work import Task
 
 AHEAD = 2  # chunks for each worker: one under way, one waiting behind it
@@ -52,11 +52,12 @@ class TaskQueue:
         if self._alone:
             return [self._alone.popleft()]
         share = min(CHUNK, times.total(self._runs) / (AHEAD * self.workers))
+        expected = {algorithm: times.seconds(algorithm) for algorithm in self._runs}
         tasks: list[Task] = []
         seconds = 0.0
         while self._heap and len(tasks) < MOST:
             algorithm = self._heap[0][2].key.algorithm
-            seconds += times.seconds(algorithm)
+            seconds += expected[algorithm]
             known = times.knows(algorithm)
             if tasks and (seconds > share or not known):
                 break
@@ -73,18 +74,19 @@ def alternating(tasks: Sequence[Task], *, seed: str) -> list[Task]:
     A machine that gets slower while a round is made is then unkind to all algorithms alike. The order is a matter of
     chance, and of the seed alone.
 
+    >>> from ampler.core.values import RunKey
     >>> tasks = [Task(RunKey("i1", name, index)) for name in "ab" for index in range(3)]
     >>> [f"{task.key.algorithm}{task.key.index}" for task in alternating(tasks, seed="7")]
     ['b0', 'a0', 'b1', 'a1', 'b2', 'a2']
     """
-    rng, runs = random.Random(seed), Counter(task.key.algorithm for task in tasks)
-    before: Counter[str] = Counter()
-    when: dict[RunKey, float] = {}
-    for task in tasks:
-        name = task.key.algorithm
-        when[task.key] = (before[name] + rng.random()) / runs[name]
+    names = [task.key.algorithm for task in tasks]
+    draw, runs = random.Random(seed).random, Counter(names)
+    before = dict.fromkeys(runs, 0)
+    when = []
+    for place, name in enumerate(names):
+        when.append(((before[name] + draw()) / runs[name], place))
         before[name] += 1
-    return sorted(tasks, key=lambda task: when[task.key])
+    return [tasks[place] for _, place in sorted(when)]
 
 
 class RunTimes:
@@ -101,10 +103,12 @@ class RunTimes:
 
     def note(self, observations: Sequence[Observation], seconds: float) -> None:
         """Learn from a chunk: the runs, and what was spent around them of the `seconds` it took."""
-        inside = 0.0
+        inside, learnt = 0.0, self._seconds
         for observation in observations:
-            inside += observation.seconds
-            self._learn(observation.key.algorithm, observation.seconds)
+            spent, algorithm = observation.seconds, observation.key.algorithm
+            inside += spent
+            before = learnt.get(algorithm)
+            learnt[algorithm] = spent if before is None else before + MEMORY * (spent - before)
         around = max(0.0, seconds - inside) / len(observations)
         self._overhead += 0.2 * (around - self._overhead)
 
@@ -122,7 +126,3 @@ class RunTimes:
     def total(self, runs: Mapping[str, int]) -> float:
         """Return how long runs of several algorithms are expected to take."""
         return sum(count * self.seconds(algorithm) for algorithm, count in runs.items())
-
-    def _learn(self, algorithm: str, seconds: float) -> None:
-        before = self._seconds.get(algorithm)
-        self._seconds[algorithm] = seconds if before is None else before + MEMORY * (seconds - before)

@@ -12,18 +12,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_long
 from dataclasses import dataclass, field, fields
-from itertools import starmap
+from itertools import repeat, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey
 from ampler.running.instance_files import change_of, spoiled, unless_changed
-from ampler.running.one_run import Outcome, run_once
+from ampler.running.one_run import Outcome, maker_of
 from ampler.study.seeds import run_seed
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A run to be made: its key, the how-manieth attempt, and the round of decisions that asked for it.
 
     `alone` keeps it out of the company of others: it was lost once and may be the one that kills workers.
@@ -35,12 +34,13 @@ class Task:
     alone: bool = False
 
 
+Maker = Callable[[Instance, int], Outcome]
 Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
 
 REMEMBERED = 4  # parcels that a process keeps unpacked
 
 LINE = "line"  # of an Outcome: shown by a check, and not recorded
-GIVEN = tuple(field.name for field in fields(Outcome) if field.name != LINE)  # called as in an Observation
+GIVEN = tuple(name for name in Outcome._fields if name != LINE)  # called as in an Observation
 OBSERVED = tuple(field.name for field in fields(Observation))
 
 
@@ -81,23 +81,29 @@ class Work:
         began = time.perf_counter()
         at = c_long() if at is None else at
         seeds = [run_seed(self.seed, *name) for name in names]
-        limits = {name: self.algorithms[name].limits.over(self.limits) for _, name, _ in names}
+        makers = {name: self._maker(name) for name in {name for _, name, _ in names}}
         outcomes = []
         for place, ((instance, algorithm, _), seed) in enumerate(zip(names, seeds, strict=True)):
             at.value = place
-            outcomes.append(_run(self.algorithms[algorithm], self.instances[instance], seed, limits[algorithm]))
-        columns = {name: [getattr(outcome, name) for outcome in outcomes] for name in GIVEN}
+            outcomes.append(_run(makers[algorithm], self.instances[instance], seed))
+        columns = dict(zip(Outcome._fields, zip(*outcomes, strict=True) if outcomes else repeat(()), strict=False))
+        lines = columns.pop(LINE)
         if self.showing:
-            columns["message"] = [outcome.message or outcome.line for outcome in outcomes]
+            columns["message"] = tuple(message or line for message, line in zip(columns["message"], lines, strict=True))
         return Batch({"seed": seeds, **columns}, time.perf_counter() - began)
 
+    def _maker(self, algorithm: str) -> Maker:
+        return maker_of(self.algorithms[algorithm], self.algorithms[algorithm].limits.over(self.limits))
 
-def _run(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
+
+def _run(make: Maker, instance: Instance, seed: int) -> Outcome:
     """A run on a file that is, before and after it, the one that was planned."""
+    if not instance.path:
+        return make(instance, seed)
     change = change_of(instance)
     if change is not None:
         return spoiled(change)
-    return unless_changed(instance, run_once(algorithm, instance, seed, limits))
+    return unless_changed(instance, make(instance, seed))
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:

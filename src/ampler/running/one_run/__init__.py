@@ -17,4 +17,5 @@ In reading order:
 from ampler.running.one_run.execution import Outcome as Outcome
 from ampler.running.one_run.execution import check_can_run as check_can_run
 from ampler.running.one_run.execution import check_limits as check_limits
+from ampler.running.one_run.execution import maker_of as maker_of
 from ampler.running.one_run.execution import run_once as run_once

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ampler.core.values import Command, Instance, Reading
@@ -91,7 +90,7 @@ def result_in(document: Mapping[str, Any], reading: Reading) -> Result:
     found = number_in(said, field)
     if found is None:
         raise NoValue(f"an answer must have the field {field!r}, got {_shown(document)}")
-    return replace(found, line=beginning(_text_of(document)))
+    return found._replace(line=beginning(_text_of(document)))
 
 
 def _shown(what: bytes | Mapping[str, Any]) -> str:

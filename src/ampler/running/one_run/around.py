@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ampler.core.values import Algorithm, Command
@@ -24,7 +23,7 @@ def surrounded(algorithm: Algorithm, make: Callable[[], Made], start: Callable[[
         done = start(steps[name]) if name in steps else None
         if done is None or done.status == "ok":
             return None
-        return replace(done, status="failed", message=f"its {name} command failed: {done.message}")
+        return done._replace(status="failed", message=f"its {name} command failed: {done.message}")
 
     try:
         outcome = _prepared(algorithm.around.warmup, make, failed)
@@ -38,5 +37,5 @@ def _prepared(warmup: object, make: Callable[[], Made], failed: Callable[[str], 
     for _ in range(warmup if isinstance(warmup, int) else 0):
         warm = failed("prepare") or make()
         if warm.status != "ok":
-            return replace(warm, message=f"in a run to warm up, {warm.message}")
+            return warm._replace(message=f"in a run to warm up, {warm.message}")
     return failed("prepare") or failed("warmup") or make()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import cast
+from functools import partial
+from typing import NamedTuple, cast
 
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidPlan
@@ -20,11 +20,11 @@ from ampler.running.one_run.staying import ask
 from ampler.running.one_run.threaded import beside_threads, served
 from ampler.study.command_line import arguments
 
+UNLIMITED, NOTHING_AROUND = Limits(), Around()
 TRIES = 3  # so often a run may end the process that makes it before it counts as failed
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a run gave: a value exactly when `status` is "ok", else a message that says why there is none.
 
     `line` is what was printed that the value was read from, for people to check; it is not recorded.
@@ -48,9 +48,26 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     >>> run_once(half, Instance("i1"), 7, Limits()).value
     3.5
     """
-    if beside_threads() and (isinstance(algorithm, Command) or limits != Limits() or algorithm.around != Around()):
+    return maker_of(algorithm, limits)(instance, seed)
+
+
+def maker_of(algorithm: Algorithm, limits: Limits) -> Callable[[Instance, int], Outcome]:
+    """Return what makes runs of an algorithm under limits: how is found out once for many runs."""
+    if isinstance(algorithm, Function) and limits == UNLIMITED and algorithm.around == NOTHING_AROUND:
+        return partial(_called_plainly, algorithm)
+    return partial(_made_with_care, algorithm, limits)
+
+
+def _called_plainly(function: Function, instance: Instance, seed: int) -> Outcome:
+    started = time.time()
+    return _given(function, call(function, instance, seed), started)
+
+
+def _made_with_care(algorithm: Algorithm, limits: Limits, instance: Instance, seed: int) -> Outcome:
+    """A run that starts processes: a command, a child that can be killed, or what is done around a run."""
+    if beside_threads():
         return _served(algorithm, instance, seed, limits)
-    if algorithm.around == Around():
+    if algorithm.around == NOTHING_AROUND:
         return _timed(algorithm, instance, seed, limits)
     patience = Limits(limits.timeout, limits.memory)
     return cast(
@@ -65,8 +82,7 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
 
 def _timed(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
     started = time.time()
-    outcome = _within_time(_made(algorithm, instance, seed, limits), limits)
-    return replace(outcome, started=started)
+    return _within_time(_made(algorithm, instance, seed, limits), limits)._replace(started=started)
 
 
 def check_limits(limits: Limits) -> None:
@@ -164,24 +180,23 @@ def _run_resident(command: Command, instance: Instance, seed: int, limits: Limit
 
 
 def _run_function(function: Function, instance: Instance, seed: int, limits: Limits) -> Outcome:
-    called = _called(function, instance, seed, limits)
-    if isinstance(called, Ending):
-        return _without_value(called, limits, "")
-    if called.result is None:
-        return Outcome(None, called.seconds, "failed", called.reason, cpu=called.cpu_seconds)
-    value = _time(function.reading, called.seconds, called.cpu_seconds)
-    counted = called.result.value if value is None else value
-    return Outcome(counted, called.seconds, measures=called.result.measures, cpu=called.cpu_seconds)
+    plain = limits == UNLIMITED  # else a child makes it, that can be killed
+    called = call(function, instance, seed) if plain else call_forked(function, instance, seed, limits)
+    return _without_value(called, limits, "") if isinstance(called, Ending) else _given(function, called)
 
 
-def _called(function: Function, instance: Instance, seed: int, limits: Limits) -> Call | Ending:
-    """Call a function in this process, or, under limits, in a child that can be killed."""
-    return call(function, instance, seed) if limits == Limits() else call_forked(function, instance, seed, limits)
+def _given(function: Function, called: Call, started: float | None = None) -> Outcome:
+    """The outcome of a call."""
+    result, seconds, cpu, reason = called
+    if result is None:
+        return Outcome(None, seconds, "failed", reason, None, cpu, started)
+    value = _time(function.reading, seconds, cpu)
+    return Outcome(result.value if value is None else value, seconds, "ok", "", result.measures, cpu, started)
 
 
 def _time(reading: Reading, seconds: float, cpu_seconds: float) -> float | None:
     """The value of a run whose value is a time; None for all others."""
-    return {"seconds": seconds, "cpu-seconds": cpu_seconds}.get(reading.kind)
+    return {"seconds": seconds, "cpu-seconds": cpu_seconds}.get(reading.kind) if reading.is_time else None
 
 
 def _without_value(

@@ -9,9 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ampler.core.values import Function, Instance, Limits
 from ampler.running.one_run import guardian
@@ -19,14 +18,13 @@ from ampler.running.one_run.processes import Ending, Group, drain
 from ampler.running.one_run.readings import NoValue, Result
 from ampler.running.one_run.returned import raised, result_of
 from ampler.running.one_run.strays import Watch
-from ampler.running.one_run.surroundings import Surroundings
+from ampler.running.one_run.surroundings import surroundings_of
 from ampler.running.one_run.warmth import Arrival, warm_up
 
 DEAF = 251  # the exit code of a child whose function has closed the pipe for its answer
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """What a function call gave: a result, or the reason why there is none, and how long it took."""
 
     result: Result | None
@@ -41,7 +39,7 @@ def call(function: Function, instance: Instance, seed: int) -> Call:
     Only an interrupt from outside is none of its business: KeyboardInterrupt goes on.
     """
     process = os.getpid()
-    with Surroundings():
+    with surroundings_of(process):
         began, cpu_began = time.perf_counter(), time.process_time()
         result, reason = None, ""
         try:

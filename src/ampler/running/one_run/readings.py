@@ -8,8 +8,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ampler.core.values import Reading
 from ampler.running.one_run.deadline import within
@@ -33,8 +32,7 @@ class NoValue(Exception):
     """A run gave nothing that counts as its value; the message is the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The value a run gave, its measures when it reported several, and the line it was read from."""
 
     value: float
@@ -202,7 +200,7 @@ class JsonField:
         found = number_in(document, self._field)
         if found is None:
             raise NoValue(f"no JSON object with the field {self._field!r} in its output{_quoted(self._tail.text)}")
-        return replace(found, line=beginning(text))
+        return found._replace(line=beginning(text))
 
 
 class CostAndTime:

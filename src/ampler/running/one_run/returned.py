@@ -20,6 +20,8 @@ NO_REAL_NUMBERS = "cUSMmV"  # kinds of numpy that have a float all the same: com
 
 def result_of(returned: Any, function: Function) -> Result:
     """Return the value in what a function returned: a number, or one of its measures."""
+    if type(returned) is float and function.reading.kind != "json" and math.isfinite(returned):
+        return Result(returned)  # the usual case, found out quickly
     if returned is None and function.reading.is_time:
         return Result(0.0)  # the time will take its place
     if not isinstance(returned, Mapping):

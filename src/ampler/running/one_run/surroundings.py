@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 from ampler.running.one_run import guardian
 from ampler.running.one_run.processes import alone
@@ -43,17 +43,19 @@ class Surroundings:
     threads are what a function left. Interrupts are listened to in any case: they come to the main thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, found: WorkerSurroundings | None = None) -> None:
         self.interrupted = False  # by Ctrl-C or SIGTERM, not by a KeyboardInterrupt that the function raised
+        self._found = found
         self._home: _Home | None = None
         self._signals: _Signals | None = None
         self._listeners: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def __enter__(self) -> Surroundings:
-        worker, main = guardian.is_worker(), threading.current_thread() is threading.main_thread()
-        if worker or alone():
-            self._home = _found(_Home, worker)
-            self._signals = _found(_Signals, worker) if main else None
+        main = threading.current_thread() is threading.main_thread()
+        if self._found is not None:
+            self._home, self._signals = self._found.home, self._found.signals
+        elif alone():
+            self._home, self._signals = _Home(), _Signals() if main else None
         if main:
             self._listen()
         return self
@@ -81,19 +83,33 @@ class Surroundings:
         self._listeners[number](number, frame)
 
 
-Kind = TypeVar("Kind", "_Home", "_Signals")
-_as_found: dict[tuple[int, type], Any] = {}  # by the worker
+class WorkerSurroundings:
+    """A worker around a call. It does nothing but runs, after which all is put back: so it looks once.
+
+    Where nothing catches interrupts, they end it, and there is nothing to listen to.
+    """
+
+    def __init__(self) -> None:
+        self.home, self.signals = _Home(), _Signals()
+        self.listens = any(callable(self.signals.handlers.get(number)) for number in INTERRUPTS)
+
+    def __enter__(self) -> None:
+        """Find all as it was."""
+
+    def __exit__(self, *ignored: object) -> None:
+        self.home.put_back()
+        self.signals.put_back()
 
 
-def _found(kind: type[Kind], worker: bool) -> Kind:
-    """What the process is now. A worker does nothing but runs, after which all is put back: it looks once."""
-    if not worker:
-        return kind()
-    place = os.getpid(), kind
-    if place not in _as_found:
-        _as_found[place] = kind()
-    found: Kind = _as_found[place]
-    return found
+_as_found: dict[int, WorkerSurroundings] = {}  # by the worker's number
+
+
+def surroundings_of(process: int) -> Surroundings | WorkerSurroundings:
+    """Return what stands around the next call in this process, whose number is `process`."""
+    found = _as_found.get(process)
+    if found is None and guardian.is_worker() and threading.current_thread() is threading.main_thread():
+        found = _as_found[process] = WorkerSurroundings()
+    return Surroundings(found) if found is None or found.listens else found
 
 
 class _Home:
@@ -103,7 +119,7 @@ class _Home:
         self._mask = os.umask(0o077)
         os.umask(self._mask)
         self._folder = _folder()
-        self._limits = [resource.getrlimit(limit) for limit in LIMITS]
+        self._limits = _limits()
         self._streams = sys.stdin, sys.stdout, sys.stderr
         self._depth = sys.getrecursionlimit()
 
@@ -115,8 +131,12 @@ class _Home:
         if self._folder and _folder() != self._folder:
             with suppress(OSError):  # it may be gone
                 os.chdir(self._folder)
-        for limit, before in zip(LIMITS, self._limits, strict=True):
-            if resource.getrlimit(limit) != before:
+        if (now := _limits()) != self._limits:
+            self._put_limits_back(now)
+
+    def _put_limits_back(self, now: list[tuple[int, int]]) -> None:
+        for limit, found, before in zip(LIMITS, now, self._limits, strict=True):
+            if found != before:
                 with suppress(OSError, ValueError):  # a hard limit that was lowered stays low
                     resource.setrlimit(limit, before)
 
@@ -136,6 +156,10 @@ class _Signals:
         _signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         if not self._timed:
             _signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _limits() -> list[tuple[int, int]]:
+    return [resource.getrlimit(limit) for limit in LIMITS]
 
 
 def _folder() -> str:

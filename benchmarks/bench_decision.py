@@ -3,38 +3,25 @@
 CPU time of the quickest of many blocks, as other work on the machine only adds to it. Run: python bench_decision.py
 
 CAISEr decides after every run, so one of our rounds of 16 runs stands against 16 of its decisions. Where R has the
-package it is timed in the same run; else its time is the one it took beside an earlier ampler (see `speed_page`).
+package it is timed in the same run; else its time is the one it took beside an earlier ampler (see `caiser`).
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
-from shutil import which
 
 import numpy as np
 
+import caiser
 from ampler.core.samples import Samples
 from ampler.sampling.rules import Accuracy
-from speed_page import Line, keep, numpy_unit, quickest
+from speed_page import Line, keep, quickest
 
 LIMITS = {22: 1.0, 50: 5.0}  # milliseconds
 CASES = [("simple", True), ("simple", False), ("log-ratio", False), ("percent", True), ("percent", False)]
 CHEAPER = 100  # times, than CAISEr
 ROUND = 16
-# One decision of CAISEr 1.0.17 with 22 algorithms, in units of `numpy_unit`, percent differences, all pairs and against
-# one: from 93, 77, 47 and 43 times our earlier decisions, which took 312, 220, 39 and 23.1 units (the smaller of two).
-CAISER = {False: 1810.0, True: 993.0}
-TIMED = """
-suppressMessages(library(CAISEr))
-make <- function(k) list(FUN = "dummyalgo", alias = paste0("a", k),
-                         distribution.fun = "rnorm", distribution.pars = list(mean = 100 + k, sd = 5))
-spent <- function(more) system.time(suppressMessages(capture.output(calc_nreps(
-  instance = list(FUN = "dummyinstance"), algorithms = lapply(1:22, make), se.max = 1e-9, dif = "perc",
-  comparisons = "%s", method = "param", nstart = 20, nmax = 22 * 20 + more, seed = 1))))[["user.self"]]
-cat((spent(420) - spent(20)) / 400)
-"""
 
 
 def main() -> int:
@@ -54,22 +41,12 @@ def main() -> int:
 def against_caiser() -> Iterator[Line]:
     """How many times cheaper a decision is than CAISEr's, with 22 algorithms and percent differences."""
     for reference in (False, True):
-        theirs, who = caiser_seconds(reference)
+        theirs, who = caiser.decision(reference)
         for preset, runs in ((False, ROUND), (True, 1)):
             ratio = runs * theirs / (decision_time(22, "percent", reference, "pairs", preset=preset) / 1000)
             rule = "the paper's rule" if preset else "the usual rule"
             what = f"a decision of {rule}, 22 algorithms, {'against one' if reference else 'all pairs'}"
             yield Line(what, f"≥ {CHEAPER} ×", f"{ratio:.0f} ×", ratio >= CHEAPER, who)
-
-
-def caiser_seconds(reference: bool) -> tuple[float, str]:
-    """The seconds of one decision of CAISEr: timed now, or as it was beside an earlier ampler."""
-    if which("Rscript"):
-        kind = "all.vs.first" if reference else "all.vs.all"
-        timed = subprocess.run(["Rscript", "-e", TIMED % kind], capture_output=True, text=True, check=False)
-        if timed.returncode == 0:
-            return float(timed.stdout.split()[-1]), "CAISEr, timed in this run"
-    return CAISER[reference] * numpy_unit(), "CAISEr as timed beside an earlier version; not installed here"
 
 
 def decision_time(algorithms: int, difference: str, reference: bool, guard: str, *, preset: bool = False) -> float:

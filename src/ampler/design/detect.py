@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, comb, e, sqrt
+from math import ceil, comb, e, nan, sqrt
 
 import numpy as np
 
@@ -257,7 +257,8 @@ def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, 
         replace(figures, variances=figures.variances * chdtri(figures.freedom, tail) / figures.freedom)
         for tail in tails
     )
-    low, high = (needed_instances(goal, other.between(goal.caution) + noise, guess=plan.needed) for other in others)
+    planned, ends = np.array(plan.variances), [other.between(goal.caution) + noise for other in others]
+    low, high = (needed_instances(goal, end, guess=_guess(plan.needed, planned, end)) for end in ends)
     return low, high
 
 
@@ -280,7 +281,7 @@ def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns
     """Plans from the accuracy of the fewest runs on, each more exact, until that saves nothing or is exact enough."""
     between = figures.between(goal.caution)
     fewest = needed_instances(goal, between)
-    guess = None
+    known = fewest, between
     coarsest = float((figures.noise @ (1 / lower)).max())
     finest = goal.floor * float(np.median(figures.between(goal.plausible)))
     for step in range(MOST_ACCURACIES):
@@ -288,19 +289,19 @@ def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns
         if step and squared < finest:
             return
         counts = fewest_runs(sqrt(squared), lower) if step else lower
-        plan = _plan(figures, goal, between, sqrt(squared), counts, guess)
+        plan = _plan(figures, goal, between, sqrt(squared), counts, known)
         yield plan
-        guess = plan.needed
+        known = plan.needed, np.array(plan.variances)
         if plan.needed <= fewest:
             return
 
 
 def _plan(
-    figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats, guess: int | None
+    figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats, known: tuple[int, Floats]
 ) -> MainPlan:
     noise = figures.noise @ (1 / counts)
     variances = between + noise
-    needed = needed_instances(goal, variances, guess=guess)
+    needed = needed_instances(goal, variances, guess=_guess(*known, variances))
     with np.errstate(invalid="ignore"):
         noise_share = np.where(variances > 0, noise / variances, 0.0)
     return MainPlan(
@@ -312,6 +313,12 @@ def _plan(
         noise_share=tuple(noise_share.tolist()),
         variances=tuple(variances.tolist()),
     )
+
+
+def _guess(needed: int, before: Floats, now: Floats) -> int | None:
+    """So many instances are needed with other variances, about: they grow together."""
+    grown = float(now.mean()) / float(before.mean()) if before.any() else nan
+    return ceil(min(needed * grown, MOST_INSTANCES)) if grown > 0 else None
 
 
 def _instance_cost(figures: PilotFigures, goal: DetectGoal, counts: Floats) -> float:

@@ -44,12 +44,25 @@ def plan_from_half_or_all(
 ) -> Planned:
     """Return the plan from the first half of the pilot's differences (rows) if that is for few, else from all."""
     if goal.early and not goal.is_fixed:
+        fewest_runs = _remembered(fewest_runs)
         half = _half(figures, differences[: goal.early])
         asked = replace(goal, seen=goal.early, caution=goal.early_caution)
         plan = _plan_for_few(half, asked, fewest_runs)
         if plan is not None:
             return Planned(half, asked, plan)
     return Planned(figures, goal, plan_after_pilot(figures, goal, fewest_runs))
+
+
+def _remembered(fewest_runs: FewestRuns) -> FewestRuns:
+    """The same, each accuracy solved once: noise and first runs are those of the whole pilot for both plans."""
+    known: dict[float, Floats] = {}
+
+    def remembered(se: float, lower: Floats) -> Floats:
+        if se not in known:
+            known[se] = fewest_runs(se, lower)
+        return known[se]
+
+    return remembered
 
 
 def _half(figures: PilotFigures, first: Floats) -> PilotFigures:

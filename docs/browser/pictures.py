@@ -6,6 +6,7 @@ Run it by hand where Chromium is installed: `python docs/browser/pictures.py`.
 from __future__ import annotations
 
 import io
+import os
 import random
 import shutil
 import subprocess
@@ -24,12 +25,14 @@ QUALITY = 60
 PLACES = "berlin52 eil51 st70 eil76 pr76 rat99 kroA100 kroB100 kroC100 kroD100 eil101 lin105 pr107 pr124 bier127 ch130"
 
 SOLVERS = """
-import random, time
+import os, random, time
+
+SLOWER = float(os.environ.get("SLOWER", "1"))
 
 
 def solve(instance, seed, quality=0.0, pace=0.01, fails=0.0):
     rng = random.Random(seed)
-    time.sleep(pace * (0.5 + rng.random()))
+    time.sleep(SLOWER * pace * (0.5 + rng.random()))
     if rng.random() < fails:
         raise RuntimeError(f"no feasible tour of {instance} within the time")
     size = 100 + 10 * (sum(map(ord, str(instance))) % 17)
@@ -89,11 +92,14 @@ def main() -> None:
             [*command, "run", "study.toml", "--store", "done.db"], cwd=folder, check=True, capture_output=True
         )
         runner = subprocess.Popen(
-            [*command, "run", "study.toml", "--store", "tours.db"], cwd=folder, stderr=subprocess.DEVNULL
+            [*command, "run", "study.toml", "--store", "tours.db"],
+            cwd=folder,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"SLOWER": "20"},  # it runs as long as pictures are taken
         )
         while not (folder / "tours.db-wal").exists():
             time.sleep(0.2)
-        time.sleep(9)
+        time.sleep(60)
         serve = [*command, "serve", str(folder / "tours.db"), str(folder / "done.db")]
         server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
         assert server.stdout is not None
@@ -133,6 +139,7 @@ def _take_all(address: str, table: Path) -> None:
 
 def _take(chromium: Browser, scheme: str, address: str, table: Path) -> None:
     page = chromium.new_context(viewport=SIZE, color_scheme=scheme).new_page()  # type: ignore[arg-type]
+    page.set_default_timeout(120_000)
     for name, where in PAGES.items():
         page.goto(f"{address}{where}")
         page.wait_for_timeout(300)

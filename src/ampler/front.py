@@ -72,6 +72,7 @@ def analyse(
     algorithms: Names = None,
     instance: Names = None,
     ignore: Names = None,
+    describing: Names = None,
     paired: Names = None,
     value: str | None = None,
     metric: str | None = None,
@@ -85,11 +86,12 @@ def analyse(
     values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
     se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
     `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
-    of the algorithms, and columns to `ignore` are as if they were not there. `paired="fold"` compares runs that share a
-    fold (or a seed, or the same in several columns) run by run. `on_failure` says what a failed run counts as:
-    "drop", "penalty=1000", "par=10". Values below `floor` count as it. With a `margin`, what is too small to matter,
-    equivalence is tested as well, and `bayes` of the answer says how probable worse and better are. A study that was
-    looked at on the way is analysed by its looks; `ignore_looks` asks for ordinary tests, whose level is not kept then.
+    of the algorithms, columns to `ignore` are as if they were not there, and those `describing` instances are taken for
+    nothing else, whatever their names say. `paired="fold"` compares runs that share a fold (or a seed, or the same in
+    several columns) run by run. `on_failure` says what a failed run counts as: "drop", "penalty=1000", "par=10". Values
+    below `floor` count as it. With a `margin`, what is too small to matter, equivalence is tested as well, and `bayes`
+    of the answer says how probable worse and better are. A study that was looked at on the way is analysed by its
+    looks; `ignore_looks` asks for ordinary tests, whose level is not kept then.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -103,6 +105,7 @@ def analyse(
         metric,
         algorithms=_names("algorithms", algorithms),
         ignore=_names("ignore", ignore),
+        describing=_names("describing", describing),
         paired=_names("paired", paired),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
@@ -183,6 +186,7 @@ def advise(
     algorithms: Names = None,
     instance: Names = None,
     ignore: Names = None,
+    describing: Names = None,
     paired: Names = None,
     value: str | None = None,
     metric: str | None = None,
@@ -205,6 +209,7 @@ def advise(
         metric,
         algorithms=_names("algorithms", algorithms),
         ignore=_names("ignore", ignore),
+        describing=_names("describing", describing),
         paired=_names("paired", paired),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)

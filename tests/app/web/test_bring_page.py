@@ -169,3 +169,37 @@ def test_many_columns_can_be_ignored(browser):
 
     led = browser.get(f"{where}/read?" + "&".join(f"role{place}=ignored" for place in range(3, 63)))
     assert browser.get(led.headers["location"]).status == 200
+
+
+def test_a_column_that_was_found_to_be_something_can_be_made_to_describe_instances(browser):
+    rows = ["solver,problem,status,result"]
+    rows += [
+        f"{name},p{n},{'open' if n % 2 else 'closed'},{n + worse}"
+        for n in range(8)
+        for name, worse in (("a", 0), ("b", 1))
+    ]
+    where = brings(browser, "\n".join(rows).encode()).json["where"]
+    assert "says how a run ended" in browser.get(where).words
+
+    led = browser.get(f"{where}/read?role0=algorithm&role1=instance&role2=group&role3=value")
+    page = browser.get(led.headers["location"])
+    assert led.headers["location"].endswith("?describing=status")
+    assert "16 runs of 2 algorithms on 8 instances." in page.words
+    groups = browser.get(
+        f"{led.headers['location'].replace('?', '/analysis?')}&difference=simple&better=lower&view=groups"
+    )
+    assert "Does it hold in every group?" in groups.words
+
+
+def test_values_that_stand_side_by_side_stay_when_another_column_is_corrected(browser):
+    rows = ["solver,problem,run1,run2,size"]
+    rows += [
+        f"{name},p{n},{n + worse},{n + worse + 0.1 * n},{n % 2}"
+        for n in range(8)
+        for name, worse in (("a", 0), ("b", 1))
+    ]
+    where = brings(browser, "\n".join(rows).encode()).json["where"]
+
+    led = browser.get(f"{where}/read?role0=algorithm&role1=instance&role2=value&role3=value&role4=ignored")
+    assert led.headers["location"].endswith("?ignore=size")
+    assert "32 runs of 2 algorithms on 8 instances" in browser.get(led.headers["location"]).words

@@ -70,3 +70,13 @@ def test_long_cells_are_cut(written):
     found = understood(written(f"solver,problem,score\na,{'p' * 500},1.5\nb,q,2.5\n"), Columns())
 
     assert len(found.rows[0][1]) < 100
+
+
+def test_a_column_that_describes_instances_is_taken_for_nothing_else(written):
+    table = written(LONG.replace("score", "status").replace("time", "score"))
+
+    assert "ending" in understood(table, Columns()).roles
+    found = understood(table, Columns(describing=("status", "solver")))
+    assert "no column names the algorithm" in found.problem
+    found = understood(table, Columns(describing=("status",)))
+    assert found.roles == ("algorithm", "instance", "run", "group", "value", "group")

@@ -22,7 +22,14 @@ from ampler.core.wording import shortened
 Option = typer.Option
 Said = dict[str, Any]  # options by name, as they were said; None: not said
 
-SEVERAL = ("algorithm", "algorithms", "instance", "ignore", "paired")  # options that take names joined by commas
+SEVERAL = (
+    "algorithm",
+    "algorithms",
+    "instance",
+    "ignore",
+    "describing",
+    "paired",
+)  # take names joined by commas
 DIFFERENCES = "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio (log a/b)"
 
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
@@ -134,6 +141,7 @@ def table_options() -> list[inspect.Parameter]:
         _optional("algorithms", _text("NAMES", "Compare these only: a,b,c; columns of a wide table.")),
         _optional("instance", _text("COLUMN", "Names the instance; several: a,b.")),
         _optional("ignore", _text("COLUMNS", "Columns that are not looked at: a,b.")),
+        _optional("describing", _text("COLUMNS", "Columns that describe instances, whatever their names: a,b.")),
         _optional("value", _text("COLUMN", "Holds the value to compare.")),
         _optional("metric", _text("NAME", "Which metric, if the table has several.")),
         _optional(

@@ -11,9 +11,9 @@ from ampler.app.web.query import Words, address, choice_of, number, said
 from ampler.core.choices import Alternative, Better, Difference, Test
 from ampler.core.enumerated import names_in
 
-COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms")
+COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms", "describing")
 LONGEST = 20_000  # characters of names of columns: a table may have many
-SEVERAL = ("algorithm", "instance", "ignore", "algorithms")  # names joined by commas
+SEVERAL = ("algorithm", "instance", "ignore", "algorithms", "describing")  # names joined by commas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class AskedAnalysis:
     metric: str | None = None
     ignore: str | None = None
     algorithms: str | None = None
+    describing: str | None = None
 
     @property
     def words(self) -> dict[str, Any]:

@@ -26,15 +26,17 @@ ROLES = {
     "instance": "names the instance",
     "value": "is the value",
     "compared": "values of an algorithm",
+    "group": "describes instances",
     "ignored": "is ignored",
 }
-FOUND = {
-    "run": "numbers the runs",
-    "metric": "names the metric",
-    "ending": "says how a run ended",
-    "group": "describes instances",
+FOUND = {"run": "numbers the runs", "metric": "names the metric", "ending": "says how a run ended"}
+SAID_BY = {
+    "algorithm": "algorithm",
+    "instance": "instance",
+    "compared": "algorithms",
+    "ignored": "ignore",
+    "group": "describing",
 }
-SAID_BY = {"algorithm": "algorithm", "instance": "instance", "compared": "algorithms", "ignored": "ignore"}
 MOST_COLUMNS = 200  # whose roles are shown
 
 
@@ -94,17 +96,18 @@ def columns_said(found: Understanding, chosen: dict[str, str]) -> dict[str, str]
     >>> columns_said(found, {"a": "instance", "b": "value"})
     {'instance': 'a'}
     """
-    values = [name for name, role in chosen.items() if role == "value"]
+    otherwise = {role: names for role in ROLES if (names := _having(chosen, role)) != found.having(role)}  # type: ignore[arg-type]
+    values = otherwise.pop("value", ())
     if len(values) > 1:
         raise InvalidInput(f"one column is the value, got {len(values)}: {', '.join(values[:5])}; ignore the others")
-    said = {
-        word: enumerated(name for name, own in chosen.items() if own == role)
-        for role, word in SAID_BY.items()
-        if [name for name, own in chosen.items() if own == role] != list(found.having(role))  # type: ignore[arg-type]
-    }
-    if values and tuple(values) != found.having("value"):
-        said["value"] = values[0]
-    return {word: names for word, names in said.items() if names}
+    taken = found.having("group")  # these describe instances anyway
+    otherwise["group"] = tuple(name for name in otherwise.get("group", ()) if name not in taken)
+    said = {SAID_BY[role]: enumerated(names) for role, names in otherwise.items() if names}
+    return said | ({"value": values[0]} if values else {})
+
+
+def _having(chosen: dict[str, str], role: str) -> tuple[str, ...]:
+    return tuple(name for name, own in chosen.items() if own == role)
 
 
 def brought_results(request: Request) -> Response:
@@ -155,7 +158,7 @@ async def _body(request: Request) -> bytes:
 
 def _columns(asked: AskedAnalysis) -> Columns:
     options = asked.options
-    several = {name: tuple(options.get(name, ())) for name in ("algorithm", "instance", "algorithms", "ignore")}
+    several = {name: tuple(options.get(name, ())) for name in SAID_BY.values()}
     return Columns(**several, value=asked.value, metric=asked.metric)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ampler.core.errors import InvalidData
 from ampler.core.spoken import parameter
@@ -48,6 +48,7 @@ class Columns:
     metric: str | None = None  # which of several metrics
     algorithms: tuple[str, ...] = ()  # compare these only: columns of a wide table, names in a long one
     ignore: tuple[str, ...] = ()  # columns that are as if they were not there
+    describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names say
     paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
 
 
@@ -90,9 +91,20 @@ class Kinds:
     counting: Collection[str]  # those among them that count something: by name, and by whole numbers alone
     telling: Collection[str]  # columns that tell all rows apart
 
+    def without(self, names: Collection[str]) -> Kinds:
+        """Return the same of the other columns."""
+        kept = ([name for name in each if name not in names] for each in (self.numeric, self.counting, self.telling))
+        return Kinds([name for name in self.header if name not in names], *kept)
+
 
 def shape_of(kinds: Kinds, said: Columns) -> Shape:
     """Decide what each column holds, from the names and from what the cells are."""
+    described = tuple(find(kinds.header, name, "describing") for name in said.describing)
+    shape = _shape(kinds.without(described), said)
+    return replace(shape, others=(*shape.others, *described))
+
+
+def _shape(kinds: Kinds, said: Columns) -> Shape:
     header = kinds.header
     numeric = {name for name in kinds.numeric if name not in kinds.counting} | set(said.algorithms)
     if _are_algorithms(header, numeric, said):

@@ -64,9 +64,9 @@ def _roles(header: Sequence[str], shape: Shape, columns: Columns) -> Iterator[Ro
     named |= dict.fromkeys(shape.index, "run")
     if shape.metric is not None:
         named[shape.metric] = "metric"
-    ignored = set(columns.ignore)
+    named |= dict.fromkeys(columns.describing, "group") | dict.fromkeys(columns.ignore, "ignored")
     for name in header:
-        yield "ignored" if name in ignored else named.get(name, "run" if fold(name) in SEED else "group")
+        yield named.get(name, "run" if fold(name) in SEED else "group")
 
 
 def _said(header: Sequence[str], columns: Columns) -> tuple[Role, ...]:

@@ -184,7 +184,7 @@ def _pair(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: 
         "place": place,
         "pair": each,
         "pairs": [(n, f"{analysis.comparisons[n - 1].first} and {analysis.comparisons[n - 1].second}") for n in places],
-        "verdict": unbroken(f"{each.verdict}."),
+        "verdict": unbroken(f"{each.verdict}.".replace(" %", "\N{NO-BREAK SPACE}%")),
         "pictures": [(each, _files_of(each.name, asked, source)) for each in drawn],
         "rows": _instance_rows(analysis, each.first, each.second),
     }

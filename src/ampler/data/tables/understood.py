@@ -64,7 +64,8 @@ def _roles(header: Sequence[str], shape: Shape, columns: Columns) -> Iterator[Ro
     named |= dict.fromkeys(shape.index, "run")
     if shape.metric is not None:
         named[shape.metric] = "metric"
-    named |= dict.fromkeys(columns.describing, "group") | dict.fromkeys(columns.ignore, "ignored")
+    named |= dict.fromkeys(columns.describing, "group")
+    named |= dict.fromkeys(columns.ignore, "ignored")
     for name in header:
         yield named.get(name, "run" if fold(name) in SEED else "group")
 

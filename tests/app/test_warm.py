@@ -1,0 +1,23 @@
+"""A forked command is what a user's own process is: the same words, the same exit code, in its own folder."""
+
+import os
+
+import pytest
+
+
+@pytest.mark.parametrize("words", [("--version",), ("dessign",), ("status", "nothing.db")], ids=" ".join)
+def test_a_forked_command_says_what_a_process_of_its_own_says(forked, process, tmp_path, words):
+    ours, theirs = forked(*words, cwd=tmp_path), process(*words, cwd=tmp_path)
+
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
+def test_a_forked_command_has_its_own_folder_and_environment_and_leaves_none_to_the_next(forked, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        forked("init", cwd=tmp_path / name)
+    told = forked("fail", cwd=tmp_path, env={**os.environ, "AMPLER_TRACEBACK": "1"})
+
+    assert (tmp_path / "one" / "study.toml").read_text() == (tmp_path / "two" / "study.toml").read_text()
+    assert "Traceback" in told.stderr
+    assert "Traceback" not in forked("fail", cwd=tmp_path).stderr

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import exp
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -102,7 +103,7 @@ class Windows:
         dearer, dearer_error = self._watched_against_not(works)
         there = PAIRS * WINDOW * (os.cpu_count() or 1)
         shares = self.server / there, self.pages / there
-        return Cost(1 - np.exp(slower), slower_error, np.exp(dearer) - 1, dearer_error, *shares, asked, undisturbed)
+        return Cost(1 - exp(slower), slower_error, exp(dearer) - 1, dearer_error, *shares, asked, undisturbed)
 
     def _speed(self, place: tuple[bool, float, float], ends: np.ndarray) -> float:
         """Runs in a second; one that ends in the next window counts for its part in this."""

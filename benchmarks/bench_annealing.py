@@ -1,6 +1,8 @@
-"""How many iterations a second the case study's annealing makes, and which move objects take how long.
+"""How many iterations a second the case study's annealing makes, beside the published Java program where that is found.
 
-Where UPMSP_JAR names the published Java program, both take turns on the same instances; else it is said to be absent.
+Where UPMSP_JAR names the Java program (a class path: its jar, then what it needs), both take turns at the same
+searches, in processor time of code that is warm; else the Java program's time is the one that it took in such a run,
+in units of this machine.
 """
 
 from __future__ import annotations
@@ -12,70 +14,143 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO, NamedTuple, cast
 
 import numpy as np
 
-from ampler_upmsp.annealing import Parameters, _State, anneal
-from ampler_upmsp.instance import Instance, generate_instance, write_instance
+from ampler_upmsp.annealing import Parameters, Result, _State, anneal
+from ampler_upmsp.command import NAMES
+from ampler_upmsp.instance import Instance, generate_instance, read_instance, write_instance
 from ampler_upmsp.moves import FAMILIES, KINDS
-from speed_page import Line, keep
+from speed_page import Line, keep, numpy_unit, quickest
 
 # jobs, machines: million iterations a second of processor time wanted on an idle core
 TARGETS = {(50, 10): 9.0, (100, 20): 9.0, (250, 30): 6.0}
-ITERATIONS = 3_000_000
 FASTER = 4  # times, than the Java program
-TURNS = 3
+# nanoseconds of an iteration of the Java program over those of `numpy_unit`, both of one run
+JAVA_UNITS = {(50, 10): 0.0, (100, 20): 0.0, (250, 30): 0.0}
+ITERATIONS = 3_000_000
+ALONE = 1_000_000  # iterations with one neighbourhood
+WARM = 4  # searches, after which the Java program gets no faster
+TURNS = 5
 SETTINGS = Parameters(iterations_per_temperature=20_000)
+TURNS_JAVA = Path(__file__).with_name("AnnealingTurns.java")
+
+
+class Turn(NamedTuple):
+    """What one search took, in seconds of processor time of either program."""
+
+    java: float
+    ours: float
+
+    @property
+    def ratio(self) -> float:
+        return self.java / self.ours
+
+
+class Java:
+    """The published program, waiting for searches to do on one instance."""
+
+    def __init__(self, jar: str, instance: Instance, folder: str):
+        file = Path(folder, f"{instance.name}.txt")
+        write_instance(instance, file)
+        command = ["java", "-cp", jar, str(TURNS_JAVA), str(file)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.instance, self.process = instance, process
+        self.questions, self.answers = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
+
+    def seconds(self, families: Sequence[str], iterations: int, makespan: int) -> float:
+        """Search as we did, which must come to the same makespan; return the seconds of processor time."""
+        names = ",".join(name for name, family in NAMES.items() if family in families and name != family)
+        self.questions.write(f"3 {iterations} {SETTINGS.iterations_per_temperature} {names}\n")
+        self.questions.flush()
+        said = self.answers.readline().split()
+        if len(said) != 2 or int(said[0]) != makespan:
+            raise SystemExit(f"the Java program must come to the makespan {makespan}, it said {said or 'nothing'}")
+        return int(said[1]) / 1e9
+
+    def turns(self, families: Sequence[str], iterations: int, count: int = TURNS) -> list[Turn]:
+        """Let both search in turns."""
+        return [self.turn(families, iterations) for _ in range(count)]
+
+    def turn(self, families: Sequence[str], iterations: int) -> Turn:
+        ours, result = searched(self.instance, families, iterations)
+        return Turn(self.seconds(families, iterations, result.makespan), ours)
+
+    def close(self) -> None:
+        self.process.communicate()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", action="store_true", help="also show the nanoseconds of each move object")
+    parser.add_argument("--families", action="store_true", help="also take turns with one neighbourhood at a time")
+    parser.add_argument("--around", action="store_true", help="also show what a run takes besides its search")
     chosen = parser.parse_args()
     anneal(generate_instance(5, 2, 9, seed=1), seed=1, iterations=10)  # compiles
-    missed = keep("bench_annealing", lines(os.environ.get("UPMSP_JAR")))
+    missed = keep("bench_annealing", lines(os.environ.get("UPMSP_JAR"), families=chosen.families))
     if chosen.moves:
         print_moves()
+    if chosen.around:
+        print_around()
     return missed
 
 
-def lines(jar: str | None) -> Iterator[Line]:
-    for (jobs, machines), target in TARGETS.items():
-        instance = generate_instance(jobs, machines, 99, seed=1)
-        speed = max(speed_of(instance) for _ in range(5))  # the machine's own speed: other work only slows it down
-        what = f"annealing, {jobs} jobs on {machines} machines, million iterations a second"
-        yield Line(what, f"≥ {target:.0f}", f"{speed:.1f}", speed >= target, "a core of this machine")
-        if jar is not None:
-            ratio = statistics.median(java_seconds(jar, instance) / our_seconds(instance) for _ in range(TURNS))
-            what = f"annealing, {jobs} jobs on {machines} machines, speed"
-            yield Line(what, f"≥ {FASTER} ×", f"{ratio:.1f} ×", ratio >= FASTER, "the Java program, in turns")
+def lines(jar: str | None, *, families: bool) -> Iterator[Line]:
     if jar is None:
-        print("the Java program is absent: name its jar in UPMSP_JAR to have it timed beside ours")
+        print("The Java program is absent (UPMSP_JAR names no class path): its time is that of an earlier run.")
+    for size, target in TARGETS.items():
+        instance = generate_instance(*size, 99, seed=1)
+        turns = turns_of(jar, instance, families=families) if jar else stored_turns(size, instance)
+        ratios = sorted(turn.ratio for turn in turns)
+        speed = ITERATIONS / min(turn.ours for turn in turns) / 1e6  # other work only slows it down
+        name = f"annealing, {size[0]} jobs on {size[1]} machines"
+        yield Line(f"{name}, million iterations a second", f"≥ {target:.0f}", f"{speed:.1f}", speed >= target, "a core")
+        ratio = statistics.median(ratios)
+        against = f"the Java program, {f'{len(turns)} turns' if jar else 'timed earlier'}"
+        against += f", from {ratios[0]:.1f} to {ratios[-1]:.1f} ×"
+        yield Line(f"{name}, speed", f"≥ {FASTER} ×", f"{ratio:.1f} ×", ratio >= FASTER, against)
 
 
-def speed_of(instance: Instance) -> float:
-    began = time.process_time()
-    anneal(instance, seed=3, iterations=ITERATIONS, parameters=SETTINGS)
-    return ITERATIONS / (time.process_time() - began) / 1e6
-
-
-def our_seconds(instance: Instance) -> float:
-    return anneal(instance, seed=3, iterations=ITERATIONS, parameters=SETTINGS).seconds
-
-
-def java_seconds(jar: str, instance: Instance) -> float:
-    """The seconds that the Java program says its search took: makespan, iterations and nanoseconds are its one line."""
+def turns_of(jar: str, instance: Instance, *, families: bool) -> list[Turn]:
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "instance.txt")
-        write_instance(instance, file)
-        how = ["--seed", "3", "--iterations-limit", str(ITERATIONS), "--time-limit", "600000"]
-        how += ["--iterations-per-temperature", str(SETTINGS.iterations_per_temperature)]
-        said = subprocess.run(
-            ["java", "-jar", jar, "optimize", *how, str(file)], capture_output=True, text=True, check=True
-        )
-    return int(said.stdout.split()[-1]) / 1e9
+        java = Java(jar, instance, folder)
+        java.turns(FAMILIES, ITERATIONS, WARM)
+        turns = java.turns(FAMILIES, ITERATIONS)
+        print_units(turns)
+        if families:
+            print_families(java)
+        java.close()
+    return turns
+
+
+def stored_turns(size: tuple[int, int], instance: Instance) -> list[Turn]:
+    java = JAVA_UNITS[size] * numpy_unit() * ITERATIONS
+    return [Turn(java, searched(instance, FAMILIES, ITERATIONS)[0]) for _ in range(TURNS)]
+
+
+def searched(instance: Instance, families: Sequence[str], iterations: int) -> tuple[float, Result]:
+    """Search with some of the neighbourhoods; return the seconds of processor time and what came out."""
+    disable = [family for family in FAMILIES if family not in families]
+    began = time.process_time()
+    result = anneal(instance, seed=3, iterations=iterations, disable=disable, parameters=SETTINGS)
+    return time.process_time() - began, result
+
+
+def print_units(turns: Sequence[Turn]) -> None:
+    java = statistics.median(turn.java for turn in turns) / ITERATIONS
+    ours = statistics.median(turn.ours for turn in turns) / ITERATIONS
+    print(f"  an iteration: Java {java * 1e9:.0f} ns ({java / numpy_unit():.4f} units), ours {ours * 1e9:.1f} ns")
+
+
+def print_families(java: Java) -> None:
+    """Take turns with each neighbourhood alone: the same searches, as they come to the same makespan."""
+    for family in FAMILIES:
+        java.turns([family], ALONE, 2)
+        ratios = sorted(turn.ratio for turn in java.turns([family], ALONE))
+        print(f"  {family}: {statistics.median(ratios):.1f} × ({ratios[0]:.1f} to {ratios[-1]:.1f})", flush=True)
 
 
 def print_moves() -> None:
@@ -93,6 +168,43 @@ def nanoseconds(state: _State, move: int, steps: int = 300_000) -> float:
     began = time.process_time()
     state.advance(np.array([move]), steps, SETTINGS)
     return (time.process_time() - began) / steps * 1e9
+
+
+def print_around() -> None:
+    """Show what a run takes besides its search: starting a program, reading an instance, beginning and checking."""
+    with tempfile.TemporaryDirectory() as folder:
+        for size in TARGETS:
+            file = Path(folder, "instance.txt")
+            write_instance(generate_instance(*size, 99, seed=1), file)
+            print(f"{size[0]} × {size[1]}, ms: " + ", ".join(f"{what} {ms:.1f}" for what, ms in around(file)))
+
+
+def around(file: Path) -> Iterator[tuple[str, float]]:
+    """Yield the milliseconds of processor time of each step."""
+    instance, program = read_instance(file), f"main([{str(file)!r}, '--seed', '1', '--iterations', '0'])"
+    yield "an empty Python program", child_milliseconds("pass")
+    yield "with our imports", child_milliseconds("import ampler_upmsp.command")
+    yield "upmsp-solve without iterations", child_milliseconds(f"from ampler_upmsp.command import main; {program}")
+    yield "reading", 1e3 * quickest(lambda: read_instance(file), 1, blocks=3)
+    yield "a first search of no iterations", 1e3 * quickest(lambda: no_search(read_instance(file)), 1, blocks=3)
+    yield "a further one", 1e3 * quickest(lambda: no_search(instance), 10)
+    yield "200 000 iterations", 1e3 * quickest(lambda: anneal(instance, seed=1, iterations=200_000), 1, blocks=5)
+
+
+def no_search(instance: Instance) -> Result:
+    return anneal(instance, seed=1, iterations=0)
+
+
+def child_milliseconds(code: str) -> float:
+    """Return the milliseconds that a Python program takes, of the quickest of three."""
+    return 1e3 * min(child_seconds(code) for _ in range(3))
+
+
+def child_seconds(code: str) -> float:
+    before = os.times()
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 if __name__ == "__main__":

@@ -47,6 +47,32 @@ def two_below(state, first, second):
 
 
 @inlined
+def perhaps_below(state, bound, wanted):
+    """Return nextInt(bound), drawn only when wanted. No branch: the caller's wish cannot be guessed."""
+    now = state[0]
+    once = now * MULTIPLIER + INCREMENT
+    x, fair = _reduced(once, bound)
+    if fair:
+        state[0] = once if wanted else now
+        return x
+    return below(state, bound) if wanted else x
+
+
+@inlined
+def one_or_two_below(state, bound, two):
+    """Return the first and the last number of nextInt(bound), drawn twice or once; neither makes a branch here."""
+    now = state[0]
+    once, twice = now * MULTIPLIER + INCREMENT, now * TWICE_MULTIPLIER + TWICE_INCREMENT
+    x, x_fair = _reduced(once, bound)
+    y, y_fair = _reduced(twice, bound)
+    if x_fair & y_fair:
+        state[0] = twice if two else once
+        return x, y if two else x
+    x = below(state, bound)
+    return x, below(state, bound) if two else x
+
+
+@inlined
 def grains(state):
     """Return a whole number uniform on 0..2⁵³-1: nextDouble() in units of 2⁻⁵³."""
     high = (state[0] * MULTIPLIER + INCREMENT) >> uint64(38)

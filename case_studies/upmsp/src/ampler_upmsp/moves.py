@@ -18,9 +18,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import uint64
 
 from ampler_upmsp.compiled import inlined
-from ampler_upmsp.generator import below, first_bits, two_below
+from ampler_upmsp.generator import below, first_bits, one_or_two_below, perhaps_below, two_below
 
 FAMILIES = ("SHF", "DSW", "SWP", "SWT", "TSK", "2SH")
 SHIFT, DIRECT_SWAP, SWAP, SWITCH, TASK_MOVE, TWO_SHIFT = range(6)
@@ -53,44 +54,85 @@ def fill_row(table, k, rows, arcs, bounds, length):
     nobody = table.shape[1] - 1
     rows[k, 0] = nobody
     rows[k, length + 1] = nobody
-    loose = np.int64(0)
+    before, loose = _job(rows, k, 0), np.int64(0)
     for slot in range(1, length + 2):
-        job = rows[k, slot]
-        arc = table[k, rows[k, slot - 1], job, 1]
-        arcs[k, slot] = arc
-        loose = max(loose, np.int64(arc) - bounds.least[k, job])
+        job = _job(rows, k, slot)
+        arc = _out(table, k, before, job)
+        arcs[uint64(k), uint64(slot)] = arc
+        loose = max(loose, arc - _least(bounds, k, job))
+        before = job
     bounds.loose[k] = loose
+
+
+# --- reading the arrays: with unsigned indices, as signed ones are each asked whether they count from the end ------
+
+
+@inlined
+def _at(array, i):
+    return array[uint64(i)]
+
+
+@inlined
+def _job(rows, k, slot):
+    return rows[uint64(k), uint64(slot)]
+
+
+@inlined
+def _arc(arcs, k, slot):
+    return np.int64(arcs[uint64(k), uint64(slot)])
+
+
+@inlined
+def _into(table, k, job, before):
+    """Return the cost of the arc that leads from another job to this one."""
+    return np.int64(table[uint64(k), uint64(job), uint64(before), 0])
+
+
+@inlined
+def _out(table, k, job, after):
+    """Return the cost of the arc that leads from this job to another one."""
+    return np.int64(table[uint64(k), uint64(job), uint64(after), 1])
+
+
+@inlined
+def _least(bounds, k, job):
+    return np.int64(bounds.least[uint64(k), uint64(job)])
 
 
 # --- changes of one machine's time -------------------------------------------------------------------------------
 
 
 @inlined
-def _removal(table, k, rows, arcs, row, slot):
-    bridge = table[k, rows[row, slot - 1], rows[row, slot + 1], 1]
-    return np.int64(bridge) - arcs[row, slot] - arcs[row, slot + 1]
+def _between(table, k, job, before, after):
+    """Return what it costs to put the job between two others."""
+    return _into(table, k, job, before) + _out(table, k, job, after)
 
 
 @inlined
-def _insertion(table, k, rows, arcs, row, gap, job):
+def _removal(table, k, rows, arcs, slot):
+    bridge = _out(table, k, _job(rows, k, slot - 1), _job(rows, k, slot + 1))
+    return bridge - _arc(arcs, k, slot) - _arc(arcs, k, slot + 1)
+
+
+@inlined
+def _insertion(table, k, rows, arcs, gap, job):
     """Put the job between slots gap-1 and gap."""
-    into = table[k, job, rows[row, gap - 1], 0]
-    return np.int64(into) + table[k, job, rows[row, gap], 1] - arcs[row, gap]
+    return _between(table, k, job, _job(rows, k, gap - 1), _job(rows, k, gap)) - _arc(arcs, k, gap)
 
 
 @inlined
-def _insertion_beside(table, k, rows, arcs, row, slot, b, job):
+def _insertion_beside(table, k, rows, slot, b, job):
     """Put the job at position b of the row without the job at the slot; where that is nobody could guess: no branch."""
     a = slot - 1
-    before, after = rows[row, b + (b > a)], rows[row, b + 1 + (b >= a)]
-    return np.int64(table[k, job, before, 0]) + table[k, job, after, 1] - table[k, before, after, 1]
+    before, after = _job(rows, k, b + (b > a)), _job(rows, k, b + 1 + (b >= a))
+    return _between(table, k, job, before, after) - _out(table, k, before, after)
 
 
 @inlined
-def _replacement(table, k, rows, arcs, row, slot, job):
+def _replacement(table, k, rows, arcs, slot, job):
     """Put the job in the place of the one at the slot, the rest as it is (a job beside itself has no setup)."""
-    into = table[k, job, rows[row, slot - 1], 0]
-    return np.int64(into) + table[k, job, rows[row, slot + 1], 1] - arcs[row, slot] - arcs[row, slot + 1]
+    new = _between(table, k, job, _job(rows, k, slot - 1), _job(rows, k, slot + 1))
+    return new - _arc(arcs, k, slot) - _arc(arcs, k, slot + 1)
 
 
 @inlined
@@ -106,33 +148,40 @@ def _chosen(candidate):
 
 
 @inlined
-def _best_insertion(table, k, rows, arcs, row, length, job):
+def _best_insertion(table, k, rows, arcs, length, job):
     """Return the cheapest position 0..length for the job, the first of equals, and its change."""
-    least, into = FAR, np.int64(table[k, job, rows[row, 0], 0])
+    least, into = FAR, _into(table, k, job, _job(rows, k, 0))
     for gap in range(1, length + 2):
-        other = rows[row, gap]
-        change = into + table[k, job, other, 1] - arcs[row, gap]
-        into = np.int64(table[k, job, other, 0])
-        least = min(least, _candidate(change, gap - 1))
+        other = _job(rows, k, gap)
+        least = min(least, _candidate(into + _out(table, k, job, other) - _arc(arcs, k, gap), gap - 1))
+        into = _into(table, k, job, other)
     return _chosen(least)
 
 
 @inlined
-def _best_insertion_beside(table, k, rows, arcs, row, length, slot, job, back):
-    """Return the cheapest position for the job in the row without the slot; `back` allows the slot's own place.
+def _best_gap(table, k, rows, arcs, length, job, slot1, slot2, gap1):
+    """Return the candidate of the cheapest gap that is not beside one of the slots, nor gap1.
 
-    One loop over all gaps: where the slot is cannot be guessed, and two loops would be left at the wrong moment.
+    One loop over all gaps: where a slot is cannot be guessed, and two loops would be left at the wrong moment.
     """
-    least, into = FAR, np.int64(table[k, job, rows[row, 0], 0])
+    least, into = FAR, _into(table, k, job, _job(rows, k, 0))
     for gap in range(1, length + 2):
-        other = rows[row, gap]
-        candidate = _candidate(into + table[k, job, other, 1] - arcs[row, gap], gap - 1 - (gap > slot))
-        into = np.int64(table[k, job, other, 0])
-        least = least if (gap == slot) | (gap == slot + 1) else min(least, candidate)
+        other = _job(rows, k, gap)
+        candidate = _candidate(into + _out(table, k, job, other) - _arc(arcs, k, gap), gap)
+        into = _into(table, k, job, other)
+        taken = (gap == slot1) | (gap == slot1 + 1) | (gap == slot2) | (gap == slot2 + 1) | (gap == gap1)
+        least = least if taken else min(least, candidate)
+    return least
+
+
+@inlined
+def _best_insertion_beside(table, k, rows, arcs, length, slot, job, back):
+    """Return the cheapest position for the job in the row without the slot; `back` allows the slot's own place."""
+    least = _best_gap(table, k, rows, arcs, length, job, slot, slot, slot)
     if back:
-        change = _insertion_beside(table, k, rows, arcs, row, slot, slot - 1, job)
-        least = min(least, _candidate(change, slot - 1))
-    return _chosen(least)
+        least = min(least, _candidate(_insertion_beside(table, k, rows, slot, slot - 1, job), slot))
+    gap, change = _chosen(least)
+    return gap - 1 - (gap > slot), change
 
 
 # --- what a machine's time cannot fall short of ------------------------------------------------------------------
@@ -141,20 +190,20 @@ def _best_insertion_beside(table, k, rows, arcs, row, length, slot, job, back):
 @inlined
 def _most(bounds, top, rng):
     """Return the largest makespan that can be accepted, by what will be drawn next."""
-    return top + bounds.caps[first_bits(rng)]
+    return top + _at(bounds.caps, first_bits(rng))
 
 
 @inlined
 def _least_with(bounds, times, k, job):
     """Return what a machine takes at least with one more job, wherever it is put."""
-    return times[k] + bounds.least[k, job] - bounds.loose[k]
+    return _at(times, k) + _least(bounds, k, job) - _at(bounds.loose, k)
 
 
 @inlined
 def _least_replaced(rows, arcs, bounds, times, k, slot, job):
     """Return what a machine takes at least with the job in the place of the one at the slot."""
-    kept = times[k] - arcs[k, slot] - arcs[k, slot + 1]
-    return kept + bounds.least[k, job] + bounds.least[k, rows[k, slot + 1]]
+    kept = _at(times, k) - _arc(arcs, k, slot) - _arc(arcs, k, slot + 1)
+    return kept + _least(bounds, k, job) + _least(bounds, k, _job(rows, k, slot + 1))
 
 
 @inlined
@@ -168,16 +217,16 @@ def _given_up():
 @inlined
 def _propose_shift(table, rows, arcs, bounds, k, length, times, top, smart, rng):
     a, b = two_below(rng, length, length)  # a smart shift draws its b and does not use it
-    removal = _removal(table, k, rows, arcs, k, a + 1)
     if smart:
-        if _least_with(bounds, times, k, rows[k, a + 1]) + removal > _most(bounds, top, rng):
+        job, removal = _job(rows, k, a + 1), _removal(table, k, rows, arcs, a + 1)
+        if _least_with(bounds, times, k, job) + removal > _most(bounds, top, rng):
             return _given_up()
-        b, change = _best_insertion_beside(table, k, rows, arcs, k, length, a + 1, rows[k, a + 1], False)
+        b, change = _best_insertion_beside(table, k, rows, arcs, length, a + 1, job, False)
     else:
         while a == b:
             a, b = two_below(rng, length, length)
-        removal = _removal(table, k, rows, arcs, k, a + 1)
-        change = _insertion_beside(table, k, rows, arcs, k, a + 1, b, rows[k, a + 1])
+        removal = _removal(table, k, rows, arcs, a + 1)
+        change = _insertion_beside(table, k, rows, a + 1, b, _job(rows, k, a + 1))
     return k, NOBODY, a, b, 0, 0, change + removal, np.int64(0)
 
 
@@ -195,19 +244,18 @@ def _two_shifts(table, k, rows, arcs, a1, b1, a2, b2):
     """Return the change when the jobs at a1 and then a2 are taken out and put back at b1 and b2."""
     slot1, slot2 = a1 + 1, a2 + 1 + (a2 >= a1)
     low, high = min(slot1, slot2), max(slot1, slot2)
-    first, second = rows[k, slot1], rows[k, slot2]
+    first, second = _job(rows, k, slot1), _job(rows, k, slot2)
     beside = high == low + 1
-    left, right = rows[k, low - 1], rows[k, high + 1]
-    bridge = table[k, left, right, 1] if beside else table[k, left, rows[k, low + 1], 1]
-    other = np.int64(arcs[k, high]) if beside else np.int64(table[k, rows[k, high - 1], right, 1])
-    change = np.int64(bridge) + other
-    change -= np.int64(arcs[k, low]) + arcs[k, low + 1] + arcs[k, high] + arcs[k, high + 1]
-    before, after = rows[k, _remaining(b1 - 1, low, high)], rows[k, _remaining(b1, low, high)]
-    change += np.int64(table[k, first, before, 0]) + table[k, first, after, 1] - table[k, before, after, 1]
+    left, right = _job(rows, k, low - 1), _job(rows, k, high + 1)
+    change = _out(table, k, left, right if beside else _job(rows, k, low + 1))
+    change += _arc(arcs, k, high) if beside else _out(table, k, _job(rows, k, high - 1), right)
+    change -= _arc(arcs, k, low) + _arc(arcs, k, low + 1) + _arc(arcs, k, high) + _arc(arcs, k, high + 1)
+    before, after = _job(rows, k, _remaining(b1 - 1, low, high)), _job(rows, k, _remaining(b1, low, high))
+    change += _between(table, k, first, before, after) - _out(table, k, before, after)
     place = b2 - 1
-    before = first if place == b1 else rows[k, _remaining(place - (place > b1), low, high)]
-    after = first if b2 == b1 else rows[k, _remaining(b2 - (b2 > b1), low, high)]
-    return change + table[k, second, before, 0] + table[k, second, after, 1] - table[k, before, after, 1]
+    before = first if place == b1 else _job(rows, k, _remaining(place - (place > b1), low, high))
+    after = first if b2 == b1 else _job(rows, k, _remaining(b2 - (b2 > b1), low, high))
+    return change + _between(table, k, second, before, after) - _out(table, k, before, after)
 
 
 @inlined
@@ -220,7 +268,7 @@ def _remaining(place, low, high):
 
 @inlined
 def _shift_two(rows, k, length, a1, b1, a2, b2):
-    """Fill the scratch row as if the jobs at a1 and then a2 were taken out and put back at b1 and b2.
+    """Take out the jobs at a1 and then a2, put them back at b1 and b2.
 
     The second job ends at b2, the first at b1 or one further, and the others keep their order.
     """
@@ -228,45 +276,58 @@ def _shift_two(rows, k, length, a1, b1, a2, b2):
     low, high = min(slot1, slot2), max(slot1, slot2)
     first_to = b1 + (b1 >= b2)
     for place in range(length):
-        job = rows[k, _remaining(place - (place > first_to) - (place > b2), low, high)]
-        job = rows[k, slot1] if place == first_to else job
-        rows[scratch, place + 1] = rows[k, slot2] if place == b2 else job
+        job = _job(rows, k, _remaining(place - (place > first_to) - (place > b2), low, high))
+        job = _job(rows, k, slot1) if place == first_to else job
+        rows[scratch, place + 1] = _job(rows, k, slot2) if place == b2 else job
+    for slot in range(1, length + 1):
+        rows[k, slot] = rows[scratch, slot]
 
 
 @inlined
 def _propose_smart_two_shift(table, rows, arcs, bounds, k, length, times, top, rng):
-    """Put the row after the first shift into the scratch space; the second is made when the move is accepted."""
-    scratch = rows.shape[0] - 1
+    """Shift a job to its best place and then another one, without writing the row in between.
+
+    The first job leaves slot1 for gap1, between u and v; so three arcs are new: over slot1, and to and from the job.
+    """
     a1 = below(rng, length)
-    first = _removal(table, k, rows, arcs, k, a1 + 1)
-    b1, insertion = _best_insertion_beside(table, k, rows, arcs, k, length, a1 + 1, rows[k, a1 + 1], False)
-    loose = _shift_to_scratch(table, k, rows, arcs, bounds, length, a1, b1)
+    slot1 = a1 + 1
+    first, left, right = _job(rows, k, slot1), _job(rows, k, a1), _job(rows, k, slot1 + 1)
+    bridge = _out(table, k, left, right)
+    b1, change = _best_insertion_beside(table, k, rows, arcs, length, slot1, first, False)
+    change += bridge - _arc(arcs, k, slot1) - _arc(arcs, k, slot1 + 1)
+    gap1 = b1 + 1 + (b1 > a1)
+    u, v = _job(rows, k, gap1 - 1), _job(rows, k, gap1)
+    to_first, from_first = _into(table, k, first, u), _out(table, k, first, v)
     a2 = below(rng, length)
     while a2 == b1:  # another job than the one just shifted
         a2 = below(rng, length)
-    job = rows[scratch, a2 + 1]
-    change = first + insertion + _removal(table, k, rows, arcs, scratch, a2 + 1)
-    if times[k] + change + bounds.least[k, job] - loose > _most(bounds, top, rng):
+    slot2 = _slot_before_shift(a2, a1, b1)
+    second = _job(rows, k, slot2)
+    before = first if gap1 == slot2 else _job(rows, k, slot2 - 1 - (slot2 - 1 == slot1))
+    after = first if gap1 == slot2 + 1 else _job(rows, k, slot2 + 1 + (slot2 + 1 == slot1))
+    change += _out(table, k, before, after) - _between(table, k, second, before, after)
+    loose = max(_at(bounds.loose, k), bridge - _least(bounds, k, right))
+    loose = max(loose, to_first - _least(bounds, k, first), from_first - _least(bounds, k, v))
+    if _at(times, k) + change + _least(bounds, k, second) - loose > _most(bounds, top, rng):
         return _given_up()
-    b2, insertion = _best_insertion_beside(table, k, rows, arcs, scratch, length, a2 + 1, job, False)
+    least = _best_gap(table, k, rows, arcs, length, second, slot1, slot2, gap1)
+    if (slot2 != slot1 - 1) & (slot2 != slot1 + 1):
+        least = min(least, _candidate(_between(table, k, second, left, right) - bridge, slot1))
+    if gap1 != slot2 + 1:
+        least = min(least, _candidate(_between(table, k, second, u, first) - to_first, gap1))
+    last = _candidate(_between(table, k, second, first, v) - from_first, gap1 + 1)
+    behind = (gap1 != slot2) & (last <= least)  # the gap after the first job comes before what was gap1 + 1
+    gap, insertion = _chosen(last if behind else least)
+    gap -= behind
+    b2 = gap - 1 - (slot1 < gap) - (slot2 < gap) + (gap1 < gap) + behind
     return k, NOBODY, a1, b1, a2, b2, change + insertion, np.int64(0)
 
 
 @inlined
-def _shift_to_scratch(table, k, rows, arcs, bounds, length, a, b):
-    """Fill the scratch row with the machine's after a shift, arcs too; return its `loose`."""
-    scratch, nobody = rows.shape[0] - 1, table.shape[1] - 1
-    shifted, before, loose = rows[k, a + 1], np.int32(nobody), np.int64(0)
-    rows[scratch, 0] = nobody
-    for place in range(length + 1):
-        source = place - (place > b)
-        source += source >= a
-        job = shifted if place == b else rows[k, source + 1]
-        arc = table[k, before, job, 1]
-        rows[scratch, place + 1], arcs[scratch, place + 1] = job, arc
-        loose = max(loose, np.int64(arc) - bounds.least[k, job])
-        before = job
-    return loose
+def _slot_before_shift(place, a, b):
+    """Return the slot that the job at the place had before the job at a was shifted to b (it is another job)."""
+    rest = place - (place > b)
+    return rest + 1 + (rest >= a)
 
 
 @inlined
@@ -282,20 +343,14 @@ def _propose_switch(table, rows, arcs, k, length, smart, rng):
 @inlined
 def _best_partner(table, k, rows, arcs, length, a):
     """Return the b != a with the least sum of both replacements on the unmodified row, the first of equals."""
-    slot = a + 1
-    job, before, after = rows[k, slot], rows[k, slot - 1], rows[k, slot + 1]
-    least = FAR
-    for other_slot in range(1, length + 1):
-        other = rows[k, other_slot]
-        score = (
-            np.int64(table[k, before, other, 1])
-            + table[k, after, other, 0]
-            + table[k, job, rows[k, other_slot - 1], 0]
-            + table[k, job, rows[k, other_slot + 1], 1]
-            - arcs[k, other_slot]
-            - arcs[k, other_slot + 1]
-        )
-        least = least if other_slot == slot else min(least, _candidate(score, other_slot - 1))
+    job, before, after = _job(rows, k, a + 1), _job(rows, k, a), _job(rows, k, a + 2)
+    least, into, other, arc = FAR, _into(table, k, job, _job(rows, k, 0)), _job(rows, k, 1), _arc(arcs, k, 1)
+    for slot in range(1, length + 1):
+        following, next_arc = _job(rows, k, slot + 1), _arc(arcs, k, slot + 1)
+        score = into + _out(table, k, job, following) - arc - next_arc
+        score += _out(table, k, before, other) + _into(table, k, after, other)
+        least = least if slot == a + 1 else min(least, _candidate(score, slot - 1))
+        into, other, arc = _into(table, k, job, other), following, next_arc
     return _chosen(least)[0]
 
 
@@ -304,12 +359,12 @@ def _exchange(table, k, rows, arcs, a, b):
     """Return the true change when the jobs at a and b of one machine change places, be they neighbours or one job."""
     left, right = min(a, b) + 1, max(a, b) + 1
     beside = right == left + 1
-    x, y = rows[k, left], rows[k, right]
-    after_y, before_x = x if beside else rows[k, left + 1], y if beside else rows[k, right - 1]
-    new = np.int64(table[k, y, rows[k, left - 1], 0]) + table[k, y, after_y, 1]
-    new += np.int64(table[k, x, before_x, 0]) + table[k, x, rows[k, right + 1], 1]
-    old = arcs[k, left] + arcs[k, left + 1] + arcs[k, right] + arcs[k, right + 1]
-    twice = np.int64(table[k, y, x, 1]) - arcs[k, right]  # between neighbours there is one arc, not two
+    x, y = _job(rows, k, left), _job(rows, k, right)
+    after_y, before_x = x if beside else _job(rows, k, left + 1), y if beside else _job(rows, k, right - 1)
+    new = _between(table, k, y, _job(rows, k, left - 1), after_y)
+    new += _between(table, k, x, before_x, _job(rows, k, right + 1))
+    old = _arc(arcs, k, left) + _arc(arcs, k, left + 1) + _arc(arcs, k, right) + _arc(arcs, k, right + 1)
+    twice = _out(table, k, y, x) - _arc(arcs, k, right)  # between neighbours there is one arc, not two
     return new - old - (twice if beside else np.int64(0))
 
 
@@ -322,46 +377,40 @@ def _propose_direct_swap(table, rows, arcs, bounds, k1, n1, k2, n2, times, top, 
         b = _best_counterpart(table, rows, arcs, k1, k2, n2, a)
     else:
         a, b = two_below(rng, n1, n2)
-        first = _least_replaced(rows, arcs, bounds, times, k1, a + 1, rows[k2, b + 1])
-        second = _least_replaced(rows, arcs, bounds, times, k2, b + 1, rows[k1, a + 1])
+        first = _least_replaced(rows, arcs, bounds, times, k1, a + 1, _job(rows, k2, b + 1))
+        second = _least_replaced(rows, arcs, bounds, times, k2, b + 1, _job(rows, k1, a + 1))
         if max(first, second) > _most(bounds, top, rng):
             return _given_up()
-    first = _replacement(table, k1, rows, arcs, k1, a + 1, rows[k2, b + 1])
-    second = _replacement(table, k2, rows, arcs, k2, b + 1, rows[k1, a + 1])
+    first = _replacement(table, k1, rows, arcs, a + 1, _job(rows, k2, b + 1))
+    second = _replacement(table, k2, rows, arcs, b + 1, _job(rows, k1, a + 1))
     return k1, k2, a, b, 0, 0, first, second
 
 
 @inlined
 def _least_of_counterparts(rows, arcs, bounds, k1, k2, n2, times, a):
     """Return what the longer of the two machines takes at least, whichever job of the second is exchanged."""
-    job = rows[k1, a + 1]
-    kept = times[k1] - arcs[k1, a + 1] - arcs[k1, a + 2] + bounds.least[k1, rows[k1, a + 2]]
-    gained = times[k2] + bounds.least[k2, job]
-    least = FAR
+    kept = _least_replaced(rows, arcs, bounds, times, k1, a + 1, _job(rows, k2, 0))  # the dummy job costs nothing
+    gained = _at(times, k2) + _least(bounds, k2, _job(rows, k1, a + 1))
+    least, other, arc = FAR, _job(rows, k2, 1), _arc(arcs, k2, 1)
     for slot in range(1, n2 + 1):
-        second = gained - arcs[k2, slot] - arcs[k2, slot + 1] + bounds.least[k2, rows[k2, slot + 1]]
-        least = min(least, max(kept + bounds.least[k1, rows[k2, slot]], second))
+        following, next_arc = _job(rows, k2, slot + 1), _arc(arcs, k2, slot + 1)
+        second = gained - arc - next_arc + _least(bounds, k2, following)
+        least = min(least, max(kept + _least(bounds, k1, other), second))
+        other, arc = following, next_arc
     return least
 
 
 @inlined
 def _best_counterpart(table, rows, arcs, k1, k2, n2, a):
     """Return the position on the second machine with the least sum of both changes, the first of equals."""
-    job, before, after = rows[k1, a + 1], rows[k1, a], rows[k1, a + 2]
-    least = FAR
-    into = np.int64(table[k2, job, rows[k2, 0], 0])
+    job, before, after = _job(rows, k1, a + 1), _job(rows, k1, a), _job(rows, k1, a + 2)
+    least, into, other, arc = FAR, _into(table, k2, job, _job(rows, k2, 0)), _job(rows, k2, 1), _arc(arcs, k2, 1)
     for slot in range(1, n2 + 1):
-        other = rows[k2, slot]
-        score = (
-            into
-            + table[k2, job, rows[k2, slot + 1], 1]
-            + table[k1, before, other, 1]
-            + table[k1, after, other, 0]
-            - arcs[k2, slot]
-            - arcs[k2, slot + 1]
-        )
-        into = np.int64(table[k2, job, other, 0])
+        following, next_arc = _job(rows, k2, slot + 1), _arc(arcs, k2, slot + 1)
+        score = into + _out(table, k2, job, following) - arc - next_arc
+        score += _out(table, k1, before, other) + _into(table, k1, after, other)
         least = min(least, _candidate(score, slot - 1))
+        into, other, arc = _into(table, k2, job, other), following, next_arc
     return _chosen(least)[0]
 
 
@@ -371,42 +420,42 @@ def _propose_swap(table, rows, arcs, bounds, k1, n1, k2, n2, times, top, smart, 
     b1, b2 = a1, a2
     if not smart:
         b1, b2 = two_below(rng, n1, n2)
-    x, y = rows[k1, a1 + 1], rows[k2, a2 + 1]
-    first = _least_replaced(rows, arcs, bounds, times, k1, a1 + 1, y) - bounds.loose[k1]
-    second = _least_replaced(rows, arcs, bounds, times, k2, a2 + 1, x) - bounds.loose[k2]
+    x, y = _job(rows, k1, a1 + 1), _job(rows, k2, a2 + 1)
+    first = _least_replaced(rows, arcs, bounds, times, k1, a1 + 1, y) - _at(bounds.loose, k1)
+    second = _least_replaced(rows, arcs, bounds, times, k2, a2 + 1, x) - _at(bounds.loose, k2)
     if max(first, second) > _most(bounds, top, rng):
         return _given_up()
     if smart:
-        b1, first = _best_insertion_beside(table, k1, rows, arcs, k1, n1, a1 + 1, y, True)
-        b2, second = _best_insertion_beside(table, k2, rows, arcs, k2, n2, a2 + 1, x, True)
+        b1, first = _best_insertion_beside(table, k1, rows, arcs, n1, a1 + 1, y, True)
+        b2, second = _best_insertion_beside(table, k2, rows, arcs, n2, a2 + 1, x, True)
     else:
-        first = _insertion_beside(table, k1, rows, arcs, k1, a1 + 1, b1, y)
-        second = _insertion_beside(table, k2, rows, arcs, k2, a2 + 1, b2, x)
-    first += _removal(table, k1, rows, arcs, k1, a1 + 1)
-    second += _removal(table, k2, rows, arcs, k2, a2 + 1)
+        first = _insertion_beside(table, k1, rows, a1 + 1, b1, y)
+        second = _insertion_beside(table, k2, rows, a2 + 1, b2, x)
+    first += _removal(table, k1, rows, arcs, a1 + 1)
+    second += _removal(table, k2, rows, arcs, a2 + 1)
     return k1, k2, a1, b1, a2, b2, first, second
 
 
 @inlined
 def _propose_task_move(table, rows, arcs, bounds, k1, n1, k2, n2, times, top, smart, rng):
     a, b = two_below(rng, n1, n2 + 1)  # a smart task move draws its b and does not use it
-    if _least_with(bounds, times, k2, rows[k1, a + 1]) > _most(bounds, top, rng):
+    job = _job(rows, k1, a + 1)
+    if _least_with(bounds, times, k2, job) > _most(bounds, top, rng):
         return _given_up()
     if smart:
-        b, second = _best_insertion(table, k2, rows, arcs, k2, n2, rows[k1, a + 1])
+        b, second = _best_insertion(table, k2, rows, arcs, n2, job)
     else:
-        second = _insertion(table, k2, rows, arcs, k2, b + 1, rows[k1, a + 1])
-    return k1, k2, a, b, 0, 0, _removal(table, k1, rows, arcs, k1, a + 1), second
+        second = _insertion(table, k2, rows, arcs, b + 1, job)
+    return k1, k2, a, b, 0, 0, _removal(table, k1, rows, arcs, a + 1), second
 
 
 @inlined
 def _draw_row(lengths, machines, makespan_machine, aimed, rng):
     """Draw the machine of a one-machine move: the makespan machine, or any with two jobs."""
-    k = makespan_machine
-    if not aimed:
+    k = perhaps_below(rng, machines, not aimed)
+    k = makespan_machine if aimed else k
+    while _at(lengths, k) < 2:
         k = below(rng, machines)
-        while lengths[k] < 2:
-            k = below(rng, machines)
     return k
 
 
@@ -414,11 +463,9 @@ def _draw_row(lengths, machines, makespan_machine, aimed, rng):
 def _draw_two_rows(lengths, machines, makespan_machine, aimed, may_be_empty, rng):
     """Draw the machines of a two-machine move; only a task move may go to an empty machine."""
     while True:
-        if aimed:
-            k1, k2 = makespan_machine, below(rng, machines)
-        else:
-            k1, k2 = two_below(rng, machines, machines)
-        if k1 != k2 and lengths[k1] > 0 and (may_be_empty or lengths[k2] > 0):
+        k1, k2 = one_or_two_below(rng, machines, not aimed)
+        k1 = makespan_machine if aimed else k1
+        if k1 != k2 and _at(lengths, k1) > 0 and (may_be_empty or _at(lengths, k2) > 0):
             return k1, k2
 
 
@@ -434,9 +481,9 @@ def applicable(move, lengths, makespan_machine, busy, movable, machines):
 
 
 @inlined
-def _propose_one_row(family, aimed, smart, table, rows, arcs, bounds, lengths, times, longest, rng):
+def _propose_one_row(family, smart, aimed, table, rows, arcs, bounds, lengths, times, longest, rng):
     k = _draw_row(lengths, lengths.shape[0], longest, aimed, rng)
-    length, top = lengths[k], times[longest]
+    length, top = _at(lengths, k), _at(times, longest)
     if family == SHIFT:
         return _propose_shift(table, rows, arcs, bounds, k, length, times, top, smart, rng)
     if family == SWITCH:
@@ -445,9 +492,9 @@ def _propose_one_row(family, aimed, smart, table, rows, arcs, bounds, lengths, t
 
 
 @inlined
-def _propose_two_rows(family, aimed, smart, table, rows, arcs, bounds, lengths, times, longest, rng):
+def _propose_two_rows(family, smart, aimed, table, rows, arcs, bounds, lengths, times, longest, rng):
     k1, k2 = _draw_two_rows(lengths, lengths.shape[0], longest, aimed, family == TASK_MOVE, rng)
-    n1, n2, top = lengths[k1], lengths[k2], times[longest]
+    n1, n2, top = _at(lengths, k1), _at(lengths, k2), _at(times, longest)
     if family == TASK_MOVE:
         return _propose_task_move(table, rows, arcs, bounds, k1, n1, k2, n2, times, top, smart, rng)
     if family == SWAP:
@@ -459,57 +506,35 @@ def _propose_two_rows(family, aimed, smart, table, rows, arcs, bounds, lengths, 
 def propose(move, table, rows, arcs, bounds, lengths, times, makespan_machine, rng):
     """Draw an applicable move object's machines and positions, and compute the changes of their times.
 
-    Written out for each object, so that one jump leads to code that asks no more what it is: which object comes next
-    cannot be guessed, and every question about it would be guessed wrong half of the time.
+    Written out for each pair of objects, so that one jump leads to code that asks no more what it is: which comes next
+    cannot be guessed, and every question about it would be guessed wrong half of the time. Whether it is aimed at the
+    makespan machine makes no jump but a choice of values: so the code is half as large and stays in its cache.
     """
+    kind, aimed = move >> 1, move & 1 == 0
     a, b, c, d, e, f, g, h = table, rows, arcs, bounds, lengths, times, makespan_machine, rng
-    if move == 0:
-        return _propose_one_row(SHIFT, True, False, a, b, c, d, e, f, g, h)
-    if move == 1:
-        return _propose_one_row(SHIFT, False, False, a, b, c, d, e, f, g, h)
-    if move == 2:
-        return _propose_one_row(SHIFT, True, True, a, b, c, d, e, f, g, h)
-    if move == 3:
-        return _propose_one_row(SHIFT, False, True, a, b, c, d, e, f, g, h)
-    if move == 4:
-        return _propose_two_rows(DIRECT_SWAP, True, False, a, b, c, d, e, f, g, h)
-    if move == 5:
-        return _propose_two_rows(DIRECT_SWAP, False, False, a, b, c, d, e, f, g, h)
-    if move == 6:
-        return _propose_two_rows(DIRECT_SWAP, True, True, a, b, c, d, e, f, g, h)
-    if move == 7:
-        return _propose_two_rows(DIRECT_SWAP, False, True, a, b, c, d, e, f, g, h)
-    if move == 8:
-        return _propose_two_rows(SWAP, True, False, a, b, c, d, e, f, g, h)
-    if move == 9:
-        return _propose_two_rows(SWAP, False, False, a, b, c, d, e, f, g, h)
-    if move == 10:
-        return _propose_two_rows(SWAP, True, True, a, b, c, d, e, f, g, h)
-    if move == 11:
-        return _propose_two_rows(SWAP, False, True, a, b, c, d, e, f, g, h)
-    if move == 12:
-        return _propose_one_row(SWITCH, True, False, a, b, c, d, e, f, g, h)
-    if move == 13:
-        return _propose_one_row(SWITCH, False, False, a, b, c, d, e, f, g, h)
-    if move == 14:
-        return _propose_one_row(SWITCH, True, True, a, b, c, d, e, f, g, h)
-    if move == 15:
-        return _propose_one_row(SWITCH, False, True, a, b, c, d, e, f, g, h)
-    if move == 16:
-        return _propose_two_rows(TASK_MOVE, True, False, a, b, c, d, e, f, g, h)
-    if move == 17:
-        return _propose_two_rows(TASK_MOVE, False, False, a, b, c, d, e, f, g, h)
-    if move == 18:
-        return _propose_two_rows(TASK_MOVE, True, True, a, b, c, d, e, f, g, h)
-    if move == 19:
-        return _propose_two_rows(TASK_MOVE, False, True, a, b, c, d, e, f, g, h)
-    if move == 20:
-        return _propose_one_row(TWO_SHIFT, True, False, a, b, c, d, e, f, g, h)
-    if move == 21:
-        return _propose_one_row(TWO_SHIFT, False, False, a, b, c, d, e, f, g, h)
-    if move == 22:
-        return _propose_one_row(TWO_SHIFT, True, True, a, b, c, d, e, f, g, h)
-    return _propose_one_row(TWO_SHIFT, False, True, a, b, c, d, e, f, g, h)
+    if kind == 0:
+        return _propose_one_row(SHIFT, False, aimed, a, b, c, d, e, f, g, h)
+    if kind == 1:
+        return _propose_one_row(SHIFT, True, aimed, a, b, c, d, e, f, g, h)
+    if kind == 2:
+        return _propose_two_rows(DIRECT_SWAP, False, aimed, a, b, c, d, e, f, g, h)
+    if kind == 3:
+        return _propose_two_rows(DIRECT_SWAP, True, aimed, a, b, c, d, e, f, g, h)
+    if kind == 4:
+        return _propose_two_rows(SWAP, False, aimed, a, b, c, d, e, f, g, h)
+    if kind == 5:
+        return _propose_two_rows(SWAP, True, aimed, a, b, c, d, e, f, g, h)
+    if kind == 6:
+        return _propose_one_row(SWITCH, False, aimed, a, b, c, d, e, f, g, h)
+    if kind == 7:
+        return _propose_one_row(SWITCH, True, aimed, a, b, c, d, e, f, g, h)
+    if kind == 8:
+        return _propose_two_rows(TASK_MOVE, False, aimed, a, b, c, d, e, f, g, h)
+    if kind == 9:
+        return _propose_two_rows(TASK_MOVE, True, aimed, a, b, c, d, e, f, g, h)
+    if kind == 10:
+        return _propose_one_row(TWO_SHIFT, False, aimed, a, b, c, d, e, f, g, h)
+    return _propose_one_row(TWO_SHIFT, True, aimed, a, b, c, d, e, f, g, h)
 
 
 # --- carrying a proposal out ---------------------------------------------------------------------------------------
@@ -517,18 +542,16 @@ def propose(move, table, rows, arcs, bounds, lengths, times, makespan_machine, r
 
 @inlined
 def apply(move, proposal, table, rows, arcs, bounds, lengths):
-    """Change the rows as proposed (a two-shift has built its row in the scratch space already)."""
+    """Change the rows as proposed."""
     family = move >> 2
     k1, k2, a1, b1, a2, b2 = proposal[:6]
     if family == SHIFT:
         _move(rows, k1, a1, b1)
+    elif family == TWO_SHIFT and move & 2 == 2:
+        _move(rows, k1, a1, b1)
+        _move(rows, k1, a2, b2)
     elif family == TWO_SHIFT:
-        if move & 2 == 2:
-            _move(rows, rows.shape[0] - 1, a2, b2)
-        else:
-            _shift_two(rows, k1, lengths[k1], a1, b1, a2, b2)
-        for slot in range(1, lengths[k1] + 1):
-            rows[k1, slot] = rows[rows.shape[0] - 1, slot]
+        _shift_two(rows, k1, lengths[k1], a1, b1, a2, b2)
     elif family == SWITCH:
         rows[k1, a1 + 1], rows[k1, b1 + 1] = rows[k1, b1 + 1], rows[k1, a1 + 1]
     elif family == DIRECT_SWAP:

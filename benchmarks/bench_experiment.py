@@ -31,7 +31,7 @@ from speed_page import Line, keep
 
 QUICKER = 30  # times, than CAISEr
 MOST = 100.0  # microseconds of a run, what they were in version 0.1.0
-REPEATS = 4
+REPEATS = 3
 SCRIPT = Path(__file__).with_name("dummy_experiment.py")
 
 
@@ -46,7 +46,8 @@ def main() -> int:
 
 def lines(cost: float) -> Iterator[Line]:
     """The lines of the page of speeds."""
-    yield Line("a run of a dummy with all around it", f"≤ {MOST:g} µs", f"{cost:.0f} µs", cost <= MOST, "version 0.1.0")
+    what, who = "a run of a dummy with all around it", "version 0.1.0 as timed earlier"
+    yield Line(what, f"≤ {MOST:g} µs", f"{cost:.0f} µs", cost <= MOST, who)
     for against_one in (False, True):
         theirs = caiser.experiment(against_one)
         for how, target in (("", f"≥ {QUICKER} ×"), ("--serial", ""), ("--paper", "")):

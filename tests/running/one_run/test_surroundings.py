@@ -10,7 +10,7 @@ import pytest
 
 from ampler.core.values import Function, Instance
 from ampler.running.one_run.functions import call
-from ampler.running.one_run.surroundings import Surroundings
+from ampler.running.one_run.surroundings import Surroundings, WorkerSurroundings, surroundings_of
 
 
 def called(function):
@@ -134,3 +134,21 @@ def test_a_worker_is_after_every_run_what_it_was_before_the_first(tmp_path, monk
     for _ in range(3):
         assert called(change_all).result.value == 1.0
         assert state() == before
+
+
+@pytest.mark.alone
+def test_so_is_a_worker_in_which_nothing_catches_interrupts(tmp_path, monkeypatch):
+    """It looks at itself once, and listens never: an interrupt ends it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ampler.running.one_run.guardian.is_worker", lambda: True)
+    monkeypatch.setattr("ampler.running.one_run.surroundings._as_found", {})
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        before = state()
+        for _ in range(3):
+            assert called(change_all).result.value == 1.0
+            assert state() == before
+        assert isinstance(surroundings_of(os.getpid()), WorkerSurroundings)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -102,7 +102,7 @@ version = release = ampler.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "benchmarks/peers.md"]  # the latter is a part of peers.md
 html_theme = "furo"
 html_title = f"ampler {version}"
 html_static_path = ["_static"]

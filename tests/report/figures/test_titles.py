@@ -1,5 +1,6 @@
 """Words of figures fit the room they have."""
 
+from ampler.report.figures.rows import beside
 from ampler.report.figures.style import canvas
 from ampler.report.figures.titles import entitle, explain, in_lines, text_width
 
@@ -45,3 +46,12 @@ def test_what_explains_a_figure_stands_below_it():
         explain(ax, "Percent difference", "", "joint 95 % intervals")
 
     assert ax.get_xlabel() == "Percent difference\njoint 95 % intervals"
+
+
+def test_lines_below_the_axes_leave_room_for_what_stands_at_their_right():
+    with canvas(None) as ax:
+        beside(ax, 0, "−12.345 %")
+        explain(ax, "Percent difference, (the one that was there before − other) / the one that was there before")
+
+    widest = max(map(text_width, ax.get_xlabel().split("\n")))
+    assert widest <= ax.get_figure(root=True).get_size_inches()[0] - text_width("−12.345 %") - 0.2

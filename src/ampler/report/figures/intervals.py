@@ -126,9 +126,9 @@ def draw_intervals(
             _split(ax, axis)
         else:
             write_in_unit(ax.xaxis, data.difference)
-        _say(ax, data, interval, axis)
         if digits is not None:
             _write_estimates(ax, data, digits)
+        _say(ax, data, interval, axis)
         fit_rows(ax, len(data.rows), labels=[row.label for row in data.rows])
     return ax
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ampler.report.figures.style import LETTERS
-from ampler.report.figures.titles import WORDS
+from ampler.report.figures.titles import BESIDE, WORDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,9 +28,7 @@ def lay_rows(ax: Axes, names: Sequence[str]) -> None:
 
 def beside(ax: Axes, place: float, text: str, *, points: float = 4, **look: Any) -> None:
     """Write at the right of a row, outside the axes."""
-    note = ax.annotate(
-        text, (1.0, place), (points, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center"
-    )
+    note = ax.annotate(text, (1.0, place), (points, 0), xycoords=BESIDE, textcoords="offset points", va="center")
     note.set(annotation_clip=False, **look)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 WORDS = 0.165  # inches that a line of words takes
+BESIDE = ("axes fraction", "data")  # the coordinates of what stands at the right of a row
 
 
 def text_width(text: str, *, bold: bool = False) -> float:
@@ -39,9 +40,21 @@ def entitle(ax: Axes, finding: str) -> None:
 
 
 def explain(ax: Axes, *lines: str) -> None:
-    """Write below the axes what they show and how to read them, in lines that fit the figure."""
-    parts = [part for line in lines if line for part in in_lines(line, _room(ax))]
+    """Write below the axes what they show and how to read them, in lines that fit the figure.
+
+    Lines end where the axes end: what stands beside the axes is taken from their room, so write that first.
+    """
+    room = _room(ax) - _beside(ax)
+    parts = [part for line in lines if line for part in in_lines(line, room)]
     ax.set_xlabel("\n".join(parts), loc="right")
+
+
+def _beside(ax: Axes) -> float:
+    """The inches that texts take at the right of the axes."""
+    from matplotlib.text import Annotation
+
+    notes = [note for note in ax.texts if isinstance(note, Annotation) and note.xycoords == BESIDE]
+    return max((note.xyann[0] / 72 + text_width(note.get_text()) for note in notes), default=0.0)
 
 
 def _room(ax: Axes) -> float:

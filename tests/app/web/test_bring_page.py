@@ -84,7 +84,9 @@ def test_json_and_parquet_are_read_too(browser, tmp_path):
     frame.to_parquet(tmp_path / "x.parquet")
     lines = "\n".join(json.dumps(row) for row in frame.to_dict("records"))
 
-    for name, content in (("x.parquet", (tmp_path / "x.parquet").read_bytes()), ("x.jsonl", lines.encode())):
+    records = frame.to_json(orient="records").encode()
+    packed = (tmp_path / "x.parquet").read_bytes()
+    for name, content in (("x.parquet", packed), ("x.jsonl", lines.encode()), ("x.json", records)):
         where = brings(browser, content, name).json["where"]
         assert "2 algorithms on 4 instances" in browser.get(where).words, name
 

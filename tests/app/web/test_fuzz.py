@@ -50,6 +50,7 @@ WORDS = [
     ),
     *("percent", "simple", "log-ratio", "lower", "higher", "drop", "par=10", "penalty=1", "quantile:2", "rate", "pair"),
 ]
+FILES = ["x.csv", "x.json", "x.jsonl", "x.parquet", "x.csv.gz", "x.json.gz", "x.arff", "x"]
 HEADERS = ["origin", "cookie", "accept", "range", "if-none-match", "x-file-name", "content-length", "transfer-encoding"]
 CHEAP = ["findings", "take", "nothing", "probable", "more"]  # views without figures
 
@@ -110,6 +111,8 @@ TABLES = [
     b"dataset,old,new\nd1,1,2\nd2,2,3\nd3,1,5\n",
     b'{"results": [{"command": "a", "times": [1.0, 2.0], "parameters": {"instance": "x"}}]}',
     b'{"solver": "a", "problem": "p", "value": 1.0}\n' * 3,
+    b'[{"solver": "a", "problem": "p", "value": 1}, {"solver": "b", "problem": "p", "value": null}]',
+    b'{"solver": {"0": "a", "1": "b"}, "problem": {"0": "p", "1": "p"}, "value": {"0": 1e400, "1": 99999999999999999}}',
     b"PAR1" + bytes(40) + b"PAR1",
     b"\x1f\x8b\x08\x00" + bytes(20),
     b"@relation x\n@attribute a numeric\n@data\n1\n",
@@ -134,6 +137,12 @@ def test_requests_of_every_kind_meet_answers_or_refusals(browse, study, seed):
         headers = asker.headers()
         if asker.rng.random() < 0.05:
             headers.append(("host", as_header(asker.word())))
+        if body and asker.rng.random() < 0.8:
+            headers.append(("x-file-name", asker.rng.choice(FILES)))
         reply = browser.ask(method, where, headers=headers, body=body)
         assert 200 <= reply.status < 500, (method, where, headers, body, reply.text[:300])
         assert "html" not in reply.headers.get("content-type", "") or b"<script>alert" not in reply.body
+        if reply.status == 201:  # a file was taken: its pages are asked for, too
+            roles = asker.query(["role0", "role1", "role2"])
+            for page in ("", "/analysis?difference=simple&better=lower", f"/read?{roles}"):
+                assert 200 <= browser.get(f"{reply.json['where']}{page}").status < 500, (page, headers, body)

@@ -18,8 +18,8 @@ from ampler.app.web.pages import NotThere
 from ampler.core.errors import InvalidData
 from ampler.core.wording import in_bytes
 
-MOST_BYTES = 32 * 2**20  # of a file as it is sent
-MOST_UNPACKED = 128 * 2**20  # of the table in it
+MOST_BYTES = 32 * 10**6  # of a file as it is sent
+MOST_UNPACKED = 128 * 10**6  # of the table in it
 KEPT = 8  # files
 HOURS = 3600.0  # after which a file that nobody looks at goes away
 LONGEST_NAME = 100

@@ -70,11 +70,12 @@ def page(template: str, *, status: int = 200, **values: Any) -> Response:
 def as_sentence(problem: object) -> str:
     """Return what an error says as a sentence of a page.
 
-    >>> as_sentence("effect must be positive")
-    'Effect must be positive.'
+    >>> as_sentence("effect must be positive"), as_sentence("runs.csv is empty")
+    ('Effect must be positive.', 'runs.csv is empty.')
     """
     words = str(problem)
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+    begins_with_file = "." in words.partition(" ")[0].rstrip(".")
+    return f"{words[:1] if begins_with_file else words[:1].upper()}{words[1:].rstrip('.')}."
 
 
 def problem_page(path: str, sentence: str, *, status: int, title: str) -> Response:

@@ -5,8 +5,8 @@
 In reading order:
 
 * `reading`: `read_table`, the way through the others;
-* `files`, `hyperfine`: what is on disk (CSV, ARFF, Parquet, hyperfine's JSON) as a data frame; other tools are in
-  `imports`, the folder beside this one;
+* `files`, `records`, `hyperfine`: what is on disk (CSV, ARFF, Parquet, JSON, hyperfine's JSON) as a data frame; other
+  tools are in `imports`, the folder beside this one;
 * `vocabulary`: the words people use for their columns;
 * `columns`: which column names the algorithm, the instance, the value, and whether the table is long or wide;
 * `suspects`: columns that look like algorithms and may be something else: there the user is asked;

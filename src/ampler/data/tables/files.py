@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # More text than this out of a compressed file is a mistake or a trap: it holds some ten million runs already.
-LIMIT = 512 * 2**20
+LIMIT = 512 * 10**6
 LONGEST_LINE = 2**20  # a table of results has no line of a megabyte; a parser would swallow it whole
 HEADER_LINE = 1  # the line on which a CSV's header stands; the first row of data is the next
 
@@ -144,7 +144,7 @@ def _check_encoding(encoding: str | None) -> None:
 
 def _too_large(path: Path, limit: int) -> str:
     return (
-        f"{path.name} unpacks to more than {limit / 2**20:,.0f} MB, which is refused because it would fill the memory;"
+        f"{path.name} unpacks to more than {in_bytes(limit)}, which is refused because it would fill the memory;"
         " unpack it yourself if it is what you expect, and analyse the unpacked file"
     )
 

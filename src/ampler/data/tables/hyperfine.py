@@ -26,8 +26,8 @@ def read_hyperfine(content: bytes, source: str) -> pd.DataFrame:
         rows = [row for result in document["results"] for row in _rows(result, document.get("primary_metric"))]
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
         raise InvalidData(
-            f"{source} must be what hyperfine --export-json writes (the only JSON that is read);"
-            " save other results as CSV or Parquet"
+            f"{source} must be what hyperfine --export-json writes, or a table of records:"
+            ' [{"solver": "a", "problem": "x", "result": 1.5}, …]; save other results as CSV or Parquet'
         ) from problem
     if not rows:
         raise InvalidData(f"{source} holds no single times; hyperfine writes them with --export-json")

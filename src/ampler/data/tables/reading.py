@@ -15,6 +15,7 @@ from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, 
 from ampler.data.tables.columns import Columns, Kinds, Shape, Wide, find, shape_of
 from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
+from ampler.data.tables.records import read_records
 from ampler.data.tables.shapes import Direction, ResultsTable, to_table
 from ampler.data.tables.suspects import check_side_by_side
 from ampler.data.tables.vocabulary import SEED, counts, fold
@@ -89,11 +90,19 @@ def _found(source: Any, columns: Columns, encoding: str | None, limit: int) -> _
     if suffixes[-1:] in ([".parquet"], [".pq"]) and path.is_file():
         return _Found(_indexed(read_parquet(path, limit=limit)), Place(path.name, FRAME_ROW), columns)
     if ".json" in suffixes[-2:] and path.is_file():
-        frame = read_hyperfine(read_bytes(path, limit=limit), path.name)
+        return _in_json(path, read_bytes(path, limit=limit), columns)
+    return _of_tool(path, columns) or _Found(read_text(path, encoding=encoding, limit=limit), Place(path.name), columns)
+
+
+def _in_json(path: Path, content: bytes, columns: Columns) -> _Found:
+    """A table of records, or what hyperfine writes."""
+    records = read_records(content)
+    if records is None:
+        frame = read_hyperfine(content, path.name)
         taken = "commands are taken as algorithms, parameters as the instance"
         measured = Direction("lower", "what hyperfine measures")
         return _Found(frame, Place(path.name, "run"), _for_hyperfine(frame, columns, path.name), taken, measured)
-    return _of_tool(path, columns) or _Found(read_text(path, encoding=encoding, limit=limit), Place(path.name), columns)
+    return _Found(_indexed(records), Place(path.name, FRAME_ROW), columns)
 
 
 def _of_tool(path: Path, columns: Columns) -> _Found | None:

@@ -62,12 +62,13 @@ test-slow: setup  ## all tests with the slow simulations
 	@$(PYTEST) --timeout 1800
 
 LOWEST := .venv-lowest
-LOWEST_TESTS := tests/analysis/test_units.py tests/report/test_tables.py tests/data/tables/test_columns.py tests/design/test_words.py tests/app/shell/test_output.py
+LOWEST_TESTS := tests/analysis/test_units.py tests/report/test_tables.py tests/data/tables/test_columns.py tests/data/test_export.py tests/design/test_words.py tests/app/shell/test_output.py \
+	tests/app/web/test_calculator.py tests/running/engines/test_kinds_of_executors.py tests/running/engines/test_choose.py
 
 test-lowest:  ## a telling part of the tests with the lowest versions that pyproject.toml allows, in an environment of its own
 	@echo "==> Setting up $(LOWEST) with the lowest versions"
 	@$(PYTHON) -m venv --clear $(LOWEST)
-	@$(LOWEST)/bin/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*(each.replace(">=", "==") for each in [*project["dependencies"], *project["optional-dependencies"]["parquet"]]), sep="\n")' > $(LOWEST)/lowest.txt
+	@$(LOWEST)/bin/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*(each.replace(">=", "==") for each in [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]), sep="\n")' > $(LOWEST)/lowest.txt
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -r $(LOWEST)/lowest.txt pytest pytest-timeout hypothesis
 	@PYTHONPATH=src $(LOWEST)/bin/python -m pytest -q -p no:cacheprovider -o addopts=--import-mode=importlib -o filterwarnings=default $(LOWEST_TESTS)
 
@@ -82,7 +83,7 @@ format: setup  ## format the code and mend what lint can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup  ## measure the speed and memory targets, and write docs/benchmarks/speed.md
+bench: setup  ## measure the speed and memory targets (twelve minutes), and write docs/benchmarks/speed.md
 	@$(BIN)/python benchmarks/every.py
 
 bench-sampling: setup  ## compare the sampling rules (an hour) and write docs/benchmarks/sampling.md

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from ampler.core.values import Observation, RunKey
 from ampler.study.store import open_store, read_store
 from ampler.study.store.columns import (
+    ADD_NAMED,
     NAMED,
     RUN,
     adding,
@@ -100,3 +101,8 @@ def test_a_study_file_without_a_later_column_can_be_read(tmp_path):
     with read_store(tmp_path / "study.db") as store:
         assert [each.measures for each in store.observations()] == [None, None]
         assert [each.seed for each in store.observations()] == [99, 0]
+
+
+def test_marks_of_statements_have_no_numbers_as_python_will_not_take_sequences_for_those():
+    assert ADD_NAMED.count("?") == len(NAMED)
+    assert "?1" not in ADD_NAMED

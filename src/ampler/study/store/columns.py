@@ -26,13 +26,10 @@ OPTIONAL = [name for name, default in GIVEN.items() if default is None]
 JSON = list(GIVEN).index("measures")
 
 _names = ", ".join(f'"{name}"' for name in NAMED)
-_marks = [f"?{place}" for place, _ in enumerate(NAMED, 1)]
+_id_of = [f"(SELECT id FROM {table} WHERE name = ?)" for table in ("instance", "algorithm")]
 
 COUNTS = "SELECT instance, algorithm, count(*), sum(status = 'ok'), sum(seconds)"
-ADD_NAMED = f"""
-    INSERT INTO run ({_names}) SELECT {", ".join(["instance.id", "algorithm.id", *_marks[2:]])}
-    FROM instance, algorithm WHERE instance.name = ?1 AND algorithm.name = ?2
-"""
+ADD_NAMED = f"INSERT INTO run ({_names}) VALUES ({', '.join([*_id_of, *repeat('?', len(NAMED) - 2)])})"
 
 
 def last_attempts(present: Collection[str], where: str = "") -> str:

@@ -204,7 +204,9 @@ ABOUT = {
     "cells": """## Every cell
 
 The decision after the pilot and the tests at the end of the product, on means and variances of runs that are drawn
-(`benchmarks/detect_simulation.py`).
+(`benchmarks/detect_simulation.py`). Of K = 1 with τ/δ = 3 and noise 2 or τ/δ = 6, and of K = 5 and 21 with τ/δ from 3
+on, the studies were made before the first half of a pilot was looked at alone; there it asks for 30 instances or fewer
+in fewer than one of a thousand studies, so that they are the same.
 """,
     "leavers": """## With algorithms that leave early
 
@@ -224,7 +226,7 @@ their error and power are those of the pure decision above.
     "pilots": """## Other pilots
 
 A pilot of 20 instances is dear where fewer are needed. `pilot = 10` under `[rule]` costs less there, and more
-where many are needed, as the spread is known less well.
+where many are needed, as the spread is known less well. Pilots of 20 and 30 are looked at by halves.
 """,
     "costly": """## Instances or runs that cost
 

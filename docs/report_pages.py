@@ -2,15 +2,18 @@
 
     python docs/report_pages.py FOLDER
 
-writes the reports into FOLDER and the pictures into docs/figures. It needs Chromium, Playwright and Pillow; the paper's
-runs are taken from ../shared/public-data where they are there.
+writes the reports into FOLDER and the pictures into docs/figures: for each report the first screens at four widths side
+by side, light and dark, and the first pages that it prints on A4. It needs Chromium, Playwright, Pillow and
+Ghostscript; the paper's runs are taken from ../shared/public-data where they are there, and the study of the scheduling
+demo (`upmsp-demo`, `ampler run`) from FOLDER/study.db.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +26,24 @@ import ampler
 HERE = Path(__file__).parent
 PUBLIC = HERE.parents[1] / "shared" / "public-data"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-WIDTHS = {390: 844, 768: 1024, 1280: 800, 1920: 1000}
+WIDTHS = {390: 844, 768: 1024, 1280: 900, 1920: 1080}
+SCHEMES = ("light", "dark")
+SMALLER = 0.5  # of a screen, in the pictures that show four
+BETWEEN, GROUND = 16, "#8a8f99"
+PRINTED, DOTS = 4, 60  # pages, and dots per inch
 COLOURS = 128  # of a picture: pages have few
-SHOWN = (  # report, width, scheme, what of it
-    ("scheduling", 1280, "light", "first"),
-    ("scheduling", 390, "dark", "first"),
-    ("scheduling", 768, "dark", "first"),
-    ("scheduling", 688, "light", "printed"),
-    ("paper", 1280, "dark", "first"),
-    ("two", 1280, "light", "first"),
-    ("many", 1920, "light", "first"),
-    ("single-values", 1280, "light", "first"),
+ALONE = (  # report, width, scheme: pictures of their own
+    ("scheduling", 1280, "light"),
+    ("scheduling", 390, "dark"),
+    ("paper", 1280, "dark"),
+    ("many", 1920, "light"),
+    ("two", 1280, "light"),
+    ("single-values", 1280, "light"),
 )
 
 
 def main(folder: Path) -> None:
-    """Write the reports and the pictures of them that are there."""
+    """Write the reports and the pictures of them."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,21 +51,54 @@ def main(folder: Path) -> None:
     found = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        for name, width, scheme, what in SHOWN:
-            if name in pages:
-                take(browser, pages[name], width, scheme, what, HERE / "figures" / f"report-{name}-{width}-{what}.png")
+        for name, page_file in pages.items():
+            for scheme in SCHEMES:
+                take(browser, page_file, name, scheme, folder)
+            printed(browser, page_file, HERE / "figures" / f"report-{name}-printed.webp", folder)
         browser.close()
 
 
-def take(browser: Any, page_file: Path, width: int, scheme: str, what: str, target: Path) -> None:
-    """Take one picture: the first screen, or the page as it is printed."""
-    page = browser.new_page(viewport={"width": width, "height": WIDTHS.get(width, 973)}, color_scheme=scheme)
+def take(browser: Any, page_file: Path, name: str, scheme: str, folder: Path) -> None:
+    """Take the first screens at all widths; some stand by themselves, too."""
+    page = browser.new_page(color_scheme=scheme)
     page.goto(page_file.as_uri())
-    if what == "printed":
-        page.emulate_media(media="print")
-    page.screenshot(path=str(target))
+    screens = []
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.screenshot(path=str(folder / "screen.png"))
+        screens.append(Image.open(folder / "screen.png").convert("RGB"))
+        if (name, width, scheme) in ALONE:
+            alone = screens[-1].quantize(COLOURS, dither=Image.Dither.NONE)
+            alone.save(HERE / "figures" / f"report-{name}-{width}-first.png", optimize=True)
     page.close()
-    Image.open(target).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    smaller = [each.resize((int(each.width * SMALLER), int(each.height * SMALLER)), Image.LANCZOS) for each in screens]
+    side_by_side(smaller).save(HERE / "figures" / f"report-{name}-{scheme}.webp", quality=72, method=6)
+
+
+def printed(browser: Any, page_file: Path, target: Path, folder: Path) -> None:
+    """Print a report, and show its first pages."""
+    page = browser.new_page()
+    page.goto(page_file.as_uri())
+    page.pdf(path=str(folder / "printed.pdf"), prefer_css_page_size=True)
+    page.close()
+    for old in folder.glob("printed-*.png"):
+        old.unlink()
+    command = ["gs", "-q", "-dNOPAUSE", "-dBATCH", "-dTextAlphaBits=4", "-dGraphicsAlphaBits=4", "-sDEVICE=png16m"]
+    where = [f"-r{DOTS}", f"-dLastPage={PRINTED}", f"-sOutputFile={folder}/printed-%02d.png"]
+    subprocess.run([*command, *where, str(folder / "printed.pdf")], check=True)
+    sheets = [Image.open(each).convert("RGB") for each in sorted(folder.glob("printed-*.png"))]
+    side_by_side(sheets).save(target, quality=72, method=6)
+
+
+def side_by_side(pictures: Sequence[Image.Image]) -> Image.Image:
+    """Return the pictures in a row, their upper ends at the same height."""
+    width = sum(each.width for each in pictures) + BETWEEN * (len(pictures) + 1)
+    row = Image.new("RGB", (width, max(each.height for each in pictures) + 2 * BETWEEN), GROUND)
+    left = BETWEEN
+    for each in pictures:
+        row.paste(each, (left, BETWEEN))
+        left += each.width + BETWEEN
+    return row
 
 
 def reports(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -131,8 +131,9 @@ def test_figures_are_drawn_in_points():
 
 
 def test_plain_zeros_and_ones_are_told_that_there_are_rates():
-    warnings = {each.kind: each.sentence for each in am.analyse(FRAME, difference="simple", better="higher").warnings}
-    assert "--statistic rate" in warnings["rates"]
+    warnings = {each.kind: each for each in am.analyse(FRAME, difference="simple", better="higher").warnings}
+    assert 'statistic="rate"' in warnings["rates"].sentence
+    assert "--statistic rate" in warnings["rates"].in_shell
     assert "rates" not in {each.kind for each in ANALYSIS.warnings}
     numbers = FRAME.assign(value=FRAME["value"] * 2.0)
     assert "rates" not in {each.kind for each in am.analyse(numbers, difference="simple", better="higher").warnings}

@@ -1,10 +1,13 @@
 """Each caution speaks when its trouble is there, names it, and is silent when it is not."""
 
+import pickle
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import ampler as am
 from ampler.analysis import Caution, analyse_runs, cautions
 from ampler.analysis.cautions import GRAVITY, ranked
 from ampler.analysis.text import holm_columns
@@ -12,6 +15,7 @@ from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
 from ampler.core.values import CautionKind
 from ampler.report import render
 from ampler.report.latex import holm_table
@@ -361,3 +365,24 @@ def test_cautions_that_could_reverse_a_verdict_come_first():
     some = [Caution("columns", "a"), Caution("run-noise", "b"), Caution("skewness", "c"), Caution("power", "d")]
 
     assert [each.sentence for each in ranked(some)] == ["c", "b", "d", "a"]
+
+
+def test_instances_are_named_as_people_know_them():
+    rng = np.random.default_rng(5)
+    names = [f"instances/G_{k}.txt" for k in range(8)]
+    frame = pd.DataFrame({"instance": names, "a": rng.normal(100, 5, 8), "b": rng.normal(100, 5, 8)})
+    frame.loc[3, "b"] = np.nan
+
+    said = [each.sentence for each in am.analyse(frame, difference="simple", better="lower").warnings]
+
+    assert any("G_3 (" in each for each in said)
+    assert not any("instances/" in each or ".txt" in each for each in said)
+
+
+def test_a_caution_names_parameters_to_who_calls_and_options_to_who_types():
+    caution = Caution("bias", f"Say it ({parameter('estimate', 'first-runs')}).")
+
+    assert caution.sentence == 'Say it (estimate="first-runs").'
+    assert caution.in_shell == "Say it (--estimate first-runs)."
+    assert pickle.loads(pickle.dumps(caution)).in_shell == caution.in_shell
+    assert caution == Caution("bias", caution.sentence)

@@ -104,7 +104,7 @@ def test_what_no_correction_mends_is_said_before_the_claim(penalised):
 
     assert kinds(analysis)[0] == "biased"
     assert "Claim nothing" in said(analysis, "biased")
-    assert "--estimate first-runs" in said(analysis, "biased")
+    assert 'estimate="first-runs"' in said(analysis, "biased")
     assert headline(analysis).startswith(CLAIM_NOTHING)
     lines = list(text_lines(analysis))
     assert next(k for k, line in enumerate(lines) if CLAIM_NOTHING in line) < next(

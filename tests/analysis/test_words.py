@@ -111,7 +111,7 @@ def test_an_interval_for_all_pairs_at_once_can_hold_zero_where_decisions_step_do
 def test_what_favours_neither_is_said_in_the_unit_of_the_differences():
     crossing = {"joint_interval": (-0.07, 0.01)}
     assert "(it holds 0 %, as" in say(**crossing)
-    assert "-1 % to 7 %" in say(**crossing)
+    assert "-1.00 % to 7.00 %" in say(**crossing)
     assert "(it holds 1, as" in say(difference="log-ratio", **crossing)
     share = {"estimate_of": "P(φ>0)", "estimate": 0.2, "interval": (0.1, 0.4), "joint_interval": (0.05, 0.6)}
     assert "40 % to 95 % (it holds 50 %, as it is made for all pairs at once" in say(**share)
@@ -123,12 +123,12 @@ def test_a_test_whose_own_interval_holds_zero_is_not_excused_by_the_other_pairs(
 
 def test_a_simple_difference_is_in_its_own_unit():
     words = say(difference="simple", estimate=-12.5, joint_interval=(-20.0, -5.0))
-    assert words == "full is better: lower by 12.5 on average, joint 95 % interval 5 to 20"
+    assert words == "full is better: lower by 12.5 on average, joint 95 % interval 5.0 to 20.0"
 
 
 def test_a_log_ratio_is_told_as_a_factor():
     words = say(difference="log-ratio", estimate=math.log(0.5), joint_interval=(math.log(0.25), math.log(0.8)))
-    assert words == "full is better: lower by a factor of 2 on average, joint 95 % interval 1.25 to 4"
+    assert words == "full is better: lower by a factor of 2.00 on average, joint 95 % interval 1.25 to 4.00"
 
 
 def test_a_pseudomedian_is_not_called_an_average():
@@ -143,7 +143,7 @@ def test_the_sign_test_speaks_of_instances():
 
 def test_a_one_sided_interval_has_one_end():
     words = say(alternative="less", joint_interval=(-math.inf, -0.02))
-    assert words.endswith("joint 95 % interval from 2 % up")
+    assert words.endswith("joint 95 % interval from 2.00 % up")
 
 
 def test_an_interval_out_of_reach_is_said():

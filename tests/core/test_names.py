@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.names import short_names, told_apart, without_common
+from ampler.core.names import natural, short_names, told_apart, without_common
 
 PARTS = st.text("ab01./\\_- ", min_size=1, max_size=40)
 ANY = st.lists(st.text(), unique=True, max_size=8)
@@ -88,3 +88,14 @@ def test_without_a_width_ordinary_names_stay_whole(names):
 
 def test_characters_that_move_or_hide_others_are_left_out():
     assert told_apart(["one\ntwo\u202ethree\x00"]) == ("one two three",)
+
+
+@given(st.lists(st.integers(0, 10**6), unique=True))
+def test_numbers_within_names_are_sorted_as_numbers(numbers):
+    names = [f"n{number}-a" for number in numbers]
+
+    assert sorted(names, key=natural) == [f"n{number}-a" for number in sorted(numbers)]
+
+
+def test_every_name_can_be_sorted_beside_every_other():
+    assert len(sorted(["", "1", "a1", "²", "1e400", "nan", "-3", "١٢"], key=natural)) == 8

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+import ampler
 from ampler.report import figures as plots
+from ampler.report.forest import forest_of
 from ampler.report.hover import MOST, hover_svg, hovers
 from ampler.report.html import inline_svg
+from ampler.report.tables import comparisons_table
 
 
 def test_a_mark_of_a_named_row_says_name_value_and_interval():
@@ -46,14 +51,25 @@ def test_figures_of_more_marks_than_anyone_points_at_have_none():
     assert hover_svg(figure) == ""
 
 
-def test_the_figure_of_the_comparisons_says_their_estimates(study_of):
-    analysis = study_of(["one", "two", "three"], reference="one")
-    text = inline_svg(plots.draw_intervals(plots.intervals_data(analysis)), name="x", words="x")
+@pytest.mark.parametrize("difference", ["simple", "percent", "log-ratio"])
+@pytest.mark.parametrize("shift", [0.0, 400.0], ids=["together", "split"])
+def test_the_figure_of_the_comparisons_says_the_numbers_of_its_table(difference, shift):
+    rng = np.random.default_rng(3)
+    level = rng.uniform(90, 110, 12)
+    gains = {"one": 0.0, "two": 1.0, "three": 0.5, "four": -0.5, "five": 2.0 + shift}
+    frame = pd.DataFrame({name: level + gain + rng.normal(0, 1, 12) for name, gain in gains.items()})
+    frame.insert(0, "instance", [f"i{k}" for k in range(12)])
+    analysis = ampler.analyse(frame, reference="one", difference=difference, better="lower")
+    drawn = plots.draw_intervals(plots.intervals_data(analysis), interval="both")
 
+    text = inline_svg(drawn, name="x", words="x")
     said = re.findall(r'<circle class="mark"[^>]*><title>(.*?)</title>', text, re.DOTALL)
 
-    estimates = {each.second: f"{each.estimate:.3g}".replace("-", "−") for each in analysis.comparisons}
-    assert {name: value.partition(" ")[0] for name, value in (each.split("\n") for each in said)} == estimates
+    rows = {row.name: f"{row.estimate_text} ({row.interval_text})" for row in forest_of(analysis).rows}
+    assert dict(each.split("\n") for each in said) == rows
+    table = [[cell.text for cell in row] for row in comparisons_table(analysis).rows]
+    bare = {row[1].removeprefix("one × "): row[3].replace("−", "-") for row in table}
+    assert {name: re.sub(r"[×% ]", "", value.split(" (")[0]).replace("−", "-") for name, value in rows.items()} == bare
 
 
 def test_names_in_marks_are_escaped(nasty):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 
+import numpy as np
+import pandas as pd
 import pytest
+from looked_studies import small_analysis
 
+import ampler
 from ampler.report import write_report
+from ampler.testing import SerialExecutor
 
 SLOW = pytest.mark.slow
 WIDTHS, SCHEMES = (390, 768, 1280, 1920), ("light", "dark")
@@ -46,23 +52,82 @@ class Written(dict):
 
     def __missing__(self, name):
         self[name] = self.folder / f"{name}.html"
-        if isinstance(source := self.sources[name], str):
+        source = self.sources[name]()
+        if isinstance(source, str):
             self[name].write_text(source, encoding="utf-8")
         else:
             write_report(source, self[name], title=name)
         return self[name]
 
 
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "\u202eמימין לשמאל",
+    "🧬🚀 " * 12,
+    "w" * 200,
+    "a long name of many words " * 8,
+)
+
+
+def hostile_table():
+    """Names that are HTML, run from right to left, are pictures or have no end: of algorithms and of instances."""
+    rng = np.random.default_rng(8)
+    places = [f"{place} {name}" for place in "ab" for name in HOSTILE]
+    cells = [(where, name, j) for where in places for j, name in enumerate(HOSTILE) for _ in range(2)]
+    rows = [(where, name, rng.normal(j, 1)) for where, name, j in cells]
+    return pd.DataFrame(rows, columns=["instance", "algorithm", "cost"])
+
+
+def failing_table():
+    """A solver study: one algorithm times out on half of the instances, another crashes on one."""
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"sat/{i}.cnf", name, rng.lognormal(1, 0.5), "timeout" if (name, i % 2) == ("slow", 0) else "ok")
+        for i in range(10)
+        for name in ("quick", "slow", "plain")
+        for _ in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["instance", "solver", "time", "status"])
+
+
+def detecting_study(folder):
+    """A study that found its own size after a pilot."""
+    file = folder / "study.db"
+    algorithms = {name: _noisy(shift) for name, shift in {"a": 0.0, "b": 0.3, "c": 40.0}.items()}
+    places = {f"i{k}": k for k in range(30)}
+    asked = {"difference": "percent", "reference": "a", "detect": 0.01, "pilot": 6, "start": 3, "seed": 5}
+    ampler.Study(algorithms=algorithms, instances=places, **asked).run(file, executor=SerialExecutor())
+    return file
+
+
+def _noisy(shift):
+    return lambda instance, seed: 100 + instance + shift + random.Random(seed).gauss(0, 2)
+
+
+def tied_table():
+    """All algorithms are equal on every instance."""
+    return pd.DataFrame({"instance": list("abcdef"), "one": [3.0] * 6, "two": [3.0] * 6, "three": [3.0] * 6})
+
+
 @pytest.fixture(scope="module")
 def pages(study_of, nasty_text, tmp_path_factory):
-    """Files by name: one with everything a report can have, one in which all names are nasty, one of single values."""
+    """Files by name, one for each kind of study that there is; each is written when it is asked for."""
     folder = tmp_path_factory.mktemp("pages")
     features = {"size": ["small", "big", "huge"]}
+    names = ["one", "two", "three"]
+    plain = {"difference": "simple", "better": "lower"}
     sources = {
-        "whole": study_of(["one", "two", "three"], margin=0.5, reference="one", features=features, se=0.8),
-        "nasty": nasty_text,
-        "single": study_of(["one", "two", "three"], runs=1),
-        "many": study_of([f"config-{k:02d}" for k in range(9)], instances=45, runs=2),
+        "whole": lambda: study_of(names, margin=0.5, reference="one", features=features, se=0.8),
+        "nasty": lambda: nasty_text,
+        "hostile": lambda: ampler.analyse(hostile_table(), **plain),
+        "failing": lambda: ampler.analyse(failing_table(), **plain, on_failure="par=10", cutoff=60.0),
+        "single": lambda: study_of(names, runs=1),
+        "two": lambda: study_of(names[:2], margin=0.5),
+        "one instance": lambda: study_of(names, instances=1),
+        "tied": lambda: ampler.analyse(tied_table(), **plain),
+        "detecting": lambda: detecting_study(folder),
+        "looked": small_analysis,
+        "many": lambda: study_of([f"config-{k:02d}" for k in range(14)], instances=61, runs=2),
     }
     return Written(folder, sources)
 
@@ -87,10 +152,12 @@ def shown(browser, pages):
     context.close()
 
 
+OFTEN = ("whole", "nasty", "hostile", "failing")
+SELDOM = ("single", "two", "one instance", "tied", "detecting", "looked", "many")
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(
-    "name", ["whole", "nasty", pytest.param("single", marks=SLOW), pytest.param("many", marks=SLOW)]
-)
+@pytest.mark.parametrize("name", [*OFTEN, *(pytest.param(name, marks=SLOW) for name in SELDOM)])
 def test_nothing_overflows_is_cut_off_or_broken_letter_by_letter(shown, name, width):
     page = shown(name)
 
@@ -102,17 +169,29 @@ def test_nothing_overflows_is_cut_off_or_broken_letter_by_letter(shown, name, wi
     assert page.evaluate(LETTER_BY_LETTER) == []
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        pytest.param(width, scheme, marks=() if (width, scheme) in ((390, "dark"), (1280, "light")) else SLOW)
-        for width in WIDTHS
-        for scheme in SCHEMES
-    ],
-)
-def test_axe_finds_nothing_serious(shown, width, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+@pytest.mark.parametrize(("what", "style"), [("CLIPPED", "overflow: hidden; width: 3em"), ("LETTERS", "width: 1ch")])
+def test_the_eyes_of_these_tests_see_what_is_wrong(shown, what, style):
     page = shown("whole")
+    wrong = f"<p id='wrong' style='{style}; white-space: {'nowrap' if what == 'CLIPPED' else 'normal'}'>Unreadable</p>"
+
+    page.evaluate("text => document.body.insertAdjacentHTML('beforeend', text)", wrong)
+    seen = page.evaluate(CLIPPED if what == "CLIPPED" else LETTER_BY_LETTER)
+    page.evaluate("document.getElementById('wrong').remove()")
+
+    assert len(seen) == 1
+
+
+LOOKED_AT = [("whole", 390, "dark"), ("whole", 1280, "light"), ("failing", 768, "dark")]
+ALL = [(name, width, scheme) for name in (*OFTEN, *SELDOM) for width in WIDTHS[::2] for scheme in SCHEMES]
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [*LOOKED_AT, *(pytest.param(*each, marks=SLOW) for each in ALL if each not in LOOKED_AT)],
+)
+def test_axe_finds_nothing_serious(shown, name, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = shown(name)
 
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
@@ -222,15 +301,37 @@ def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(browse
     context.close()
 
 
-def test_on_a4_no_figure_is_wider_than_the_paper(shown):
-    page = shown("whole")
+@pytest.mark.parametrize("name", ["whole", "failing", pytest.param("many", marks=SLOW)])
+def test_on_a4_no_figure_is_wider_than_the_paper_higher_than_a_page_or_cut(shown, name):
+    page = shown(name)
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 688, "height": 1000})  # 182 mm between the margins
 
     ends = page.evaluate("Array.from(document.querySelectorAll('svg, table'), (e) => e.getBoundingClientRect().right)")
+    figures = "Array.from(document.querySelectorAll('figure'))"
+    heights = page.evaluate(f"{figures}.map((e) => e.getBoundingClientRect().height)")
+    breaks = page.evaluate(f"{figures}.map((e) => getComputedStyle(e).breakInside)")
 
     assert max(ends) <= 690
-    assert page.evaluate("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
+    assert max(heights) < 1016  # 269 mm
+    assert set(breaks) == {"avoid"}
+    page.emulate_media(media="screen")
+
+
+@SLOW
+def test_tables_that_nobody_reads_on_paper_are_not_printed_and_the_paper_says_so(shown):
+    page = shown("many")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    said = page.locator(".paper")
+
+    assert said.count() >= 3
+    assert not any(each.is_visible() for each in said.all())
+    page.emulate_media(media="print")
+
+    assert all(each.is_visible() for each in said.all())
+    assert not page.locator("#table-comparisons").is_visible()
+    printed = page.pdf(prefer_css_page_size=True)
+    assert printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") < 25
     page.emulate_media(media="screen")
 
 

@@ -19,6 +19,7 @@ In reading order:
 * `stopping`: what ending runs by their values did to the estimates, and what to say of it;
 * `cautions`: what a reader must know, one function for each thing that can spoil a conclusion;
 * `results`: all of this as one value, `Analysis`;
+* `ordering`: in which order instances are told;
 * `wins`: on how many instances each algorithm of a pair is better;
 * `counts`: what tables of comparisons count, where it says something;
 * `units`: in which unit differences are told: numbers, percent, factors, percentage points;

@@ -46,6 +46,7 @@ from ampler.core.choices import Test
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidDesign
 from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
+from ampler.core.names import known_as
 from ampler.core.runs import STATUSES, Runs, on_instances
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
@@ -126,6 +127,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         guarded_errors=prepared.guarded,
         course=prepared.course,
         recorded=prepared.runs,
+        features=features,
         looks=None if prepared.replay is None else prepared.replay.looked,
     )
 
@@ -325,12 +327,20 @@ def _in_words(
                 would="" if prepared.course is None else would_be_found(prepared.course),
                 one_instance=one_instance,
                 looked=None if prepared.replay is None else prepared.replay.looked,
-                unsolved=() if isinstance(prepared.settings.failures, Drop) else diagnosis.unsolved_instances,
+                unsolved=_unsolved(prepared, diagnosis),
             ),
         )
         for each, diagnosis in zip(comparisons, diagnoses, strict=True)
     )
     return tuple(sorted(said, key=lambda comparison: comparison.rank))
+
+
+def _unsolved(prepared: Prepared, diagnosis: Diagnosis) -> list[str]:
+    """The instances on which neither gave a value, as people know them; none where failed runs do not count."""
+    if not diagnosis.unsolved_instances or isinstance(prepared.settings.failures, Drop):
+        return []
+    short = known_as(prepared.runs.instances)
+    return [short[name] for name in diagnosis.unsolved_instances]
 
 
 def _dropped(prepared: Prepared) -> set[str]:
@@ -528,7 +538,9 @@ def _warnings(
         cautions.failed_runs(prepared.runs, others),
         None if isinstance(settings.failures, Drop) else cautions.both_failed(prepared.runs, prepared.contrasts, pairs),
         cautions.unmatched_runs(prepared.runs, prepared.cells, settings),
-        cautions.incomplete_blocks(prepared.excluded, prepared.unplanned, comparisons, len(blocks.instances)),
+        cautions.incomplete_blocks(
+            prepared.excluded, prepared.unplanned, comparisons, prepared.runs, len(blocks.instances)
+        ),
         cautions.plain_rates(prepared.cells, settings),
         cautions.pseudoreplication(blocks),
         None if settings.are_rates else cautions.duplicates(blocks),
@@ -536,6 +548,7 @@ def _warnings(
         cautions.budget_spent(
             [row.instance for row in accuracy if row.at_budget],
             [row.instance for row in accuracy if row.at_budget and row.guarded_error <= (settings.se or 0.0)],
+            blocks,
             settings.budget,
         ),
         _accuracy_missed(prepared, accuracy),

@@ -19,8 +19,10 @@ from ampler.analysis.exploration import OtherPolicy
 from ampler.analysis.words import instances_in_words
 from ampler.core.arrays import Bools, Codes, Floats, Pair
 from ampler.core.choices import Alternative, Difference, Test
+from ampler.core.names import known_as
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
 from ampler.core.values import Caution, CautionKind
 from ampler.core.wording import count, listed
 from ampler.stats.contrasts import Contrasts
@@ -43,7 +45,7 @@ HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the gua
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
 SHOWN = 3
-UNSOLVED_SHOWN = 12  # of instances that must be named
+ENDED_SHOWN = UNSOLVED_SHOWN = 12  # of instances that must be named
 
 REVERSES, WIDENS, INFORMS = "could reverse a verdict", "widens intervals", "good to know"
 GRAVITY: Mapping[str, frozenset[CautionKind]] = {  # what a caution of each kind could change, the gravest first
@@ -121,7 +123,8 @@ def both_failed(runs: Runs, contrasts: Contrasts, pairs: Sequence[Pair]) -> Caut
         return None
     numbers = both.sum(axis=0)
     of_pairs = [f"{_pair(pairs[k])} {numbers[k]}" for k in np.argsort(-numbers, kind="stable") if numbers[k]]
-    names = [runs.instances[i] for i in np.flatnonzero(both.any(axis=1))]
+    short = known_as(runs.instances)
+    names = [short[runs.instances[i]] for i in np.flatnonzero(both.any(axis=1))]
     return Caution(
         "censored",
         f"On {count(len(names), 'instance')} ({listed(names, UNSOLVED_SHOWN)}) neither algorithm of a pair gave a value"
@@ -152,10 +155,12 @@ def unmatched_runs(runs: Runs, cells: Cells, settings: AnalysisSettings) -> Caut
 
 
 def incomplete_blocks(
-    excluded: Mapping[str, str], incomplete: Mapping[str, str], comparisons: Sequence[Comparison], used: int
+    excluded: Mapping[str, str], incomplete: Mapping[str, str], comparisons: Sequence[Comparison], runs: Runs, used: int
 ) -> Caution | None:
     """Instances that some algorithm lacks: of no use, or of use to the pairs that have them."""
-    sentences = [*_left_out(excluded, used), *_used_in_part(incomplete, comparisons, used)]
+    short = known_as(runs.instances)
+    lacking, partly = ({short.get(name, name): why for name, why in some.items()} for some in (excluded, incomplete))
+    sentences = [*_left_out(lacking, used), *_used_in_part(partly, comparisons, used)]
     return Caution("incomplete", " ".join(sentences)) if sentences else None
 
 
@@ -194,11 +199,12 @@ def _by_instances(comparisons: Sequence[Comparison]) -> str:
     return listed(parts, SHOWN)
 
 
-def budget_spent(names: Sequence[str], reached: Sequence[str], budget: int | None) -> Caution | None:
+def budget_spent(names: Sequence[str], reached: Sequence[str], blocks: Blocks, budget: int | None) -> Caution | None:
     """Instances that ended at the budget may not have the accuracy that was wanted; some have `reached` it there."""
     if not names:
         return None
-    said = f"{count(len(names), 'instance')} ended at the budget of {budget} runs: {', '.join(names)}"
+    ended, reached = (_known(some, blocks) for some in (names, reached))
+    said = f"{count(len(names), 'instance')} ended at the budget of {budget} runs: {listed(ended, ENDED_SHOWN)}"
     last = "its last run" if len(reached) == 1 else "their last runs"
     also = f"; {len(reached)} of them reached the accuracy with {last} ({listed(reached, SHOWN)})" if reached else ""
     return Caution("budget", f"{said}{also}.")
@@ -208,7 +214,7 @@ def accuracy_missed(names: Sequence[str], guarded: int, blocks: Blocks, se: str)
     """Instances whose largest standard error is above the wanted one, by the plain or only by the guarded estimate."""
     if not names and not guarded:
         return None
-    where = f" ({listed(names, SHOWN)})" if names else ""
+    where = f" ({listed(_known(names, blocks), SHOWN)})" if names else ""
     calibrated = blocks.kurtosis is not None or blocks.degrees is not None or blocks.are_rates
     how = "which allows for luck" + ("" if calibrated else ", approximately for this statistic")
     return Caution(
@@ -261,11 +267,11 @@ def plain_rates(cells: Cells, settings: AnalysisSettings) -> Caution | None:
     """Values that are all yes or no, summarised by a statistic of numbers."""
     if settings.statistic != "mean" or not is_yes_or_no(cells.values).all():
         return None
-    points = "" if settings.difference == "simple" else ", with simple differences"
+    points = "" if settings.difference == "simple" else f", with {parameter('difference', 'simple')}"
     return Caution(
         "rates",
-        f'All values are 0 or 1: statistic "rate" (--statistic rate{points}) takes them as yes or no, says differences'
-        " in percentage points, and does not take ten equal values for certainty.",
+        f"All values are 0 or 1: the rate ({parameter('statistic', 'rate')}{points}) takes them as yes or no, says"
+        " differences in percentage points, and does not take ten equal values for certainty.",
     )
 
 
@@ -292,7 +298,7 @@ def duplicates(blocks: Blocks) -> Caution | None:
         groups[row.tobytes() + size.tobytes()].append(i)
     common = [Counter(column.tolist()) for column in blocks.statistics.T]
     same = [
-        " = ".join(blocks.instances[i] for i in group)
+        " = ".join(_known([blocks.instances[i] for i in group], blocks))
         for group in groups.values()
         if len(group) > 1 and _is_telling(blocks.statistics[group[0]], len(group), common)
     ]
@@ -311,10 +317,11 @@ def repeated_runs(cells: Cells) -> Caution | None:
     if not found:
         return None
     i, k = found[0]
+    where = known_as(cells.instances)[cells.instances[i]]
     return Caution(
         "repeated-runs",
         f"In {count(len(found), 'cell')} the second half of the runs repeats the first, value by value (first:"
-        f" {cells.algorithms[k]} on {cells.instances[i]}): copied rows or shared seeds; they make the accuracy look"
+        f" {cells.algorithms[k]} on {where}): copied rows or shared seeds; they make the accuracy look"
         " better than it is.",
     )
 
@@ -400,7 +407,7 @@ def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats) -> Caut
     if contrasts.difference == "percent" and contrasts.reference is not None:
         errors = errors[:, [contrasts.reference]]
     unstable = (errors > UNSTABLE).any(axis=1)
-    names = [blocks.instances[i] for i in np.flatnonzero(far | unstable)]
+    names = _known([blocks.instances[i] for i in np.flatnonzero(far | unstable)], blocks)
     if not names:
         return None
     return Caution(
@@ -443,6 +450,12 @@ def unreachable(comparisons: Sequence[Comparison]) -> Caution | None:
         f" have {100 * min(each.level for each in short):.1f} % or more instead; the test may be unable to reject at"
         " all.",
     )
+
+
+def _known(names: Sequence[str], blocks: Blocks) -> list[str]:
+    """The names as people know them."""
+    short = known_as(blocks.instances)
+    return [short[name] for name in names]
 
 
 def _equally_many(comparisons: Sequence[Comparison]) -> bool:

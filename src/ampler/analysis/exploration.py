@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ampler.core.arrays import Bools, Codes, Floats, Interval
 from ampler.core.choices import Alternative, Difference, Test
 from ampler.core.errors import InvalidData
+from ampler.core.names import natural
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.paired import FEWEST, TESTS, family_verdict, paired_test, present, present_columns
 
@@ -185,7 +186,9 @@ def _groups(values: Sequence[object]) -> dict[str, Codes]:
     groups = {label: np.flatnonzero([other == label for other in labels]) for label in dict.fromkeys(labels)}
     if len(groups) > MOST_GROUPS:
         return {}
-    return {label: rows for label, rows in groups.items() if label is not None and len(rows) > 1}
+    shown = [label for label, rows in groups.items() if label is not None and len(rows) > 1]
+    are_numbers = all(key and not key[0][0] for key in map(natural, shown))  # words stay in the order they are given
+    return {label: groups[label] for label in (sorted(shown, key=natural) if are_numbers else shown)}
 
 
 def _labels(values: Sequence[object]) -> list[str | None]:

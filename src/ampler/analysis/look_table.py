@@ -5,7 +5,7 @@ from __future__ import annotations
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
 from ampler.analysis.units import estimate_header, estimate_text, in_table
-from ampler.core.wording import digits
+from ampler.core.wording import alike, digits
 
 VERDICTS = {"continue": "goes on"}  # what is called otherwise where people read it
 
@@ -27,13 +27,13 @@ def verdict_word(comparison: Comparison, analysis: Analysis) -> str:
 
 def _row(comparison: Comparison, analysis: Analysis) -> list[str]:
     assert analysis.looks is not None
-    low, high = map(digits, comparison.interval)
+    _, low, high = alike(comparison.estimate, *comparison.interval)
     return [
         f"{comparison.first} × {comparison.second}",
         verdict_word(comparison, analysis),
         str(analysis.looks.standing((comparison.first, comparison.second)).look),
         str(comparison.instances),
-        estimate_text(comparison.estimate, analysis),
+        estimate_text(comparison.estimate, analysis, *comparison.interval),
         f"[{low}, {high}]",
         f"{comparison.p_value:.2g}",
         f"{comparison.p_holm:.2g}",

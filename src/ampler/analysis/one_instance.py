@@ -21,6 +21,7 @@ from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.choices import Test
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
 from ampler.core.values import Caution
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.holm import StepDown, step_down
@@ -156,8 +157,8 @@ def skewed_runs(estimates: Estimates, settings: AnalysisSettings) -> Caution | N
         "bias",
         f"The values decided when runs ended, and they are skewed ({estimates.largest_skewness:.1f}; exponential ones"
         " have 2): Welch's test then errs more often than it says (in 12 % instead of 5 % of simulated families of"
-        " exponential runs). Compare by ranks (--test wilcoxon) or by the first runs alone (--estimate first-runs), or"
-        " run every algorithm equally often (runs = 30).",
+        f" exponential runs). Compare by ranks ({parameter('test', 'wilcoxon')}) or by the first runs alone"
+        f" ({parameter('estimate', 'first-runs')}), or run every algorithm equally often (runs = 30).",
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ampler.analysis.compare import Comparison, Equivalence
-from ampler.analysis.exploration import Conclusion, OtherPolicy, Subgroup
+from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
 from ampler.core.arrays import Floats, Pair
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData
@@ -101,6 +101,7 @@ class Analysis:
     course: PilotReport | None = None  # how the size of the study was decided, if its own values did
     looks: Looked | None = None  # what was decided on the way, if the values were looked at
     recorded: Runs | None = None  # the runs themselves, for figures of them
+    features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
 
     @cached_property
     def bayes(self) -> Bayes:
@@ -163,7 +164,7 @@ class Analysis:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the arrays as plain values for JSON; what is infinite or unknown is None."""
-        arrays = {"statistics", "differences", "errors", "guarded_errors", "recorded"}
+        arrays = {"statistics", "differences", "errors", "guarded_errors", "recorded", "features"}
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
         result["settings"]["failures"] = policy_data(self.settings.failures)

@@ -14,6 +14,7 @@ from ampler.analysis.results import Analysis
 from ampler.analysis.units import size_in_words
 from ampler.analysis.wins import Wins, wins_of
 from ampler.core.arrays import Floats, Pair
+from ampler.core.names import known_as
 from ampler.core.wording import count, listed
 from ampler.stats.paired import ESTIMANDS
 
@@ -155,7 +156,8 @@ def _advantage(difference: float, analysis: Analysis) -> float:
 def _opposed(each: Comparison, wins: Wins, analysis: Analysis) -> str:
     favoured, other = (each.first, each.second) if wins.first < wins.second else (each.second, each.first)
     few = few_that_decide(analysis, (each.first, each.second))
-    why = f": {_few(few)}" if few else ", by amounts that are larger where it wins"
+    short = known_as(tuple(row.instance for row in analysis.accuracy))
+    why = f": {_few([short[name] for name in few])}" if few else ", by amounts that are larger where it wins"
     amount = size_in_words(abs(each.estimate), analysis.settings)
     kind = "by a factor of " if analysis.settings.difference == "log-ratio" else "by "
     return (

@@ -12,6 +12,7 @@ from ampler.analysis.estimates import Estimates
 from ampler.core.arrays import Codes, Floats, Pair
 from ampler.core.choices import Estimate
 from ampler.core.failures import FailurePolicy, Par, Penalty
+from ampler.core.spoken import parameter
 from ampler.core.values import Caution
 from ampler.core.wording import digits
 from ampler.stats.contrasts import Contrasts
@@ -24,7 +25,10 @@ TOO_SKEWED = 3.0  # of the runs: exponential values have 2; beyond, the correcti
 RARE = 5.0  # a skewness of runs that have a few values far from all others, which most cells have not met yet
 UNEVEN = 1.5  # times as many runs in one cell as in another: nobody planned that
 
-INSTEAD = "analyse the first runs alone (--estimate first-runs), or run every algorithm equally often (runs = 30)"
+INSTEAD = (
+    f"analyse the first runs alone ({parameter('estimate', 'first-runs')}), or run every algorithm equally often"
+    " (runs = 30)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,8 +101,8 @@ def uneven_runs(estimates: Estimates) -> Caution | None:
     return Caution(
         "bias",
         f"Between {filled.min()} and {filled.max()} runs were made of an algorithm on an instance. If their values"
-        " decided how many, the estimates are biased: say the accuracy wanted and the first runs of each (--se and"
-        " --start), so that they are corrected.",
+        " decided how many, the estimates are biased: say the accuracy wanted and the first runs of each"
+        f" ({parameter('se')} and {parameter('start')}), so that they are corrected.",
     )
 
 
@@ -125,7 +129,7 @@ def _too_skewed(estimates: Estimates) -> str:
 def _remedy(used: Estimate) -> str:
     if used == "corrected":
         return "The estimates are corrected for it."
-    return "All runs were taken as they are: leave out --estimate all-runs to correct for it."
+    return f"All runs were taken as they are: leave out {parameter('estimate', 'all-runs')} to correct for it."
 
 
 def _beyond_correction(shift: Shift, odd: Codes, pairs: Sequence[Pair], start: int, used: Estimate) -> str:

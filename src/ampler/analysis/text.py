@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ampler.analysis.answer import Finding, findings
+from ampler.analysis.compare import Comparison
 from ampler.analysis.counts import counted
 from ampler.analysis.look_table import looked_lines
 from ampler.analysis.look_words import look_sentences
 from ampler.analysis.results import Analysis
-from ampler.analysis.units import estimate_header, estimate_in_unit, estimate_text, in_table, margin_in_words
+from ampler.analysis.units import (
+    estimate_header,
+    estimate_in_unit,
+    estimate_text,
+    in_table,
+    interval_in_unit,
+    margin_in_words,
+)
 from ampler.analysis.wins import wins_of
 from ampler.analysis.words import (
     CLAIM_NOTHING,
@@ -23,7 +31,7 @@ from ampler.analysis.words import (
 )
 from ampler.core.arrays import Interval
 from ampler.core.layout import USUAL, Column, TextTable, table_of
-from ampler.core.wording import digits
+from ampler.core.wording import alike, digits
 from ampler.stats.paired import paired_test
 
 STOP = "stop rejecting"
@@ -55,10 +63,10 @@ def holm_columns(analysis: Analysis) -> TextTable:
             Column("rank", tuple(str(each.rank) for each in shown), leaves=5),
             _compared(analysis),
             *(Column(head, tuple(str(number(each)) for each in shown)) for head, number in counted(analysis).items()),
-            Column(estimate_header(analysis), tuple(estimate_text(each.estimate, analysis) for each in shown)),
+            Column(estimate_header(analysis), tuple(_estimate(each, analysis) for each in shown)),
             *_wins(analysis),
-            Column("joint interval", tuple(_bracket(each.joint_interval) for each in shown), leaves=1),
-            Column(f"{steps.level}-level interval", tuple(_bracket(each.interval) for each in shown), leaves=9),
+            Column("joint interval", tuple(_bracket(each, each.joint_interval) for each in shown), leaves=1),
+            Column(f"{steps.level}-level interval", tuple(_bracket(each, each.interval) for each in shown), leaves=9),
             Column("p", tuple(f"{each.p_value:.2g}" for each in shown), leaves=6),
             Column("alpha", tuple(digits(each.alpha, 2) for each in shown), leaves=8),
             Column(f"p ({steps.name})", tuple(f"{each.p_holm:.2g}" for each in shown)),
@@ -115,8 +123,14 @@ def _stop(analysis: Analysis) -> dict[int, str]:
     return {rejected: f"      ── {STOP} ──"} if rejected < len(analysis.comparisons) else {}
 
 
-def _bracket(interval: Interval) -> str:
-    return f"[{', '.join(map(digits, interval))}]"
+def _estimate(each: Comparison, analysis: Analysis) -> str:
+    return estimate_text(each.estimate, analysis, *each.joint_interval)
+
+
+def _bracket(each: Comparison, interval: Interval) -> str:
+    """An interval with the decimals of the joint one, which is as wide as any."""
+    _, _, _, low, high = alike(each.estimate, *each.joint_interval, *interval)
+    return f"[{low}, {high}]"
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
@@ -151,7 +165,9 @@ def subgroup_columns(analysis: Analysis) -> TextTable:
             f"{each.feature} = {each.value}",
             str(each.instances),
             pair_name(each),
-            estimate_text(estimate_in_unit(each.estimate, analysis), analysis),
+            estimate_text(
+                estimate_in_unit(each.estimate, analysis), analysis, *interval_in_unit(each.interval, analysis)
+            ),
             f"{each.p_value:.2g}",
         ]
         for each in analysis.subgroups

@@ -14,7 +14,7 @@ from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
 from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import LARGEST_EXPONENT, digits
+from ampler.core.wording import LARGEST_EXPONENT, alike, digits
 from ampler.stats.paired import ESTIMANDS
 
 POINTS = "percentage points"
@@ -40,16 +40,31 @@ def size_in_words(value: float, asked: AnalysisSettings) -> str:
     return f"{digits(as_shown(value, asked))}{' %' if asked.difference == 'percent' else ''}"
 
 
+def sizes_in_words(value: float, limits: Interval, asked: AnalysisSettings) -> tuple[str, ...]:
+    """Return a difference and its limits as a sentence has them, with the same decimals.
+
+    >>> sizes_in_words(0.0316, (0.0001, 0.0631), AnalysisSettings(difference="percent"))
+    ('3.16 %', '0.01 %', '6.31 %')
+    """
+    unit = " %" if asked.difference == "percent" else ""
+    return tuple(f"{text}{unit}" for text in alike(*(as_shown(each, asked) for each in (value, *limits))))
+
+
 def amount_in_words(size: float, asked: AnalysisSettings) -> str:
     """Return by how much two algorithms differ."""
+    return amount_of(size_in_words(size, asked), asked)
+
+
+def amount_of(size: str, asked: AnalysisSettings) -> str:
+    """Return by how much two algorithms differ, the size being a text already."""
     if asked.are_rates:
-        return f"{size_in_words(size, asked)} {POINTS}"
+        return f"{size} {POINTS}"
     if asked.difference == "log-ratio":
-        return f"a factor of {size_in_words(size, asked)}"
+        return f"a factor of {size}"
     if asked.difference == "simple":
-        return size_in_words(size, asked)
+        return size
     base = f"{asked.reference}'s value" if asked.reference is not None else "the grand mean"
-    return f"{size_in_words(size, asked)} of {base}"
+    return f"{size} of {base}"
 
 
 def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
@@ -96,10 +111,10 @@ def interval_in_unit(interval: Interval, analysis: Analysis) -> Interval:
     return estimate_in_unit(low, analysis), estimate_in_unit(high, analysis)
 
 
-def estimate_text(shown: float, analysis: Analysis) -> str:
-    """Write an estimate that is already in its unit; a factor is marked as one."""
+def estimate_text(shown: float, analysis: Analysis, *limits: float) -> str:
+    """Write an estimate that is already in its unit, with the decimals of its limits; a factor is marked as one."""
     is_factor = analysis.settings.difference == "log-ratio" and not _are_shares(analysis)
-    return f"{'×' if is_factor else ''}{digits(shown)}"
+    return f"{'×' if is_factor else ''}{alike(shown, *limits)[0] if limits else digits(shown)}"
 
 
 def in_table(analysis: Analysis) -> Iterator[Comparison]:

@@ -12,14 +12,15 @@ from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
-    amount_in_words,
+    amount_of,
     margin_in_words,
     size_in_words,
+    sizes_in_words,
 )
 from ampler.core.arrays import Interval, Pair
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import count, digits, listed
+from ampler.core.wording import alike, count, digits, listed
 from ampler.design.detect_words import after_pilot, at_end, how_tested, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
 from ampler.stats.two_samples import run_test
@@ -87,10 +88,11 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: st
     estimand = ESTIMANDS[comparison.estimate_of]
     if estimand.is_share:
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
-    amount = amount_in_words(abs(comparison.estimate), asked)
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
+    size, *limits = sizes_in_words(abs(comparison.estimate), bounds, asked)
+    amount = amount_of(size, asked)
     sample = "runs" if comparison.instances == 1 else "instances"
-    shown = f"{_range(bounds, asked, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
+    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
@@ -108,10 +110,10 @@ def _on_how_many(comparison: Comparison, asked: AnalysisSettings, *, first_is_la
     share = comparison.estimate if first_is_larger else 1 - comparison.estimate
     low, high = comparison.joint_interval
     bounds = (low, high) if first_is_larger else (1 - high, 1 - low)
-    shares = " to ".join(f"{digits(100 * bound)} %" for bound in bounds)
+    amount, *limits = (f"{text} %" for text in alike(100 * share, *(100 * bound for bound in bounds)))
     kind = ESTIMANDS[comparison.estimate_of].words
     why = _why_neutral(comparison, f"{digits(100 * _neutral(comparison))} %")
-    return f"{asked.better} on {digits(100 * share)} % {kind}, {_joint(asked)} {shares}{why}"
+    return f"{asked.better} on {amount} {kind}, {_joint(asked)} {' to '.join(limits)}{why}"
 
 
 def _why_neutral(comparison: Comparison, neutral: str) -> str:
@@ -142,15 +144,14 @@ def _joint(asked: AnalysisSettings) -> str:
     return f"joint {digits(100 * (1 - asked.family_alpha))} % interval"
 
 
-def _range(bounds: Interval, asked: AnalysisSettings, sample: str = "instances") -> str:
+def _range(bounds: Interval, limits: Sequence[str], sample: str = "instances") -> str:
+    """The limits in words; an open one is not written."""
     low, high = bounds
     if math.isinf(low) and math.isinf(high):
         return f"out of reach with so few {sample}"
     if math.isinf(low):
-        return f"up to {size_in_words(high, asked)}"
-    if math.isinf(high):
-        return f"from {size_in_words(low, asked)} up"
-    return f"{size_in_words(low, asked)} to {size_in_words(high, asked)}"
+        return f"up to {limits[1]}"
+    return f"from {limits[0]} up" if math.isinf(high) else f"{limits[0]} to {limits[1]}"
 
 
 def _nothing_found(
@@ -166,7 +167,8 @@ def _nothing_found(
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
     if comparison.instances == 1:
         what = "factor" if asked.difference == "log-ratio" else "difference"
-        would = f"{_joint(asked)} of the {what} {_range(comparison.joint_interval, asked, 'runs')}"
+        _, *limits = sizes_in_words(comparison.estimate, comparison.joint_interval, asked)
+        would = f"{_joint(asked)} of the {what} {_range(comparison.joint_interval, limits, 'runs')}"
     return f"{shown}{among}; {would}" if would else f"{shown}{among}"
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 
 ENDING = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,9}){1,2}$")  # of a file: .txt, .tsp.gz; not the .5 of a number
 CONTEXT = 4  # characters shown before the place where long names begin to differ
@@ -21,6 +23,29 @@ def short_names(names: Sequence[str], widest: int | None = None) -> tuple[str, .
     ('G_1-124_1', 'G_1-124_2')
     """
     return told_apart(without_common(names), widest)
+
+
+def natural(name: str) -> tuple[tuple[int, float, str], ...]:
+    """Return by what a name is sorted as people would: numbers within it count as numbers.
+
+    >>> sorted(["n100", "n20", "N3", "1-9", "-2", "0.5"], key=natural)
+    ['-2', '0.5', '1-9', 'N3', 'n20', 'n100']
+    """
+    try:
+        return ((0, float(name), ""),)
+    except ValueError:
+        parts = re.split(r"(\d+)", name.casefold())
+        return tuple((0, float(part), part) if part.isdecimal() else (1, 0.0, part) for part in parts if part)
+
+
+@lru_cache(maxsize=8)  # a study is told in many sentences
+def known_as(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the short name of each, for sentences that name some of them.
+
+    >>> dict(known_as(("runs/a.txt", "runs/b.txt")))
+    {'runs/a.txt': 'a', 'runs/b.txt': 'b'}
+    """
+    return MappingProxyType(dict(zip(names, short_names(names), strict=True)))
 
 
 def without_common(names: Sequence[str]) -> tuple[str, ...]:

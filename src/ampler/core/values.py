@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ampler.core.choices import Alternative, Better, Difference, Status, Target, Test
 from ampler.core.failures import FailurePolicy, StopStudy
 from ampler.core.plain import digest
+from ampler.core.spoken import in_python, in_shell
 
 Parameter = str | int | float | bool
 
@@ -469,9 +470,22 @@ CautionKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what was said with marks is no field of it
 class Caution:
-    """Something a reader of the results must know: its kind (a fixed word) and a sentence."""
+    """Something a reader of the results must know: its kind (a fixed word) and a sentence.
+
+    The sentence names parameters as Python has them; `in_shell` is the same for who types options.
+    """
 
     kind: CautionKind
     sentence: str
+
+    def __post_init__(self) -> None:
+        """Read out the marks of parameters, and keep them for the shell."""
+        vars(self)["_marked"] = self.sentence
+        vars(self)["sentence"] = in_python(self.sentence)
+
+    @property
+    def in_shell(self) -> str:
+        """The sentence with its parameters as options of a shell."""
+        return in_shell(vars(self)["_marked"])

@@ -30,6 +30,29 @@ def digits(value: float, significant: int = 3, *, zeros: bool = False) -> str:
     return exact if zeros else f"{value:.{significant}g}"
 
 
+def alike(value: float, *limits: float, significant: int = 3) -> tuple[str, ...]:
+    """Write an estimate and its limits with the same decimals: as many as the larger of it and its spread needs.
+
+    >>> alike(-1.6, -3.19, -0.00825), alike(0.0034, -1.75, 1.7568), alike(1234.5, 1100.0, math.inf)
+    (('-1.60', '-3.19', '-0.01'), ('0.00', '-1.75', '1.76'), ('1230', '1100', '∞'))
+    """
+    size = max([abs(value), *(abs(limit - value) for limit in limits if math.isfinite(limit))])
+    if not math.isfinite(size) or not 1e-4 <= size < 1e6:
+        return tuple(digits(each, significant) for each in (value, *limits))
+    places = significant - 1 - int(f"{size:.{significant - 1}e}".partition("e")[2])
+    texts = [_with_places(each, places) for each in (value, *limits)]
+    while all(text.endswith("0") for text in texts if "." in text) and any("." in text for text in texts):
+        texts = [text.removesuffix("0").removesuffix(".") if "." in text else text for text in texts]
+    return tuple(texts)
+
+
+def _with_places(value: float, places: int) -> str:
+    """Negative places round to tens and hundreds; what is rounded to nothing keeps its sign."""
+    if not math.isfinite(value):
+        return digits(value)
+    return f"{round(value, places):.0f}" if places < 0 else f"{value or 0.0:.{places}f}"
+
+
 def difference_text(value: float, difference: str) -> str:
     """Write a difference in the unit people use for its kind: percent, a factor, or as it is.
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ampler.core.wording import digits
+from ampler.core.wording import LARGEST_EXPONENT, alike, digits
 
 DWARFS = 10.0  # times the median of the others: beyond this an axis is split
 ZOOMED = 0.25  # of the whole range: what is zoomed must be smaller than this, or splitting shows nothing
@@ -121,14 +121,15 @@ def _panels(
 ) -> Iterator[Panel]:
     """What lies far below, what is near, what lies far above."""
     below, above = sides
+    marks = 2 if most > 4 else 1  # where room is short
     left, right = (FAR + GAP if below else 0.0), (100.0 - FAR - GAP if above else 100.0)
     if below:
         low, high = _range(below, ())
-        yield _panel((low, min(high, near[0])), unit, 0.0, FAR, 2)
+        yield _panel((low, min(high, near[0])), unit, 0.0, FAR, marks)
     yield _panel(near, unit, left, right, most if right - left > 70 else 3)
     if above:
         low, high = _range(above, ())
-        yield _panel((max(low, near[1]), high), unit, 100.0 - FAR, 100.0, 2)
+        yield _panel((max(low, near[1]), high), unit, 100.0 - FAR, 100.0, marks)
 
 
 def _panel(bounds: tuple[float, float], unit: str, left: float, right: float, most: int) -> Panel:
@@ -170,9 +171,28 @@ def told(value: float, unit: str) -> str:
     >>> told(-0.758, "percent"), told(0.27, "log-ratio"), told(0.05, "points"), told(-1.5, "simple"), told(0.5, "share")
     ('−75.8 %', '×1.31', '5 points', '−1.5', '50 %')
     """
-    if math.isnan(value):
-        return "–"
+    return "–" if math.isnan(value) else _in_unit(digits(in_unit(value, unit)), unit)
+
+
+def told_alike(unit: str, value: float, *limits: float) -> tuple[str, ...]:
+    """Write an estimate and its limits in their unit, with the same decimals.
+
+    >>> told_alike("percent", -0.016, -0.0319, -0.0000825)
+    ('−1.60 %', '−3.19 %', '−0.01 %')
+    """
+    values = [in_unit(each, unit) for each in (value, *limits)]
+    texts = zip(values, alike(*values), strict=True)
+    return tuple("–" if math.isnan(each) else _in_unit(text, unit) for each, text in texts)
+
+
+def in_unit(value: float, unit: str) -> float:
+    """Return a difference as a number of its unit: percent, a factor, or as it is."""
     if unit == "log-ratio":
-        return f"×{digits(math.exp(min(value, 700.0)) if value != math.inf else value)}"
-    text = digits(value if unit == "simple" else 100 * value).replace("-", "−")
-    return text + {"percent": " %", "share": " %", "points": " points"}.get(unit, "")
+        return math.exp(min(value, LARGEST_EXPONENT)) if value != math.inf else value
+    return value if unit == "simple" else 100 * value
+
+
+def _in_unit(text: str, unit: str) -> str:
+    if unit == "log-ratio":
+        return f"×{text}"
+    return text.replace("-", "−") + {"percent": " %", "share": " %", "points": " points"}.get(unit, "")

@@ -19,8 +19,9 @@ from ampler.analysis.bayes.words import (
     sides,
 )
 from ampler.analysis.units import location_header
+from ampler.core.arrays import Interval
 from ampler.core.wording import digits
-from ampler.report.tables import Cell, ReportTable, interval_cell, number_cell, words_cell
+from ampler.report.tables import Cell, ReportTable, estimate_cells, words_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def sensitivity_table(bayes: Bayes) -> ReportTable:
             (
                 words_cell(f"{own.first} × {own.second}"),
                 words_cell(said_verdict(own, bayes)),
-                words_cell("–") if each.robust is None else interval_cell(shown_interval(each.robust, bayes)),
+                words_cell("–") if each.robust is None else _robust(shown_interval(each.robust, bayes)),
                 *chance_cells(None if each.robust is None else bayes.chances(each.robust.areas)),
                 *chance_cells(None if each.signed_rank is None else bayes.chances(each.signed_rank), 2),
             )
@@ -119,12 +120,20 @@ def _row(each: Probable, bayes: Bayes, *, shared: bool) -> tuple[Cell, ...]:
     return (
         words_cell(f"{each.first} × {each.second}"),
         words_cell(said_verdict(each, bayes)),
-        words_cell("–") if own is None else number_cell(shown_mean(own, bayes)),
-        words_cell("–") if own is None else interval_cell(shown_interval(own, bayes)),
+        *(_dashes(2) if own is None else estimate_cells(shown_mean(own, bayes), shown_interval(own, bayes))),
         *chance_cells(each.chances),
         *(chance_cells(each.shared_chances) if shared else ()),
         *chance_cells(each.new_chances),
     )
+
+
+def _dashes(number: int) -> tuple[Cell, ...]:
+    return (words_cell("–"),) * number
+
+
+def _robust(interval: Interval) -> Cell:
+    low, high = interval
+    return estimate_cells((low + high) / 2, interval)[1]
 
 
 def chance_cells(chances: Chances | None, places: int = 3) -> Iterator[Cell]:

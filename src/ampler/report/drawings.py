@@ -145,7 +145,7 @@ def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
     known = analysis.errors[np.isfinite(analysis.errors)]
     if not known.size:
         return
-    ax = plots.draw_accuracy(plots.accuracy_data(analysis))
+    ax = plots.draw_accuracy(plots.accuracy_data(analysis, order="feature"))
     words = f"Standard errors from {known.min():.3g} to {known.max():.3g} on {analysis.instances} instances."
     yield Drawing(
         "accuracy",
@@ -163,13 +163,13 @@ def _worst(analysis: Analysis) -> Iterator[Drawing]:
         return
     worst = _least_known(analysis)
     order: Literal["given", "error"] = "given" if analysis.settings.reference is not None else "error"
-    data = plots.instance_differences_data(analysis, worst, order=order, most=30)
+    data = plots.instance_differences_data(analysis, worst, order=order, most=COMPARED)
     yield Drawing(
         "instance",
         "accuracy",
-        f"The instance with the largest standard error, {worst}: the difference of each pair ± its standard"
+        f"The instance with the largest standard error, {data.instance}: the difference of each pair ± its standard"
         " error, and its interval.",
-        f"{len(data.pairs)} differences with intervals on instance {worst}.",
+        f"{len(data.pairs)} differences with intervals on instance {data.instance}.",
         plots.draw_instance_differences(data),
     )
 
@@ -189,8 +189,8 @@ def _convergence(analysis: Analysis) -> Iterator[Drawing]:
     if len(data.runs) < FEWEST_STEPS or not np.isfinite(data.largest[-1]):
         return
     caption = (
-        f"How the standard errors fell with the runs on {_least_known(analysis)}, the instance that is known least: all"
-        " pairs thin, the largest error thick."
+        f"How the standard errors fell with the runs on {data.instance}, the instance that is known least;"
+        " thick: the largest error of all pairs."
     )
     yield Drawing("convergence", "accuracy", caption, f"{data.finding}.", plots.draw_convergence(data))
 
@@ -201,7 +201,7 @@ def _cloud(analysis: Analysis) -> Iterator[Drawing]:
         return
     worst = _least_known(analysis)
     data = plots.cloud_data(analysis, worst)
-    caption = f"Every run on {worst}: dots, their quartiles as a box, and how densely they lie."
+    caption = f"Every run on {data.instance}: dots, their quartiles as a box, and how densely they lie."
     yield Drawing("cloud", "accuracy", caption, f"{data.finding}.", plots.draw_cloud(data))
 
 
@@ -224,8 +224,9 @@ def _field(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _runs(analysis: Analysis) -> Iterator[Drawing]:
-    """How many runs there were of each; nothing where every cell has one value."""
-    if max(max(row.runs) for row in analysis.accuracy) < 2:
+    """How many runs there were of each; nothing where every cell has the same number."""
+    numbers = {runs for row in analysis.accuracy for runs in row.runs}
+    if len(numbers) < 2 or max(numbers) < 2:
         return
     caption = "Runs of each algorithm on the instances: a dot for each number that occurs, quartiles, median, total."
     words = ", ".join(f"{row.algorithm}: {row.runs} runs" for row in analysis.algorithms[:5])

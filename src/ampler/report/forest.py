@@ -15,7 +15,7 @@ from ampler.analysis import Analysis, Comparison
 from ampler.analysis.answer import Finding, findings, leader
 from ampler.analysis.wins import Wins, wins_of
 from ampler.core.wording import digits, shortened
-from ampler.report.axis import Axis, axis_of, told
+from ampler.report.axis import Axis, axis_of, told, told_alike
 from ampler.report.tables import p_text
 from ampler.stats.paired import ESTIMANDS, paired_test
 
@@ -121,6 +121,7 @@ def _row(each: Comparison, found: Finding, wins: Wins, analysis: Analysis, unit:
     against_one = analysis.settings.reference is not None
     shown = TURNED.get(found, found) if against_one else found
     low, high = each.joint_interval
+    estimate, *limits = told_alike(unit, each.estimate, low, high)
     return ForestRow(
         first=each.first,
         second=each.second,
@@ -132,8 +133,8 @@ def _row(each: Comparison, found: Finding, wins: Wins, analysis: Analysis, unit:
         estimate=each.estimate,
         low=low,
         high=high,
-        estimate_text=told(each.estimate, unit),
-        interval_text="–" if math.isnan(low) else f"{told(low, unit)} to {told(high, unit)}",
+        estimate_text=estimate,
+        interval_text="–" if math.isnan(low) else " to ".join(limits),
         wins=_won(wins) if analysis.single is None else "–",
         wins_share=wins.first / wins.instances if wins.instances else math.nan,
         p=each.p_holm,

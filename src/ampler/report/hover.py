@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ampler.core.wording import digits
+from ampler.report.axis import told, told_alike
+from ampler.report.figures.numbers import unit_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,14 +119,20 @@ def _interval(segments: list[Segment], point: tuple[float, float], along: int) -
 
 
 def _in_words(axis: Axis, value: float, ends: tuple[float, float] | None) -> str:
-    if ends is None:
-        return _number(axis, value)
-    return f"{_number(axis, value)} ({_number(axis, ends[0])} to {_number(axis, ends[1])})"
+    unit = unit_at(axis)
+    texts = [_number(axis, each) for each in (value, *(ends or ()))]
+    if unit is not None and ends is not None:
+        texts = list(told_alike(unit, value, *ends))
+    return texts[0] if ends is None else f"{texts[0]} ({texts[1]} to {texts[2]})"
 
 
 def _number(axis: Axis, value: float) -> str:
     """A value with three digits, in the unit of its axis."""
     from matplotlib.ticker import FuncFormatter
+
+    unit = unit_at(axis)
+    if unit is not None:
+        return told(value, unit)
 
     rounded = float(f"{value:.3g}")
     formatter = axis.get_major_formatter()

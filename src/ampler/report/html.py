@@ -15,6 +15,8 @@ from io import StringIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.answer import finding_sentence, power_sentence
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 SECTIONS = ("course", "comparisons", "together", "probable", "instances", "accuracy", "assumptions", "exploration")
 LONGEST_WHOLE = 30  # characters of a word that is not broken at its hyphens
 TOLD = 24  # verdicts in sentences; the table has all
+UNEVEN = 1.5  # times as high as another: such figures in a row would leave a hole
 MINDED = 3  # cautions that are not folded away
 LEVELS = {REVERSES: "reverses", WIDENS: "widens", INFORMS: "informs"}
 SETTINGS: dict[Any, Any] = {
@@ -62,6 +65,15 @@ class Picture:
     kind: str  # "third", "half", "alone" or "wide"
     caption: str
     svg: Any  # markup, safe
+    height: float = 0.0  # inches
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Figures of equal rank: in rows, or, where their heights differ much, below each other in columns."""
+
+    kind: str  # "rows", "two columns" or "three columns"
+    pictures: list[Picture]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +108,16 @@ def _values(subject: Subject) -> dict[str, Any]:
         "facts": _facts(analysis),
         "answer": unbroken(finding_sentence(analysis)),
         "power": unbroken(power_sentence(analysis)),
+        "known": bool(np.isfinite(analysis.errors).any()),
         "forest": Markup(forest_html(forest)),
         "opened": list(pairs_instances(analysis, forest)),
         "gravest": minded[:MINDED],
         "lighter": minded[MINDED:],
         "headline": headline(analysis),
-        "verdicts": list(verdict_sentences(analysis, most=TOLD)),
+        "verdicts": [true_minus(each) for each in verdict_sentences(analysis, most=TOLD)],
         "together": together(analysis),
-        "reconciled": list(disagreements(analysis)),
-        "course": list(course_sentences(analysis)),
+        "reconciled": [true_minus(each) for each in disagreements(analysis)],
+        "course": [true_minus(each) for each in course_sentences(analysis)],
         "course_title": course_title(analysis),
         "probable": probable_words(analysis),
         "pictures": _pictures(analysis),
@@ -125,7 +138,17 @@ def unbroken(text: str) -> Any:
     """
     from markupsafe import Markup
 
-    return Markup(re.sub(rf"(?<!\S)(?=\S*-)\S{{2,{LONGEST_WHOLE}}}(?!\S)", _whole, escape(text)))
+    kept = re.sub(r"(?<=\d) (?=others|%)", "\N{NO-BREAK SPACE}", true_minus(text))
+    return Markup(re.sub(rf"(?<!\S)(?=\S*-)\S{{2,{LONGEST_WHOLE}}}(?!\S)", _whole, escape(kept)))
+
+
+def true_minus(text: str) -> str:
+    """Return a sentence whose negative numbers have a minus and not a hyphen.
+
+    >>> true_minus("from -0.05 % to 1-9 (-2)")
+    'from −0.05 % to 1-9 (−2)'
+    """
+    return re.sub(r"(?<=[\s(\[])-(?=\d)", "−", text)
 
 
 def _whole(found: re.Match[str]) -> str:
@@ -134,7 +157,7 @@ def _whole(found: re.Match[str]) -> str:
 
 def _mind(caution: Caution) -> Mind:
     what = gravity(caution.kind)
-    return Mind(LEVELS[what], what, caution.sentence)
+    return Mind(LEVELS[what], what, true_minus(caution.sentence))
 
 
 def _hash(script: str) -> str:
@@ -147,12 +170,12 @@ def _facts(analysis: Analysis) -> list[str]:
     return [count(number, noun) for number, noun in numbers]
 
 
-def _pictures(analysis: Analysis) -> dict[str, list[Picture]]:
-    """The figures by section, each with its share of the width."""
+def _pictures(analysis: Analysis) -> dict[str, list[Group]]:
+    """The figures by section, in groups of equal rank."""
     found: dict[str, list[Picture]] = {section: [] for section in SECTIONS}
     for drawing in drawings(analysis):
         found[drawing.section].append(_picture(drawing))
-    return {section: _arranged(pictures) for section, pictures in found.items()}
+    return {section: arranged(pictures) for section, pictures in found.items()}
 
 
 def _picture(drawing: Drawing) -> Picture:
@@ -160,18 +183,25 @@ def _picture(drawing: Drawing) -> Picture:
 
     svg = inline_svg(drawing.ax, name=drawing.name, words=drawing.words)
     figure = drawing.ax.get_figure(root=True)
-    kind = "third" if figure is not None and figure.get_size_inches()[0] <= COLUMN else "wide"
-    return Picture(drawing.name, kind, drawing.caption, Markup(svg))
+    assert figure is not None
+    width, height = figure.get_size_inches()
+    return Picture(drawing.name, "third" if width <= COLUMN else "wide", drawing.caption, Markup(svg), float(height))
 
 
-def _arranged(pictures: list[Picture]) -> list[Picture]:
-    """The figures in rows that are full: three thirds, two halves, or one with its caption beside it."""
-    rows: list[Picture] = []
-    for kind, group in groupby(pictures, key=lambda picture: picture.kind):
-        some = list(group)
-        kinds = [kind] * len(some) if kind == "wide" else shares(len(some))
-        rows += [replace(picture, kind=share) for picture, share in zip(some, kinds, strict=True)]
-    return rows
+def arranged(pictures: list[Picture]) -> list[Group]:
+    """Return the figures so that nothing is half empty: in full rows, or in columns where their heights differ much."""
+    groups = [(kind, list(some)) for kind, some in groupby(pictures, key=lambda picture: picture.kind)]
+    return [Group("rows", some) if kind == "wide" else _group(some) for kind, some in groups]
+
+
+def _group(some: list[Picture]) -> Group:
+    heights = [picture.height for picture in some]
+    if len(some) > 1 and max(heights) > UNEVEN * min(heights):
+        three = len(some) % 3 == 0
+        kind = "third" if three else "half"
+        return Group(f"{'three' if three else 'two'} columns", [replace(picture, kind=kind) for picture in some])
+    kinds = shares(len(some))
+    return Group("rows", [replace(picture, kind=share) for picture, share in zip(some, kinds, strict=True)])
 
 
 def shares(number: int) -> list[str]:
@@ -227,10 +257,11 @@ def _recorded(origin: StudyOrigin | None) -> list[tuple[str, str]]:
     if origin is None:
         return []
     plan = origin.plan
-    rule = ", ".join(f"{name} {value}" for name, value in plan.rule.items() if value is not None and name != "rule")
+    said = {name.replace("_", " "): value for name, value in plan.rule.items() if value is not None and name != "rule"}
+    rule = ", ".join(f"{name} {value}" for name, value in said.items())
     return [
         ("study", plan.name),
-        ("first planned", origin.begun),
+        ("first planned", origin.begun.replace("T", " ").removesuffix("+00:00") + " UTC"),
         ("seed", str(plan.fingerprint.seed)),
         ("rule", f"{plan.rule.get('rule')}: {rule}"),
         *([("instances needed", str(plan.needed))] if plan.needed is not None else []),

@@ -13,7 +13,7 @@ from ampler.analysis.units import estimate_header, in_table
 from ampler.core.errors import InvalidData
 from ampler.core.wording import digits
 from ampler.report.references import Sentence
-from ampler.report.tables import Cell, ReportTable, interval_cell, number_cell, p_cell, words_cell
+from ampler.report.tables import Cell, ReportTable, estimate_cells, number_cell, p_cell, words_cell
 
 
 def looks_of_analysis(analysis: Analysis) -> Looked:
@@ -41,13 +41,11 @@ def looked_table(analysis: Analysis) -> ReportTable:
                 words_cell(verdict_word(each, analysis)),
                 _number(looked.standing((each.first, each.second)).look),
                 _number(each.instances),
-                number_cell(each.estimate),
-                interval_cell(each.interval),
-                interval_cell(each.joint_interval),
+                *estimate_cells(each.estimate, each.interval, each.joint_interval),
                 p_cell(each.p_value),
                 p_cell(each.p_holm),
                 number_cell(each.effect_size, 2),
-                interval_cell(each.effect_interval, 2),
+                estimate_cells(each.effect_size, each.effect_interval, significant=2)[1],
             )
             for each in in_table(analysis)
         ),

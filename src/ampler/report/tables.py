@@ -10,6 +10,7 @@ import numpy as np
 
 from ampler.analysis import Analysis, OtherPolicy
 from ampler.analysis.counts import counted, counts_of
+from ampler.analysis.ordering import told_order
 from ampler.analysis.standings import AlgorithmStanding, side_by_side
 from ampler.analysis.units import (
     as_shown,
@@ -23,11 +24,12 @@ from ampler.analysis.units import (
 )
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
-from ampler.core.names import without_common
-from ampler.core.wording import digits
+from ampler.core.names import known_as, without_common
+from ampler.core.wording import alike, digits
 from ampler.stats.paired import paired_test
 
 DIGITS = 3
+SMALLEST_P = "1e−300"  # below it there are no numbers
 MOST_CELLS = 30_000  # of the table of all statistics: a few megabytes
 
 
@@ -78,14 +80,12 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
                 words_cell(f"{each.first} × {each.second}"),
                 words_cell("rejected" if each.rejected else "not rejected"),
                 *(Cell(str(number), number) for number in counts_of(each, analysis)),
-                number_cell(each.estimate),
-                interval_cell(each.interval),
-                interval_cell(each.joint_interval),
+                *estimate_cells(each.estimate, each.interval, each.joint_interval),
                 p_cell(each.p_value),
                 Cell(f"{each.alpha:.2g}", each.alpha),
                 p_cell(each.p_holm),
                 number_cell(each.effect_size, 2),
-                interval_cell(each.effect_interval, 2),
+                estimate_cells(each.effect_size, each.effect_interval, significant=2)[1],
             )
             for each in in_table(analysis)
         ),
@@ -121,7 +121,7 @@ def standings_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms side by side, the best rank first: mean ± sd, estimate, wins, ties, losses, mean rank."""
     found, ours = side_by_side(analysis), analysis.settings.reference
     best = min((row.mean_rank for row in found if not math.isnan(row.mean_rank)), default=math.nan)
-    among = "against the reference" if ours is not None else "against all others"
+    among = "against the reference (its own: against all others)" if ours is not None else "against all others"
     return ReportTable(
         name="standings",
         caption=f"Side by side: the {analysis.settings.statistic} over the instances with its standard deviation, the"
@@ -150,7 +150,10 @@ def _against(row: AlgorithmStanding, analysis: Analysis) -> Cell:
     """The estimate of the comparison with the reference, which has none itself."""
     if row.comparison is None:
         return Cell("reference", math.nan)
-    return number_cell(estimate_in_unit(row.comparison.estimate, analysis))
+    found = row.comparison
+    return estimate_cells(estimate_in_unit(found.estimate, analysis), interval_in_unit(found.joint_interval, analysis))[
+        0
+    ]
 
 
 def statistics_table(analysis: Analysis) -> ReportTable | None:
@@ -168,7 +171,7 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
                 name,
                 *(Cell(_value(value), value, best=value == best[i]) for value in values[i].tolist()),
             )
-            for i, name in enumerate(instance_cells(analysis))
+            for i, name in told_instances(analysis)
         ),
         words=frozenset({0}),
     )
@@ -191,7 +194,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
                 words_cell("–" if row.worst is None else " × ".join(row.worst)),
                 words_cell("yes" if row.at_budget else ""),
             )
-            for name, row in zip(instance_cells(analysis), analysis.accuracy, strict=True)
+            for row, name in ((analysis.accuracy[i], name) for i, name in told_instances(analysis))
         ),
         words=frozenset({0, 4, 5}),
     )
@@ -280,11 +283,12 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
     reasons += [("some comparisons", *each) for each in analysis.incomplete.items()]
     if not reasons:
         return None
+    short = _short_names(analysis)
     return ReportTable(
         name="excluded",
         caption="Instances that some algorithm lacks: a comparison uses those that have values of both algorithms.",
         header=("instance", "used in", "why"),
-        rows=tuple((words_cell(name), words_cell(use), words_cell(reason)) for use, name, reason in reasons),
+        rows=tuple((_known(name, short), words_cell(use), words_cell(reason)) for use, name, reason in reasons),
         words=frozenset({0, 1, 2}),
     )
 
@@ -293,13 +297,18 @@ def unsolved_table(analysis: Analysis) -> ReportTable | None:
     """Return the instances on which neither algorithm of a pair gave a value; None if there are none."""
     if not analysis.unsolved:
         return None
+    short = _short_names(analysis)
     return ReportTable(
         name="unsolved",
         caption="Instances on which neither algorithm of a pair gave a value: there the difference is what failed runs"
         " count as, not what was measured.",
         header=("comparison", "instances neither solved", "which"),
         rows=tuple(
-            (words_cell(" × ".join(pair)), Cell(str(len(names)), len(names)), words_cell(", ".join(names)))
+            (
+                words_cell(" × ".join(pair)),
+                Cell(str(len(names)), len(names)),
+                words_cell(", ".join(short.get(name, name) for name in names)),
+            )
             for pair, names in analysis.unsolved.items()
         ),
         words=frozenset({0, 2}),
@@ -326,8 +335,7 @@ def _subgroups_table(analysis: Analysis) -> ReportTable:
                 words_cell(each.value),
                 Cell(str(each.instances), each.instances),
                 words_cell(f"{each.first} × {each.second}"),
-                number_cell(estimate_in_unit(each.estimate, analysis)),
-                interval_cell(interval_in_unit(each.interval, analysis)),
+                *estimate_cells(estimate_in_unit(each.estimate, analysis), interval_in_unit(each.interval, analysis)),
                 p_cell(each.p_value),
             )
             for each in analysis.subgroups
@@ -370,12 +378,27 @@ def _policies_table(analysis: Analysis) -> ReportTable:
     )
 
 
+def told_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
+    """Return the places and names of the instances, in the order in which they are told."""
+    names = instance_cells(analysis)
+    return [(place, names[place]) for place in told_order(analysis)]
+
+
 def instance_cells(analysis: Analysis) -> list[Cell]:
     """Return the names of the instances without the folder and ending that they share."""
     wholes = [row.instance for row in analysis.accuracy]
     return [
         Cell(name, name.casefold(), whole=whole) for name, whole in zip(without_common(wholes), wholes, strict=True)
     ]
+
+
+def _short_names(analysis: Analysis) -> Mapping[str, str]:
+    """What each instance is known as, those included that were left out."""
+    return known_as(tuple(dict.fromkeys([*(row.instance for row in analysis.accuracy), *analysis.excluded])))
+
+
+def _known(name: str, short: Mapping[str, str]) -> Cell:
+    return Cell(short.get(name, name), name.casefold(), whole=name)
 
 
 def words_cell(text: str) -> Cell:
@@ -389,12 +412,20 @@ def number_cell(value: float, significant: int = DIGITS) -> Cell:
     return Cell(text, value)
 
 
-def interval_cell(interval: Interval, significant: int = DIGITS) -> Cell:
+def estimate_cells(estimate: float, *intervals: Interval, significant: int = DIGITS) -> tuple[Cell, ...]:
+    """An estimate and its intervals, all with the same decimals."""
+    ends = [end for interval in intervals for end in interval]
+    first, *texts = (text.replace("-", "−") for text in alike(estimate, *ends, significant=significant))
+    pairs = zip(texts[::2], texts[1::2], strict=True)
+    shown = Cell("–" if math.isnan(estimate) else first, estimate)
+    return shown, *(_interval(*each) for each in zip(intervals, pairs, strict=True))
+
+
+def _interval(interval: Interval, texts: tuple[str, str]) -> Cell:
     """An interval, sorted by its middle."""
     low, high = interval
     middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
-    text = ", ".join(digits(bound, significant).replace("-", "−") for bound in interval)
-    return Cell("–" if any(map(math.isnan, interval)) else f"[{text}]", middle)
+    return Cell("–" if any(map(math.isnan, interval)) else f"[{', '.join(texts)}]", middle)
 
 
 def _value(value: float) -> str:
@@ -415,6 +446,8 @@ def p_text(value: float) -> str:
     >>> p_text(0.0394), p_text(1.63e-05), p_text(math.nan)
     ('0.039', '1.6e−5', '–')
     """
+    if value == 0:
+        return f"<{SMALLEST_P}"
     return "–" if math.isnan(value) else f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ampler.core.errors import InvalidData
+from ampler.core.spoken import in_python
 from ampler.data.tables import Columns, read_table
 
 LONG = """Algorithm,Instance,Observation
@@ -71,7 +72,7 @@ def test_numbers_that_describe_the_instance_are_groups_and_no_algorithms(write):
     assert table.runs.algorithms == ("old", "new")
     assert table.features["Size"] == {"i1": 100, "i2": 200, "i3": 100, "i4": 200}
     assert "columns 'old', 'new' are taken as algorithms, 'dataset' as the instance" in table.taken
-    assert "'Size', 'Radius', 'n' describe it; choose with --algorithms or --ignore" in table.taken
+    assert "'Size', 'Radius', 'n' describe it; choose with algorithms or ignore" in in_python(table.taken)
 
 
 def test_a_short_name_is_an_algorithm_where_it_holds_results(write):

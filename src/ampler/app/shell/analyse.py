@@ -82,7 +82,7 @@ def tell(analysis: Analysis) -> None:
     from ampler.analysis.text import holm_columns
 
     say(words.headline(analysis), style="bold")
-    if taken := words.taken(analysis):
+    if taken := " ".join(each.in_shell for each in analysis.warnings if each.kind == "columns"):
         say(taken, style="dim")
     say_points(words.verdict_sentences(analysis, most=MOST_SENTENCES))
     say_table(_marked(holm_columns(analysis), analysis), colours=mark_colours())
@@ -107,7 +107,7 @@ def _mind(cautions: Sequence[Caution]) -> None:
     say("Mind:", style="bold")
     for what, alike in groupby(ranked(cautions), key=lambda caution: gravity(caution.kind)):
         say(f"{what[0].upper()}{what[1:]}:", style=colour("caution") if has_colours() else "")
-        say_points(caution.sentence for caution in alike)
+        say_points(caution.in_shell for caution in alike)
 
 
 def _marked(table: TextTable, analysis: Analysis) -> TextTable:

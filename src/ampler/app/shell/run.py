@@ -144,7 +144,7 @@ def _carry_out(plan: Plan, store: SqliteStore, executor: Any, workers: int | Non
     reasons = [done.reason for done in store.finished(*digests).values()]
     done = words.carried_out(plan.name, progress, reasons, store.path.name, commonest(store.failures()))
     for caution in fairness_notes(kept, store):
-        note(f"Note: {caution.sentence}")
+        note(f"Note: {caution.in_shell}")
     say(done, style="bold")
 
 

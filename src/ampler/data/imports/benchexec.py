@@ -12,6 +12,7 @@ from typing import Any
 from xml.parsers import expat
 
 from ampler.core.errors import InvalidData
+from ampler.core.spoken import parameter
 from ampler.data.imports.imported import Imported, frame_of, without_constants
 from ampler.data.imports.safely import LARGEST, LARGEST_FOLDER, content_of
 
@@ -64,7 +65,8 @@ def read_benchexec(place: Path, files: Sequence[Path]) -> Imported:
         ("instance",),
         "cputime",
         "tool and run definition are the algorithm, the task is the instance, the value is the CPU time in seconds"
-        " (--value walltime or memory for others), and runs without an answer, or with a wrong one, have failed",
+        f" ({parameter('value', 'walltime')} or memory for others), and runs without an answer, or with a wrong one,"
+        " have failed",
         "lower",
     )
 

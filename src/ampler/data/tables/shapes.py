@@ -317,7 +317,7 @@ def _taken(shape: Shape, instance: Sequence[str], index: Sequence[str]) -> str:
     verb = "describe" if len(others) > 1 else "describes"
     beside = f", and {quoted(others, 6)} {verb} it" if others else ""
     named = " and ".join(map(repr, shape.names))
-    way_out = "; choose with --algorithms or --ignore" if beside else ""
+    way_out = f"; choose with {parameter('algorithms')} or {parameter('ignore')}" if beside else ""
     return f"columns {quoted(shape.values, 6)} are taken as {side}, {named} as the {rows}{beside}{way_out}"
 
 
@@ -331,7 +331,7 @@ def _about_folds(rows: _Rows, columns: Sequence[str], paired: Sequence[str]) -> 
     runs = len(rows.frame) / len(cells)
     if folds < 2 or runs < 2:
         return ""
-    pairing = "" if name in paired else f" compare fold by fold with --paired {name};"
+    pairing = "" if name in paired else f" compare fold by fold with {parameter('paired', name)};"
     return (
         f"the runs are folds of a cross-validation (column {name!r}, {folds} of them): they share training data and are"
         f" no independent runs, so the variance of their mean is about {1 + runs / (folds - 1):.2g} times what the"
@@ -350,7 +350,7 @@ def _composite_note(parts: Sequence[str], rows: _Rows) -> tuple[str, ...]:
     level = rows.frame[dimension].iloc[0]
     return (
         f"{note}; the same {parts[0]} in another {dimension} is not an independent instance,"
-        f" so look at one at a time with --where {dimension}={level}",
+        f" so look at one at a time with {parameter('where', {dimension: level})}",
     )
 
 

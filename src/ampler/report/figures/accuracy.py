@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from ampler.analysis import Analysis
+from ampler.analysis.ordering import told_order
 from ampler.core.arrays import Codes, Floats
 from ampler.core.checks import choice
 from ampler.report.figures.colours import BLUE, GREY, INK, MUTED, ORANGE
@@ -20,7 +21,7 @@ from ampler.report.figures.titles import entitle, explain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-AccuracyOrder = Literal["given", "name", "error", "runs"]
+AccuracyOrder = Literal["given", "feature", "name", "error", "runs"]
 
 DOTS = 6000  # standard errors drawn one by one; more become a band
 WIDE_SPREAD = 50.0  # largest over median error, above which the axis is logarithmic
@@ -58,12 +59,14 @@ class AccuracyData:
 def accuracy_data(analysis: Analysis, *, order: AccuracyOrder = "given", widest: int = WIDEST) -> AccuracyData:
     """Return the standard errors per instance with the totals of the runs (Campelo & Wanner 2019, Figure 3).
 
-    `order` is that of the runs ("given"), by "name", or by the largest "error" or the "runs", largest first.
+    `order` is that of the runs ("given"), by "feature" (of instances that have some, else by name), by "name", or by
+    the largest "error" or the "runs", largest first.
     """
-    choice("order", order, ("given", "name", "error", "runs"), "it says how the instances follow each other")
+    choice("order", order, get_args(AccuracyOrder), "it says how the instances follow each other")
     rows, names = analysis.accuracy, instance_labels(analysis, widest)
     keys = {
         "given": lambda place: place,
+        "feature": told_order(analysis).index,
         "name": lambda place: rows[place].instance.casefold(),
         "error": lambda place: -np.nan_to_num(rows[place].error, nan=np.inf),
         "runs": lambda place: -sum(rows[place].runs),

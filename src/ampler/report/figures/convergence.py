@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIRST = 2  # runs from which on there is a standard error
+LINES, WITHIN = 60, 0.9  # lines that can be told apart; share of the pairs in the band of more
 MOST_STEPS = 60  # numbers of runs at which errors are computed
 
 
@@ -93,7 +94,7 @@ def convergence_data(analysis: Analysis, instance: str | None = None, *, widest:
 def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
     """Draw the errors of all pairs over the runs: thin lines, the largest of all thick, what is wanted dashed."""
     with canvas(ax, height=2.5) as ax:
-        ax.plot(data.runs, data.errors, color=GREY, linewidth=0.7, alpha=0.7)
+        _draw_pairs(ax, data)
         ax.plot(data.runs, data.largest, color=BLUE, linewidth=1.8)
         if data.wanted is not None:
             ax.axhline(data.wanted, color=INK, linestyle="--", linewidth=0.9)
@@ -103,8 +104,26 @@ def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
         write_in_unit(ax.yaxis, "simple" if data.difference == "log-ratio" else data.difference)
         wanted = "; dashed: wanted" if data.wanted is not None else ""
         entitle(ax, data.finding)
-        explain(ax, "Runs of each algorithm", f"Thick: largest of {len(data.pairs)} pairs{wanted}")
+        several = f"Thick: largest of {len(data.pairs)} pairs{wanted}"
+        shaded = f"Shaded: {100 * WITHIN:g} % of them" if _are_many(data) else ""
+        explain(ax, "Runs of each algorithm", several if len(data.pairs) > 1 else wanted[2:].capitalize(), shaded)
+        ax.locator_params(axis="x", integer=True)
     return ax
+
+
+def _draw_pairs(ax: Axes, data: ConvergenceData) -> None:
+    """A thin line for each pair; more than can be told apart become a band."""
+    if not _are_many(data):
+        ax.plot(data.runs, data.errors, color=GREY, linewidth=0.7, alpha=0.7)
+        return
+    known = np.isfinite(data.errors).all(axis=0)
+    low, middle, high = np.quantile(data.errors[:, known], [(1 - WITHIN) / 2, 0.5, (1 + WITHIN) / 2], axis=1)
+    ax.fill_between(data.runs, low, high, color=GREY, alpha=0.25, linewidth=0)
+    ax.plot(data.runs, middle, color=GREY, linewidth=0.9)
+
+
+def _are_many(data: ConvergenceData) -> bool:
+    return len(data.pairs) > LINES and bool(np.isfinite(data.errors).all(axis=0).any())
 
 
 def _least_known(analysis: Analysis) -> int:

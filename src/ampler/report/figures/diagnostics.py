@@ -69,7 +69,8 @@ class BootstrapData:
         """How far the mean is from normal."""
         if np.isnan(self.skewness):
             return f"{self.pair}: the mean never varies"
-        return f"{self.pair}: the mean has skewness {self.skewness:.2f}".replace("-", "−")
+        skewed = f"{self.skewness:.2f}".replace("-", "−")
+        return f"{self.pair}: the mean has skewness {skewed}"
 
 
 def quantiles_data(analysis: Analysis, first: str, second: str) -> QuantileData:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from ampler.analysis import Analysis, Comparison
 from ampler.analysis.answer import Finding, finding_sentence, findings
-from ampler.core.arrays import Floats, Interval
+from ampler.core.arrays import Interval
 from ampler.core.checks import choice
 from ampler.report.axis import Axis, axis_of
 from ampler.report.figures.colours import CONTRAST, EQUIVALENT, MUTED, PAPER, VERDICTS
 from ampler.report.figures.labels import WIDEST, in_short, pair_labels
-from ampler.report.figures.numbers import difference_name, size_text, unit_of, write_in_unit
+from ampler.report.figures.numbers import difference_name, size_text, unit_of
 from ampler.report.figures.rows import beside, fit_rows, lay_rows
+from ampler.report.figures.split import split_words, write_axis
 from ampler.report.figures.style import canvas
 from ampler.report.figures.titles import entitle, explain
 from ampler.report.forest import TURNED
@@ -122,10 +121,7 @@ def draw_intervals(
             _draw_rows(ax, chosen, ends, interval=interval, kind=kind)
         lay_rows(ax, [row.label for row in data.rows])
         axis = _axis(data, interval)
-        if axis.is_split:
-            _split(ax, axis)
-        else:
-            write_in_unit(ax.xaxis, data.difference)
+        write_axis(ax, axis, data.difference)
         if digits is not None:
             _write_estimates(ax, data, digits)
         _say(ax, data, interval, axis)
@@ -165,34 +161,6 @@ def _axis(data: Intervals, interval: IntervalKind) -> Axis:
     return axis_of(rows, data.difference, always=(data.neutral, *margin))
 
 
-def _split(ax: Axes, axis: Axis) -> None:
-    """Give each panel of the axis its share of the width; what lies between them is pressed together."""
-    values = [end for panel in axis.panels for end in (panel.low, panel.high)]
-    places = [end for panel in axis.panels for end in (panel.left, panel.right)]
-    span = values[-1] - values[0]
-    values = [value + 1e-12 * span * place for value, place in zip(values, places, strict=True)]  # ever increasing
-    ax.set_xscale("function", functions=(_through(values, places), _through(places, values)))
-    ax.set_xlim(values[0], values[-1])
-    marks = [mark for panel in axis.panels for mark in panel.marks]
-    back = _through(places, values)
-    ax.set_xticks([float(back(np.array([mark.at]))[0]) for mark in marks], [mark.text for mark in marks])
-    for at in axis.breaks:
-        ax.text(at / 100, 0.0, "╱╱", transform=ax.transAxes, ha="center", va="center", color=MUTED)
-        ax.axvspan(*back(np.array([at - 1.4, at + 1.4])), color=PAPER, linewidth=0, zorder=2.5)
-
-
-def _through(x: Sequence[float], y: Sequence[float]) -> Callable[[Floats], Floats]:
-    """The line from point to point, which goes on at both ends."""
-
-    def line(values: Floats) -> Floats:
-        values = np.asarray(values, float)
-        low = y[0] + (values - x[0]) * (y[1] - y[0]) / (x[1] - x[0])
-        high = y[-1] + (values - x[-1]) * (y[-1] - y[-2]) / (x[-1] - x[-2])
-        return np.where(values < x[0], low, np.where(values > x[-1], high, np.interp(values, x, y)))
-
-    return line
-
-
 def _draw_rows(
     ax: Axes, rows: Sequence[tuple[int, IntervalRow]], ends: Interval, *, interval: IntervalKind, kind: str
 ) -> None:
@@ -218,11 +186,10 @@ def _say(ax: Axes, data: Intervals, interval: IntervalKind, axis: Axis) -> None:
         "both": f"Thick: {data.level} level; thin: {joint}",
     }[interval]
     more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
-    split = "The axis is split: ╱╱ parts two scales" if axis.is_split else ""
     band = "" if data.margin is None else "Band: the margin"
     if data.finding:
         entitle(ax, data.finding)
-    explain(ax, data.name, words, _marks(data), band, split, more)
+    explain(ax, data.name, words, _marks(data), band, split_words(axis), more)
 
 
 def _marks(data: Intervals) -> str:

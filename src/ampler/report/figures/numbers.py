@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,6 +46,19 @@ def unit_of(analysis: Analysis) -> str:
     return "points" if analysis.settings.are_rates else analysis.settings.difference
 
 
+_UNITS: WeakKeyDictionary[Axis, str] = WeakKeyDictionary()  # of the axes that differences are drawn on
+
+
+def remember_unit(axis: Axis, difference: str) -> None:
+    """Keep in which unit the numbers of an axis are told, for who points at its marks."""
+    _UNITS[axis] = difference
+
+
+def unit_at(axis: Axis) -> str | None:
+    """Return the unit in which the numbers of an axis are told; None where they are plain numbers."""
+    return _UNITS.get(axis)
+
+
 def write_in_unit(axis: Axis, difference: str) -> None:
     """Write the numbers of an axis of differences: percent and points times 100, ratios as factors, others in full.
 
@@ -52,6 +66,7 @@ def write_in_unit(axis: Axis, difference: str) -> None:
     """
     from matplotlib.ticker import MaxNLocator
 
+    remember_unit(axis, difference)
     axis.set_major_locator(_factors() if difference == "log-ratio" else MaxNLocator(MARKS, steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(lambda value, _: at_mark(value, difference))
 

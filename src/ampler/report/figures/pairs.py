@@ -12,11 +12,13 @@ from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
+from ampler.report.axis import axis_of
 from ampler.report.figures.colours import BLUE, MUTED, ORANGE, PAPER
 from ampler.report.figures.labels import WIDEST, instance_labels, labels, pair_labels
 from ampler.report.figures.numbers import difference_name, unit_of, write_in_unit
 from ampler.report.figures.rows import NAMED, fit_rows, lay_rows
-from ampler.report.figures.style import COLUMN, PAGE, canvas
+from ampler.report.figures.split import split_words, write_axis
+from ampler.report.figures.style import COLUMN, canvas
 from ampler.report.figures.titles import entitle, explain
 from ampler.stats.paired import ESTIMANDS, FEWEST, present
 
@@ -133,12 +135,14 @@ def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None)
             ax.hlines(places[known], low[known], high[known], color=color, linewidth=2.4)
             _dots(ax, data.estimates[chosen], places[chosen], color=color, marker=marker)
         lay_rows(ax, data.pairs)
-        write_in_unit(ax.xaxis, data.difference)
+        rows = list(zip(*(some.tolist() for some in (data.lower, data.estimates, data.upper)), strict=True))
+        axis = axis_of(rows, data.difference, always=(0.0,), most=4)
+        write_axis(ax, axis, data.difference)
         has_errors = bool(np.isfinite(data.errors).any())
         words = [data.name, f"±SE and {100 * data.level:g} % interval, unadjusted" if has_errors else ""]
         words += [f"Triangles: SE above {data.wanted:g}"] if over.any() else []
         words += [f"{data.left_out} more pairs are not shown"] if data.left_out else []
-        explain(ax, *words)
+        explain(ax, *words, split_words(axis))
         entitle(ax, data.finding)
         fit_rows(ax, len(data.pairs), labels=data.pairs)
     return ax
@@ -182,7 +186,7 @@ def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes
     """
     size = len(data.instances)
     named = size <= NAMED
-    with canvas(ax, width=COLUMN if named else PAGE, height=2.6) as ax:
+    with canvas(ax, width=COLUMN, height=2.6) as ax:
         if not ESTIMANDS[data.estimate_of].is_share:
             _draw_estimate(ax, data, across=not named)
         (ax.axvline if named else ax.axhline)(0.0, color=MUTED, linewidth=0.9)
@@ -195,7 +199,7 @@ def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes
             ax.grid(axis="x", visible=False)
         write_in_unit(ax.xaxis if named else ax.yaxis, data.difference)
         entitle(ax, data.finding)
-        explain(ax, data.name if named else f"{size} instances; {data.name}", _legend_of(data))
+        explain(ax, data.name, "" if named else f"{size} instances, by the size of the difference", _legend_of(data))
         if named:
             fit_rows(ax, size)
     return ax

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING
 from ampler.analysis import Analysis, Subgroup
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidInput
+from ampler.report.axis import axis_of
 from ampler.report.figures.colours import LOOKS, MUTED
 from ampler.report.figures.labels import WIDEST, labels, pair_labels
-from ampler.report.figures.numbers import difference_name, unit_of, write_in_unit
+from ampler.report.figures.numbers import difference_name, unit_of
 from ampler.report.figures.rows import fit_rows, lay_rows, legend_above
+from ampler.report.figures.split import split_words, write_axis
 from ampler.report.figures.style import COLUMN, canvas
 from ampler.report.figures.titles import WORDS, entitle, explain
 from ampler.stats.paired import ESTIMANDS
@@ -96,10 +99,11 @@ def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
             places = [row + offset for row in range(len(data.pairs))]
             _draw_group(ax, [row[group] for row in data.marks], places, text, color, marker)
         lay_rows(ax, data.pairs)
-        write_in_unit(ax.xaxis, data.difference)
+        axis = axis_of(list(_ends(data)), data.difference, always=(data.neutral,), most=4)
+        write_axis(ax, axis, data.difference)
         more = f"{data.left_out} more comparisons are not shown" if data.left_out else ""
         entitle(ax, data.finding)
-        explain(ax, data.name, f"{100 * (1 - data.alpha):g} % intervals, unadjusted", more)
+        explain(ax, data.name, f"{100 * (1 - data.alpha):g} % intervals, unadjusted", split_words(axis), more)
         across = max(1, min(3, LEGEND // (5 + max(map(len, data.groups)))))
         legend_above(ax, columns=across, title=data.feature)
         above = WORDS * (1.4 + ceil(size / across))
@@ -119,6 +123,13 @@ def _feature(analysis: Analysis, wanted: str | None) -> str:
 def _mark(group: Subgroup | None) -> GroupMark:
     """A mark; one that is nowhere where a pair lacks the group."""
     return GroupMark(math.nan, (math.nan, math.nan)) if group is None else GroupMark(group.estimate, group.interval)
+
+
+def _ends(data: Subgroups) -> Iterator[tuple[float, float, float]]:
+    """Lower end, estimate and upper end of every mark."""
+    for row in data.marks:
+        for mark in row:
+            yield mark.interval[0], mark.estimate, mark.interval[1]
 
 
 def _draw_group(ax: Axes, marks: list[GroupMark], places: list[float], text: str, color: str, marker: str) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+HARD = "\N{NO-BREAK SPACE}"
 WORDS = 0.165  # inches that a line of words takes
 BESIDE = ("axes fraction", "data")  # the coordinates of what stands at the right of a row
 
@@ -68,13 +69,13 @@ def _room(ax: Axes) -> float:
 def in_lines(text: str, inches: float, *, bold: bool = False) -> list[str]:
     """Return the words of a text in lines that fit."""
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in text.replace(" %", f"{HARD}%").split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, bold=bold) <= inches:
             lines[-1] = longer
         else:
             lines.append(_cut_to(word, inches, bold=bold))
-    return lines
+    return [line.replace(HARD, " ") for line in lines]
 
 
 def _cut_to(word: str, inches: float, *, bold: bool) -> str:

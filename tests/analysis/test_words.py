@@ -138,7 +138,9 @@ def test_a_pseudomedian_is_not_called_an_average():
 
 def test_the_sign_test_speaks_of_instances():
     words = say(estimate_of="P(φ>0)", estimate=0.2, joint_interval=(0.1, 0.4))
-    assert words == "full is better: lower on 80 % of the instances without a tie, joint 95 % interval 60 % to 90 %"
+    assert (
+        words == "full is better: lower on 80.0 % of the instances without a tie, joint 95 % interval 60.0 % to 90.0 %"
+    )
 
 
 def test_a_one_sided_interval_has_one_end():

@@ -40,10 +40,7 @@ def alike(value: float, *limits: float, significant: int = 3) -> tuple[str, ...]
     if not math.isfinite(size) or not 1e-4 <= size < 1e6:
         return tuple(digits(each, significant) for each in (value, *limits))
     places = significant - 1 - int(f"{size:.{significant - 1}e}".partition("e")[2])
-    texts = [_with_places(each, places) for each in (value, *limits)]
-    while all(text.endswith("0") for text in texts if "." in text) and any("." in text for text in texts):
-        texts = [text.removesuffix("0").removesuffix(".") if "." in text else text for text in texts]
-    return tuple(texts)
+    return tuple(_with_places(each, places) for each in (value, *limits))
 
 
 def _with_places(value: float, places: int) -> str:

@@ -69,7 +69,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Arrangement:
     """Figures of equal rank: in rows, or, where their heights differ much, below each other in columns."""
 
     kind: str  # "rows", "two columns" or "three columns"
@@ -170,7 +170,7 @@ def _facts(analysis: Analysis) -> list[str]:
     return [count(number, noun) for number, noun in numbers]
 
 
-def _pictures(analysis: Analysis) -> dict[str, list[Group]]:
+def _pictures(analysis: Analysis) -> dict[str, list[Arrangement]]:
     """The figures by section, in groups of equal rank."""
     found: dict[str, list[Picture]] = {section: [] for section in SECTIONS}
     for drawing in drawings(analysis):
@@ -188,20 +188,20 @@ def _picture(drawing: Drawing) -> Picture:
     return Picture(drawing.name, "third" if width <= COLUMN else "wide", drawing.caption, Markup(svg), float(height))
 
 
-def arranged(pictures: list[Picture]) -> list[Group]:
+def arranged(pictures: list[Picture]) -> list[Arrangement]:
     """Return the figures so that nothing is half empty: in full rows, or in columns where their heights differ much."""
     groups = [(kind, list(some)) for kind, some in groupby(pictures, key=lambda picture: picture.kind)]
-    return [Group("rows", some) if kind == "wide" else _group(some) for kind, some in groups]
+    return [Arrangement("rows", some) if kind == "wide" else _group(some) for kind, some in groups]
 
 
-def _group(some: list[Picture]) -> Group:
+def _group(some: list[Picture]) -> Arrangement:
     heights = [picture.height for picture in some]
     if len(some) > 1 and max(heights) > UNEVEN * min(heights):
         three = len(some) % 3 == 0
         kind = "third" if three else "half"
-        return Group(f"{'three' if three else 'two'} columns", [replace(picture, kind=kind) for picture in some])
+        return Arrangement(f"{'three' if three else 'two'} columns", [replace(picture, kind=kind) for picture in some])
     kinds = shares(len(some))
-    return Group("rows", [replace(picture, kind=share) for picture, share in zip(some, kinds, strict=True)])
+    return Arrangement("rows", [replace(picture, kind=share) for picture, share in zip(some, kinds, strict=True)])
 
 
 def shares(number: int) -> list[str]:

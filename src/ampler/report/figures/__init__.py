@@ -3,7 +3,8 @@
 In reading order:
 
 * `colours`, `style`, `labels`: how all figures look, and how names stand in them;
-* `titles`, `rows`, `numbers`: the finding above and the words below, named rows, differences in their unit;
+* `titles`, `rows`, `numbers`, `split`: the finding above and the words below, named rows, differences in their unit, an
+  axis of two scales;
 * `design`: sample sizes, power profiles and power curves, before there are runs;
 * `verdict`, `intervals`: all comparisons in rows, with all that is said of each, or with both intervals;
 * `accuracy`, `runs`, `convergence`: how well each instance is known, where the runs went, how errors fell with them;

@@ -114,7 +114,7 @@ def test_what_favours_neither_is_said_in_the_unit_of_the_differences():
     assert "-1.00 % to 7.00 %" in say(**crossing)
     assert "(it holds 1, as" in say(difference="log-ratio", **crossing)
     share = {"estimate_of": "P(φ>0)", "estimate": 0.2, "interval": (0.1, 0.4), "joint_interval": (0.05, 0.6)}
-    assert "40 % to 95 % (it holds 50 %, as it is made for all pairs at once" in say(**share)
+    assert "40.0 % to 95.0 % (it holds 50 %, as it is made for all pairs at once" in say(**share)
 
 
 def test_a_test_whose_own_interval_holds_zero_is_not_excused_by_the_other_pairs():

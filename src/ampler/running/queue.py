@@ -79,6 +79,8 @@ def alternating(tasks: Sequence[Task], *, seed: str) -> list[Task]:
     >>> [f"{task.key.algorithm}{task.key.index}" for task in alternating(tasks, seed="7")]
     ['b0', 'a0', 'b1', 'a1', 'b2', 'a2']
     """
+    if len(tasks) < 2:
+        return list(tasks)
     names = [task.key.algorithm for task in tasks]
     draw, runs = random.Random(seed).random, Counter(names)
     before = dict.fromkeys(runs, 0)

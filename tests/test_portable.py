@@ -254,7 +254,8 @@ import pytest
 
 multiprocessing.set_start_method("spawn")
 files = sys.argv[1:]
-sys.exit(pytest.main(["-q", "-x", "-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", *files]))
+others = ("randomly", "xdist", "cacheprovider", "anyio")  # plugins, of which some need what is absent
+sys.exit(pytest.main(["-q", "-x", *(f"-pno:{name}" for name in others), *files]))
 """,
         *(tests / name for name in PORTABLE),
     )

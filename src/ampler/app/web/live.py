@@ -12,7 +12,7 @@ from ampler.app.web.shelf import ShownStudy
 from ampler.core.errors import StoreUnusable
 from ampler.study.following import StudyFollower, StudyLook
 
-OFTEN, SELDOM = 1.0, 2.0  # seconds between two looks, at the least: more where looking takes its time
+OFTEN, SELDOM = 1.5, 2.0  # seconds between two looks: the more, the longer looking takes; 0: every question is a look
 SHARE = 120  # times what a look took on a processor
 FRESH_NS = 10**9  # a file changed within the last second may change once more and have the same date
 
@@ -53,7 +53,7 @@ class LiveStudy:
 
     def recent(self) -> Seen | None:
         """Return the last look if it is recent enough; None when it is time for another one."""
-        pause = min(SELDOM, max(1.0, SHARE * self._cost)) * OFTEN
+        pause = max(OFTEN, min(SELDOM, SHARE * self._cost)) if OFTEN else 0.0
         return self._seen if time.monotonic() - self._when < pause else None
 
     def _looked(self) -> Seen:

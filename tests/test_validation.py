@@ -9,7 +9,7 @@ import pytest
 from validate import ALPHA, Cell, Row, cells, page, promises, study, summed
 from validation_studies import World
 
-FEW = 25
+STUDIES = [10, pytest.param(25, marks=pytest.mark.slow)]
 SIZES = ["fixed", "looks", "se", "detect"]
 
 
@@ -18,22 +18,24 @@ def row(**changes):
     return replace(usual, **changes)
 
 
+@pytest.mark.parametrize("few", STUDIES)
 @pytest.mark.parametrize("size", SIZES)
-def test_studies_of_equal_algorithms_seldom_claim_a_difference(size):
+def test_studies_of_equal_algorithms_seldom_claim_a_difference(size, few):
     cell = Cell(size, "equal", 1)
-    found = next(summed(cell, [study(cell, number) for number in range(FEW)]))
+    found = next(summed(cell, [study(cell, number) for number in range(few)]))
 
-    assert found.error <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / FEW)
-    assert found.coverage >= 1 - ALPHA - 3 * math.sqrt(ALPHA * (1 - ALPHA) / FEW)
+    assert found.error <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / few)
+    assert found.coverage >= 1 - ALPHA - 3 * math.sqrt(ALPHA * (1 - ALPHA) / few)
     assert math.isnan(found.power)
 
 
+@pytest.mark.parametrize("few", STUDIES)
 @pytest.mark.parametrize("size", SIZES)
-def test_studies_find_about_what_they_were_designed_for(size):
+def test_studies_find_about_what_they_were_designed_for(size, few):
     cell = Cell(size, "all", 1)
-    found = next(summed(cell, [study(cell, number) for number in range(FEW)]))
+    found = next(summed(cell, [study(cell, number) for number in range(few)]))
 
-    assert found.power >= 0.8 - 3 * math.sqrt(0.8 * 0.2 / FEW)
+    assert found.power >= 0.8 - 3 * math.sqrt(0.8 * 0.2 / few)
 
 
 def test_every_test_of_the_table_sees_the_same_studies():

@@ -51,13 +51,13 @@ class Written(dict):
         self.folder, self.sources = folder, sources
 
     def __missing__(self, name):
-        self[name] = self.folder / f"{name}.html"
-        source = self.sources[name]()
+        source, path = self.sources[name](), self.folder / f"{name}.html"
         if isinstance(source, str):
-            self[name].write_text(source, encoding="utf-8")
+            path.write_text(source, encoding="utf-8")
         else:
-            write_report(source, self[name], title=name)
-        return self[name]
+            write_report(source, path, title=name)
+        self[name] = path  # last: what could not be written is not there
+        return path
 
 
 HOSTILE = (
@@ -120,7 +120,7 @@ def pages(study_of, nasty_text, tmp_path_factory):
         "whole": lambda: study_of(names, margin=0.5, reference="one", features=features, se=0.8),
         "nasty": lambda: nasty_text,
         "hostile": lambda: ampler.analyse(hostile_table(), **plain),
-        "failing": lambda: ampler.analyse(failing_table(), **plain, on_failure="par=10", cutoff=60.0),
+        "failing": lambda: ampler.analyse(failing_table(), **plain, on_failure="par=10,cutoff=60"),
         "single": lambda: study_of(names, runs=1),
         "two": lambda: study_of(names[:2], margin=0.5),
         "one instance": lambda: study_of(names, instances=1),
@@ -141,11 +141,12 @@ def shown(browser, pages):
 
     def open_page(name):
         if name not in opened:
-            page = opened[name] = context.new_page()
+            page = context.new_page()
             page.requests = []
             page.on("request", lambda request: page.requests.append(request.url))
             page.goto(pages[name].as_uri())
             page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+            opened[name] = page
         return opened[name]
 
     yield open_page

@@ -3,12 +3,14 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ampler
+from ampler import plots
 from ampler.core.errors import InvalidInput
 from ampler.report.figures import draw_ranks, ranks_data
 from ampler.report.figures.ranks import Ranks, cliques, groups_within
@@ -190,3 +192,21 @@ def test_the_title_says_who_ranks_best_and_who_is_near(six):
     near = sum(rank - data.mean_ranks[0] <= data.critical_difference for rank in data.mean_ranks[1:])
 
     assert data.finding == f"{data.algorithms[0]} ranks best; {near} of 5 others are not told apart from it"
+
+
+def test_the_ranks_of_a_table_are_those_of_its_analysis():
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame(rng.normal(0, 1, (20, 5)).round(1) + np.arange(5), columns=list("abcde"))
+    table.insert(0, "dataset", [f"d{k}" for k in range(20)])
+    analysis = ampler.analyse(table, difference="simple", better="higher")
+
+    assert plots.table_ranks(table, better="higher") == plots.ranks_data(analysis)
+    around = plots.table_ranks(table, better="higher", reference="c", highlight="c")
+    assert around == plots.ranks_data(analysis, groups="bonferroni-dunn", reference="c", highlight="c")
+
+
+def test_a_table_without_two_columns_of_numbers_or_rows_is_refused():
+    with pytest.raises(InvalidInput, match="two columns of numbers and two complete rows"):
+        plots.table_ranks({"a": [1.0, 2.0], "b": ["x", "y"]}, better="lower")
+    with pytest.raises(InvalidInput, match="1 complete rows"):
+        plots.table_ranks({"a": [1.0, 2.0], "b": [1.0, float("nan")]}, better="lower")

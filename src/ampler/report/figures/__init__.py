@@ -72,7 +72,7 @@ from ampler.report.figures.pilot import (
 )
 from ampler.report.figures.probable import ProbableData, ProbableRow, draw_probable, probable_data
 from ampler.report.figures.profile import ProfileData, draw_profile, profile_data
-from ampler.report.figures.ranks import Ranks, draw_ranks, ranks_data
+from ampler.report.figures.ranks import Ranks, draw_ranks, ranks_data, table_ranks
 from ampler.report.figures.runs import RunsData, draw_runs, runs_data
 from ampler.report.figures.scatter import ScatterData, draw_scatter, scatter_data
 from ampler.report.figures.simplex import SimplexData, draw_simplex, simplex_data
@@ -159,5 +159,6 @@ __all__ = [
     "simplex_data",
     "spending_data",
     "subgroups_data",
+    "table_ranks",
     "verdict_data",
 ]

@@ -6,20 +6,24 @@ decisions of the analysis itself, which stand on the values and not on ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from ampler.analysis import Analysis
-from ampler.core.checks import choice
+from ampler.core.arrays import Floats
+from ampler.core.checks import choice, share
+from ampler.core.choices import Better
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import ACCENT, INK, MUTED, ORANGE
 from ampler.report.figures.labels import labels
 from ampler.report.figures.style import PAGE, bare_canvas
 from ampler.report.figures.titles import text_width
-from ampler.stats.omnibus import reference_difference
-from ampler.stats.paired import paired_test
+from ampler.stats.omnibus import critical_difference, ranks, reference_difference
+from ampler.stats.paired import FEWEST, paired_test
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +34,7 @@ LINE = 0.19  # inches from one name to the next
 LANE = 0.11  # and from one bar to the next
 GAP = 0.08  # between a line and its name
 WIDEST = 26  # characters of a name
+ALPHA = 0.05
 MOST_GROUPS = 60  # bars that anyone can still tell apart
 
 
@@ -96,6 +101,66 @@ def ranks_data(
         reference=centre,
         highlighted=None if highlight is None else _place(names, highlight, "highlight"),
     )
+
+
+def table_ranks(
+    table: Mapping[str, Iterable[float]],
+    *,
+    better: Better,
+    alpha: float = ALPHA,
+    reference: str | None = None,
+    highlight: str | None = None,
+    widest: int = WIDEST,
+) -> Ranks:
+    """Return the mean ranks of a table, a column of numbers for each algorithm and a row for each instance.
+
+    For who wants the diagram and nothing else: a data frame or a mapping of names to values; columns of words are left
+    out, and so are rows with a value missing. Bars are Nemenyi's, or with a `reference` Bonferroni and Dunn's.
+
+    >>> table = {"dataset": ["a", "b", "c"], "old": [9.0, 8.0, 7.0], "new": [5.0, 4.0, 8.0]}
+    >>> table_ranks(table, better="lower").mean_ranks
+    (1.3333333333333333, 1.6666666666666667)
+    """
+    choice("better", better, ("lower", "higher"), "it says which values rank first")
+    share("alpha", alpha, "0.05 is usual")
+    names, values = _columns(table)
+    means = ranks(values, better=better).mean(axis=0)
+    order = np.argsort(means, kind="stable").tolist()
+    names, placed = [names[k] for k in order], tuple(means[order].tolist())
+    centre = None if reference is None else _place(names, reference, "reference")
+    near = critical_difference if centre is None else reference_difference
+    distance = near(len(names), len(values), alpha=alpha)
+    return Ranks(
+        algorithms=labels(names, widest),
+        mean_ranks=placed,
+        critical_difference=distance,
+        groups=groups_within(placed, distance) if centre is None else _around(placed, centre, distance),
+        alpha=alpha,
+        instances=len(values),
+        by="Nemenyi" if centre is None else "Bonferroni–Dunn",
+        reference=centre,
+        highlighted=None if highlight is None else _place(names, highlight, "highlight"),
+    )
+
+
+def _columns(table: Mapping[str, Iterable[float]]) -> tuple[list[str], Floats]:
+    """The columns of numbers with their names, in the rows that have all of them."""
+    found = {str(name): np.asarray(list(table[name])) for name in table}
+    numbers = {name: column.astype(float) for name, column in found.items() if column.dtype.kind in "fiu"}
+    values = np.column_stack(list(numbers.values())) if len(numbers) > 1 else np.empty((0, 0))
+    whole = values[np.isfinite(values).all(axis=1)] if len(values) else values
+    if len(whole) < FEWEST:
+        raise InvalidInput(
+            f"ranks need two columns of numbers and two complete rows or more, got {len(numbers)} such columns with"
+            f" {len(whole)} complete rows; give a column for each algorithm and a row for each instance"
+        )
+    return list(numbers), whole
+
+
+def _around(means: tuple[float, ...], centre: int, distance: float) -> tuple[tuple[int, int], ...]:
+    """The one group of those that are not told apart from the reference."""
+    near = [place for place, rank in enumerate(means) if abs(rank - means[centre]) <= distance]
+    return ((near[0], near[-1]),) if len(near) > 1 else ()
 
 
 def groups_within(sorted_ranks: tuple[float, ...], distance: float) -> tuple[tuple[int, int], ...]:
@@ -174,8 +239,7 @@ class _Bars:
         if groups == "bonferroni-dunn":
             assert centre is not None
             distance = reference_difference(len(names), analysis.omnibus.instances, alpha=analysis.settings.alpha)
-            near = [place for place, rank in enumerate(means) if abs(rank - means[centre]) <= distance]
-            return cls("Bonferroni–Dunn", distance, ((near[0], near[-1]),) if len(near) > 1 else ())
+            return cls("Bonferroni–Dunn", distance, _around(means, centre, distance))
         found = _decided(analysis, names, centre)
         steps = paired_test(analysis.settings.test).procedure.name
         return cls(steps, float("nan"), tuple((group[0], group[-1]) for group in found), found)

@@ -83,7 +83,7 @@ format: setup  ## format the code and mend what lint can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup  ## measure the speed and memory targets (twelve minutes), and write docs/benchmarks/speed.md
+bench: setup  ## measure the speed and memory targets, and write docs/benchmarks/speed.md
 	@$(BIN)/python benchmarks/every.py
 
 bench-sampling: setup  ## compare the sampling rules (an hour) and write docs/benchmarks/sampling.md

@@ -302,11 +302,12 @@ def test_runs_that_share_a_fold_are_compared_fold_by_fold_in_long_and_wide_table
 
 def test_folds_are_said_not_to_be_independent_runs_with_what_to_do():
     alone, paired = (am.analyse(folds(), difference="simple", paired=paired) for paired in (None, "fold"))
-    said = next(caution.sentence for caution in alone.warnings if caution.kind == "folds")
-    assert "5 of them" in said
-    assert "2.2 times" in said  # 1 + 5/(5 − 1)
-    assert "--paired fold" in said
-    assert "--paired" not in next(caution.sentence for caution in paired.warnings if caution.kind == "folds")
+    caution = next(caution for caution in alone.warnings if caution.kind == "folds")
+    assert "5 of them" in caution.sentence
+    assert "2.2 times" in caution.sentence  # 1 + 5/(5 − 1)
+    assert 'paired="fold"' in caution.sentence
+    assert "--paired fold" in caution.in_shell
+    assert "paired=" not in next(caution.sentence for caution in paired.warnings if caution.kind == "folds")
 
 
 def test_a_column_that_pairs_must_be_there(frame):

@@ -171,7 +171,7 @@ def test_a_function_called_rate_is_any_function():
 
 def test_advice_is_in_percentage_points():
     advice = am.advise(FRAME, detect=0.1, difference="simple", statistic="rate")
-    assert "for a difference of 10 percentage points" in str(advice)
+    assert "finds a difference of 10 percentage points" in str(advice)
     assert 0.01 < advice.best.se < 0.5
 
 

@@ -92,6 +92,15 @@ def test_nothing_is_asked_for_when_every_pair_is_known(case, allocation):
     assert not predicted_runs(contrasts, counts, variances, means, se=se, allocation=allocation).any()
 
 
+@pytest.mark.parametrize("allocation", ALLOCATIONS)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_nothing_is_asked_for_on_many_instances_when_every_pair_is_known(case, allocation):
+    contrasts, *values, _ = drawn(case, 3)
+    counts, variances, means = (np.stack([each, each]) for each in values)
+    se = float(largest_error(contrasts, counts, variances, means)[0])
+    assert not next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=16).any()
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), batch=st.sampled_from([1, 7, 16]))

@@ -96,7 +96,7 @@ def analyse(
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
     >>> analyse(frame, difference="simple", better="lower").comparisons[0].verdict
-    'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
+    'new is better: lower by 3.50 on average, joint 95 % interval 2.58 to 4.42'
     """
     columns = Columns(
         _names("algorithm", algorithm),

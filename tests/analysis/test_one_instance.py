@@ -133,7 +133,7 @@ def test_rates_on_one_instance_are_compared_in_points():
     runs = {"old": np.array([1, 0] * 10, float), "new": np.ones(20), "same": np.array([1, 0] * 10, float)}
     analysis = am.analyse(frame(runs), difference="simple", better="higher", statistic="rate")
     best = analysis.comparisons[0]
-    assert best.verdict.startswith("new is better on this instance: higher by 50 percentage points on average")
+    assert best.verdict.startswith("new is better on this instance: higher by 50.0 percentage points on average")
     p = (np.array([10, 20]) + 0.5) / 21
     error = np.sqrt((p * (1 - p) / 20).sum())
     assert abs(best.estimate) / error == pytest.approx(stats.t.isf(best.p_value / 2, _degrees(p)), rel=1e-6)
@@ -190,8 +190,9 @@ def test_failed_runs_counted_otherwise():
 def test_results_that_their_values_ended_are_told_where_they_are_skewed():
     rng = np.random.default_rng(2)
     runs = {name: rng.exponential(1, 40) for name in ("a", "b")}
-    kinds = {each.kind: each.sentence for each in analysed(runs, se=0.3, start=10).warnings}
-    assert "--test wilcoxon" in kinds["bias"]
+    kinds = {each.kind: each for each in analysed(runs, se=0.3, start=10).warnings}
+    assert 'test="wilcoxon"' in kinds["bias"].sentence
+    assert "--test wilcoxon" in kinds["bias"].in_shell
     assert "bias" not in {each.kind for each in analysed(runs, se=0.3, start=10, test="wilcoxon").warnings}
     first = analysed(runs, se=0.3, start=10, estimate="first-runs").comparisons[0]
     expected = stats.ttest_ind(runs["a"][:10], runs["b"][:10], equal_var=False).pvalue

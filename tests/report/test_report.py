@@ -57,7 +57,7 @@ def test_a_failing_report_leaves_the_old_one_alone(tmp_path):
 
 
 def test_every_figure_is_written_into_a_folder(study_of, tmp_path):
-    analysis = study_of(["one", "two", "three"], instances=6, features={"half": ["one", "other"]}, se=0.8, budget=54)
+    analysis = study_of(["one", "two", "three"], instances=6, features={"half": ["one", "other"]}, lacking=[(0, 0)])
 
     paths = write_figures(Subject("x", analysis), tmp_path / "figures", kind="svg")
 

@@ -78,7 +78,7 @@ def analyse_runs(
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
-    'new is better: lower by 3.5 on average, joint 95 % interval 2.58 to 4.42'
+    'new is better: lower by 3.50 on average, joint 95 % interval 2.58 to 4.42'
     """
     runs = runs if looks is None else on_instances(runs, looks.names)
     prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))

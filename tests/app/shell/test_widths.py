@@ -17,7 +17,7 @@ from ampler.app.shell.analyse import tell
 from ampler.app.shell.output import terminal_width
 from ampler.app.shell.status import status
 from ampler.core.values import Question
-from ampler.core.wording import digits
+from ampler.core.wording import alike, digits
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
@@ -53,15 +53,21 @@ def shown(document, analysis) -> dict[str, list[str]]:
     """The numbers of the JSON document as the table writes them, by the heads of its columns."""
     rows = document["comparisons"]
 
-    def bracket(interval):
+    def ends(interval):
         bounds = zip(interval, (-np.inf, np.inf), strict=True)
-        ends = (estimate_in_unit(end if bound is None else bound, analysis) for bound, end in bounds)
-        return f"[{', '.join(map(digits, ends))}]"
+        return [estimate_in_unit(end if bound is None else bound, analysis) for bound, end in bounds]
+
+    def bracket(row, interval):
+        joint = (estimate_in_unit(row["estimate"], analysis), *ends(row["joint_interval"]))
+        return f"[{', '.join(alike(*joint, *ends(interval))[-2:])}]"
+
+    def mean(row):
+        return estimate_text(estimate_in_unit(row["estimate"], analysis), analysis, *ends(row["joint_interval"]))
 
     return {
-        "mean": [estimate_text(estimate_in_unit(row["estimate"], analysis), analysis) for row in rows],
-        "joint interval": [bracket(row["joint_interval"]) for row in rows],
-        "Holm-level interval": [bracket(row["interval"]) for row in rows],
+        "mean": [mean(row) for row in rows],
+        "joint interval": [bracket(row, row["joint_interval"]) for row in rows],
+        "Holm-level interval": [bracket(row, row["interval"]) for row in rows],
         "p": [f"{row['p_value']:.2g}" for row in rows],
         "p (Holm)": [f"{row['p_holm']:.2g}" for row in rows],
         "alpha": [digits(row["alpha"], 2) for row in rows],

@@ -208,7 +208,9 @@ def _groups(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words
     from ampler.report import tables
 
     analysis = subject.analysis
-    drawn = pictures(lambda: _group_drawings(analysis), kind="wide") if analysis.subgroups else []
+    from ampler.report.html import arranged
+
+    drawn = arranged(pictures(lambda: _group_drawings(analysis), kind="wide")) if analysis.subgroups else []
     return {"tables": list(tables.exploratory_tables(analysis)), "pictures": drawn, "grouped": bool(analysis.subgroups)}
 
 

@@ -29,7 +29,6 @@ ROLES = {
     "group": "describes instances",
     "ignored": "is ignored",
 }
-FOUND = {"run": "numbers the runs", "metric": "names the metric", "ending": "says how a run ended"}
 SAID_BY = {
     "algorithm": "algorithm",
     "instance": "instance",
@@ -37,6 +36,7 @@ SAID_BY = {
     "ignored": "ignore",
     "group": "describing",
 }
+FOUND = {"run": "numbers the runs", "metric": "names the metric", "ending": "says how a run ended"}
 MOST_COLUMNS = 200  # whose roles are shown
 
 

@@ -85,8 +85,8 @@ def lines(sizes: list[int], costs: list[Cost]) -> Iterator[Line]:
 
 
 def target(cost: Cost) -> str:
-    seconds, megabytes = TARGETS[cost.what]
-    wanted = [f"{seconds:g} s"] * (seconds is not None) + [f"{megabytes:g} MB"] * (megabytes is not None)
+    limits = zip(TARGETS[cost.what], ("s", "MB"), strict=True)
+    wanted = [f"{limit:g} {unit}" for limit, unit in limits if limit is not None]
     return f"≤ {', '.join(wanted)}" if wanted and cost.runs >= runs_of(LARGEST) else ""
 
 

@@ -27,7 +27,7 @@ from scipy.stats import mstats
 from ampler import read_store
 
 CLIENTS, OFTEN = 20, 1.8  # who watch, and the seconds between two questions of each
-WINDOW, PAIRS, WARM = 3.6, 24, 8.0  # seconds of a window, windows of each kind, seconds before the first
+WINDOW, PAIRS, WARM = 3.6, 60, 8.0  # seconds of a window, windows of each kind, seconds before the first
 TRIMMED = 0.2  # of the pairs at either end: another process that wakes up
 
 STUDY = """

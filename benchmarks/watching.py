@@ -27,7 +27,7 @@ from scipy.stats import mstats
 from ampler import read_store
 
 CLIENTS, OFTEN = 20, 1.8  # who watch, and the seconds between two questions of each
-WINDOW, PAIRS, WARM = 3.6, 60, 8.0  # seconds of a window, windows of each kind, seconds before the first
+WINDOW, PAIRS, WARM = 3.6, 150, 8.0  # seconds of a window, windows of each kind, seconds before the first
 TRIMMED = 0.2  # of the pairs at either end: another process that wakes up
 
 STUDY = """
@@ -41,7 +41,7 @@ def run(instance, seed):
     return sum(n * n for n in range(150_000)) * 0.0 + seed / 2**31
 
 am.Study(
-    algorithms={name: run for name in "abcd"}, instances={f"i{n}": n for n in range(400)}, difference="simple",
+    algorithms={name: run for name in "abcd"}, instances={f"i{n}": n for n in range(1000)}, difference="simple",
     rule=am.Fixed(runs=200), use="all", seed=1,
 ).run(sys.argv[1], workers=int(sys.argv[2]))
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ampler.analysis import Analysis, Caution, analyse_runs
-from ampler.analysis.advice import Advice, advise_runs
+from ampler.analysis.evidence import Evidence
 from ampler.core.checks import integer
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
@@ -23,22 +23,19 @@ from ampler.core.settings import AnalysisSettings
 from ampler.core.spoken import parameter
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question, StudyDecision
 from ampler.core.wording import listed
-from ampler.data.imports.optuna import is_optuna
 from ampler.data.tables import Columns, ResultsTable, read_table
-from ampler.running import Progress, run_plan
-from ampler.running.bar import ProgressBar
-from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.changes import PlanChange
-from ampler.study.detect_rule import Detect
-from ampler.study.evidence import Evidence, evidence_of_study
-from ampler.study.forecast import Forecast
-from ampler.study.looks_analysed import check_looks, without_looks
-from ampler.study.looks_rule import Looking, looking
-from ampler.study.plan import Count, as_algorithms, make_plan, run_costs
-from ampler.study.store import open_store
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who analyses a table waits for none of these; each is imported where it is needed
     import pandas as pd
+
+    from ampler.analysis.advice import Advice
+    from ampler.running import Progress
+    from ampler.sampling.rules import Accuracy
+    from ampler.study.changes import PlanChange
+    from ampler.study.detect_rule import Detect
+    from ampler.study.forecast import Forecast
+    from ampler.study.looks_rule import Looking
+    from ampler.study.plan import Count
 
 Names = str | Collection[str] | None
 
@@ -139,6 +136,8 @@ def analyse(
         )
     looks = None if ignore_looks else evidence.looks
     if looks is not None:
+        from ampler.study.looks_analysed import check_looks
+
         check_looks(looks, evidence.settings, settings)
     changed = _changed(evidence, settings)
     analysis = analyse_runs(
@@ -152,7 +151,10 @@ def analyse(
     )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
     notes += [_other_question(changed)] if changed else []
-    notes = [without_looks(evidence.looks), *notes] if evidence.looks is not None and ignore_looks else notes
+    if evidence.looks is not None and ignore_looks:
+        from ampler.study.looks_analysed import without_looks
+
+        notes = [without_looks(evidence.looks), *notes]
     return replace(analysis, warnings=(*notes, *analysis.warnings))
 
 
@@ -202,6 +204,8 @@ def advise(
     other words are those of `analyse`, which may all be said, and of `advise_runs`; of a study with looks the plan is
     one without, whether `ignore_looks` is said or not.
     """
+    from ampler.analysis.advice import advise_runs
+
     columns = Columns(
         _names("algorithm", algorithm),
         _names("instance", instance),
@@ -265,6 +269,8 @@ def evidence_of(
     if is_study_file(source) or hasattr(source, "plans"):
         if columns != Columns() or where:
             raise InvalidData("a study file has no columns to choose: leave out the options that name columns or rows")
+        from ampler.study.evidence import evidence_of_study
+
         return evidence_of_study(source)
     chosen = {name: str(level) for name, level in (where or {}).items()}
     return _of_table(read_table(source, columns=columns, where=chosen, encoding=encoding))
@@ -276,7 +282,11 @@ def is_study_file(source: Any) -> bool:
         return isinstance(source, str | PathLike) and is_called_study_file(source)
     with Path(source).open("rb") as file:
         begins = file.read(len(SQLITE)) == SQLITE
-    return (begins or is_called_study_file(source)) and not is_optuna(Path(source))
+    if not begins and not is_called_study_file(source):
+        return False
+    from ampler.data.imports.optuna import is_optuna
+
+    return not is_optuna(Path(source))
 
 
 def is_called_study_file(path: str | PathLike[str]) -> bool:
@@ -437,6 +447,8 @@ class Study:
     @property
     def plan(self) -> Plan:
         """The plan of the study, checked."""
+        from ampler.study.plan import make_plan
+
         return make_plan(
             question=self._question(),
             algorithms=self.algorithms,
@@ -477,6 +489,10 @@ class Study:
         algorithm has changed since its runs were made, say whether it gives the `same` values all the same, or those
         runs are made `again`.
         """
+        from ampler.running import run_plan
+        from ampler.running.bar import ProgressBar
+        from ampler.study.store import open_store
+
         plan = self.plan  # what is wrong with it is told before a file is made
         with open_store(path) as store, ProgressBar() as bar:
             run_plan(
@@ -502,6 +518,8 @@ class Study:
         return Question(**{field.name: getattr(self, field.name) for field in fields(Question)})
 
     def _detect(self) -> Detect | None:
+        from ampler.study.detect_rule import Detect
+
         own = {name: getattr(self, name) for name in ("pilot", "instance_cost")}
         if self.detect is not None:
             return Detect(detect=self.detect, **_given(own | {"start": self.start}))
@@ -511,6 +529,8 @@ class Study:
         return None
 
     def _over_instances(self) -> Detect | Looking | None:
+        from ampler.study.looks_rule import looking
+
         if self.detect is None:
             return looking(self.looks)
         if self.looks is not None:
@@ -531,6 +551,8 @@ class Study:
         return "all" if self.available is None else integer("available", self.available, 2, error=InvalidPlan)
 
     def _rule(self) -> Rule:
+        from ampler.sampling.rules import Fixed
+
         said = [name for name in ("detect", "se", "rule") if getattr(self, name) is not None]
         if len(said) != 1:
             came = f"both {' and '.join(said)}" if said else "neither"
@@ -544,6 +566,9 @@ class Study:
         return Fixed(runs=detect.start) if detect is not None else self.rule or self._accuracy()
 
     def _accuracy(self) -> Accuracy:
+        from ampler.sampling.rules import Accuracy
+        from ampler.study.plan import as_algorithms, run_costs
+
         assert self.se is not None
         return Accuracy(
             se=self.se,

@@ -18,6 +18,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import choice, finite, integer, share
 from ampler.core.errors import InvalidDesign
 from ampler.design.solve import MOST_INSTANCES, smallest
+from ampler.stats.noncentral_t import upper_tail
 
 Goal = Literal["above", "inside"]
 
@@ -104,12 +105,11 @@ class _Belief:
     def _above(self, instances: int) -> float:
         """P(lower end > margin). The mean is normal also over what is believed, so that t stays a noncentral t."""
         from scipy.special import stdtrit
-        from scipy.stats import nct
 
         critical = float(stdtrit(instances - 1, (1 + self.level) / 2))
         wider = sqrt(1 + instances * self.effect_sd**2)
         distance = sqrt(instances) * (self.effect - self.margin)
-        return float(nct.sf(critical / wider, instances - 1, distance / wider))
+        return float(upper_tail(critical / wider, instances - 1, distance / wider))
 
     def _inside(self, instances: int) -> float:
         """P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats, Interval
+from ampler.stats.noncentral_t import noncentralities
 from ampler.stats.paired.missing import FEWEST, present_columns
 from ampler.stats.paired.student import t_statistic
 
 EFFECT_LEVEL = 0.95  # of the interval of d; plain, not adjusted for the family
-FAR = 1000.0  # beyond this t the series behind nct.sf does not converge
 
 
 def effect_size(differences: Floats) -> float:
@@ -43,34 +42,8 @@ def _tails() -> tuple[float, float]:
 
 
 def _noncentralities(t: Floats, degrees: Codes, tail: float) -> Floats:
-    """The noncentrality under which T exceeds t with probability `tail`, for t >= 0."""
-    near = np.isfinite(t) & (t <= FAR)
+    """Those of noncentral_t, for t >= 0: infinite for an infinite t, NaN for none."""
     result = np.where(np.isinf(t), math.inf, math.nan)
-    if near.any():
-        result[near] = _inverted(t[near], degrees[near], tail)
-    far = np.isfinite(t) & ~near
-    if far.any():
-        result[far] = _asymptotic(t[far], degrees[far], tail)
+    known = np.isfinite(t)
+    result[known] = noncentralities(t[known], degrees[known], tail)
     return result
-
-
-def _inverted(t: Floats, degrees: Codes, tail: float) -> Floats:
-    # Only sf: cdf is NaN where it is tiny. The bracket is five times as wide as any 95 % interval.
-    from scipy.optimize import elementwise
-    from scipy.stats import nct
-
-    def excess(ncp: Any, at: Any, freedom: Any) -> Any:
-        return nct.sf(at, freedom, ncp) - tail
-
-    find_root: Any = elementwise.find_root  # its stubs know no extra arguments
-    width = 10 * np.sqrt(1 + t * t / (2 * degrees))
-    roots: Floats = find_root(excess, (t - width, t + width), args=(t, degrees)).x
-    return roots
-
-
-def _asymptotic(t: Floats, degrees: Codes, tail: float) -> Floats:
-    """For very large t: T > t when ncp + Z > t·S, with Z normal, S² = χ²/degrees; deviations add in squares."""
-    from scipy.special import chdtri, ndtri
-
-    scale = np.sqrt(chdtri(degrees, 1 - tail) / degrees)
-    return np.asarray(t + np.sign(tail - 0.5) * np.hypot(t * (scale - 1), ndtri(tail)))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative, Test
 from ampler.core.errors import InvalidDesign
+from ampler.stats.noncentral_t import upper_tail
 from ampler.stats.paired import paired_test
 
 
@@ -69,9 +70,8 @@ def instances_for(t_instances: int, test: Test) -> int:
 
 
 def _t_power(instances: int, effect: float | Floats, tails: Floats) -> Floats:
-    """P(T′ > t) beyond the critical value of each tail level; `nct.sf` alone, since `nct.cdf` can be NaN."""
+    """P(T′ > t) beyond the critical value of each tail level."""
     from scipy.special import stdtrit
-    from scipy.stats import nct
 
     critical = -stdtrit(instances - 1, tails)  # by the lower tail: 1 − a loses the digits of a small a
-    return np.asarray(nct.sf(critical, instances - 1, effect * sqrt(instances)), dtype=float)
+    return upper_tail(critical, instances - 1, effect * sqrt(instances))

@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
+from ampler.analysis.evidence import Evidence
 from ampler.analysis.looked import LookCourse
 from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
-from ampler.core.runs import Runs
 from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, PlanRecord, Question
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
-from ampler.sampling.rules import Accuracy
 from ampler.study.asked import rule_of, settings_of
 from ampler.study.code.changes import FILES_SHOWN, declared_same
 from ampler.study.detect_rule import Detect
@@ -23,20 +22,6 @@ from ampler.study.looks_rule import Looking
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """Runs with what their source says about them: groups of instances, settings of the study, what was noticed."""
-
-    runs: Runs
-    features: Mapping[str, Mapping[str, object]]
-    settings: Mapping[str, Any]  # those of an analysis, as far as the source knows; what the user says comes before
-    notes: tuple[Caution, ...]
-    deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
-    rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
-    course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
-    looks: LookCourse | None = None  # how the values were looked at on the way; None: they were not
 
 
 @dataclass(frozen=True, slots=True)

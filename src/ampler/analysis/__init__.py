@@ -6,6 +6,7 @@
 In reading order:
 
 * `analyse`: the steps, in the order in which they are taken;
+* `evidence`: runs with what their source says about them;
 * `observed`: the way from runs to the differences that are tested;
 * `blocks`: runs gathered by instance and algorithm, then summarised; a cell may be missing;
 * `pairing`: runs that share a fold or a seed, compared run by run;

@@ -20,7 +20,7 @@ Over the instances: what the differences show.
 * `location`: mean and standard deviation at any magnitude
 * `ties`: numbers that differ by rounding alone are the same number
 * `omnibus`: tests of all algorithms together, and ranks
-* `power`: the power of one paired test
+* `power`: the power of one paired test; `noncentral_t`: the distribution behind it and behind intervals of d
 * `sequential`: the same differences judged at several looks while instances still come in
 * `bayes`: how probable it is: posteriors, the signed-rank test, rankings
 * `growth`: tests of a study whose size was fixed after its pilot

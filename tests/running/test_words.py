@@ -9,7 +9,7 @@ SOME = Progress(40, 12, runs=8419, new=300, failures=3, seconds=75, rate=4.25, e
 
 def test_progress_is_one_line():
     assert under_way(SOME) == (
-        "12 of 40 instances, 8 419 runs, 4.25 runs/s, worst SE 0.0621 (target 0.05), 3 failed, about 3 min left"
+        "12 of 40 instances, 8,419 runs, 4.25 runs/s, worst SE 0.0621 (target 0.05), 3 failed, about 3 min left"
     )
     assert under_way(Progress(40, 0)) == "0 of 40 instances, 0 runs, 0.00 runs/s"
 

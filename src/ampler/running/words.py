@@ -19,15 +19,15 @@ def under_way(progress: Progress) -> str:
 
     >>> from ampler.running import Progress
     >>> under_way(Progress(40, 12, runs=8419, new=300, seconds=75, rate=41.3, error=0.062, target=0.05, left=5400))
-    '12 of 40 instances, 8 419 runs, 41 runs/s, worst SE 0.062 (target 0.05), about 1 h 30 min left'
+    '12 of 40 instances, 8,419 runs, 41 runs/s, worst SE 0.062 (target 0.05), about 1 h 30 min left'
     """
     return ", ".join(
         [
             f"{progress.finished} of {progress.instances} instances",
-            f"{_grouped(progress.runs)} runs",
+            f"{progress.runs:,} runs",
             f"{progress.rate:.{0 if progress.rate >= 10 else 2}f} runs/s",
             *([] if progress.error is None else [f"worst SE {progress.error:.3g} (target {progress.target:g})"]),
-            *([f"{_grouped(progress.failures)} failed"] if progress.failures else []),
+            *([f"{progress.failures:,} failed"] if progress.failures else []),
             *([] if progress.left is None else [f"about {short_duration(progress.left)} left"]),
         ]
     )
@@ -46,7 +46,7 @@ def carried_out(
     return " ".join(
         [
             f"{name}: {_all_finished(progress.instances)}; {count_are(progress.runs, 'run')} recorded in {where},"
-            f" {progress.new} of them new.",
+            f" {progress.new:,} of them new.",
             *([f"On {short} of them the budget was spent before the accuracy was reached."] if short else []),
             *([f"{count(progress.failures, 'run')} failed and gave no value{why}."] if progress.failures else []),
         ]
@@ -85,7 +85,3 @@ def first_run_columns(inspection: Inspection) -> TextTable:
 
 def _value(value: float | None) -> str:
     return "none" if value is None else f"{value:.6g}"
-
-
-def _grouped(number: int) -> str:
-    return f"{number:,}".replace(",", " ")

@@ -457,7 +457,7 @@ def p_cell(value: float) -> Cell:
 
 
 def _share(value: float) -> Cell:
-    return Cell("–" if math.isnan(value) else f"{100 * value:.0f} %", value)
+    return Cell("–" if math.isnan(value) else f"{100 * min(value, 1):.0f} %", value)  # an estimate may exceed 1
 
 
 def _changed(other: OtherPolicy) -> Iterator[str]:

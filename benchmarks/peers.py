@@ -21,6 +21,7 @@ from time import process_time
 
 from kept_results import FOLDER, append, asked, read
 from peers_alone import alone
+from peers_learners import learners
 from peers_page import page
 from peers_races import races
 from peers_rows import Row, installed
@@ -62,6 +63,7 @@ def parts() -> Iterator[tuple[Callable[[], list[Row]], tuple[str, str, str]]]:
         for scenario in SCENARIOS:
             yield lambda s=scenario, t=tool: often(s, t), ("often", scenario, tool)
     yield from races()
+    yield from learners()
     yield from alone()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidData
-from ampler.data.tables import read_table
+from ampler.data.tables import cells, read_table
 from ampler.data.tables.cells import MISSING, Place, holds_numbers, same, to_numbers
 
 PLACE = Place("runs.csv")
@@ -82,3 +84,13 @@ def test_what_is_no_number_in_a_data_frame_is_refused_and_never_cut_down(value, 
         frame = pd.DataFrame({"algorithm": list("ababa"), "instance": list("iijjk"), "value": [value, *rest]})
         with pytest.raises(InvalidData, match=message):
             read_table(frame)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@given(numbers=st.lists(st.floats(allow_nan=False), min_size=1, max_size=5))
+def test_all_digits_are_read_also_where_pandas_misses_the_last(exact, numbers):
+    column = pd.Series([repr(number) for number in numbers] + ["n/a"], name="value")
+    with pytest.MonkeyPatch.context() as patch:
+        if not exact:
+            patch.setattr(cells, "_parses_exactly", lambda: False)
+        assert to_numbers(column, PLACE).tolist()[:-1] == numbers

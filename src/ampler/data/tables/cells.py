@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ YES_OR_NO = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 OUTCOMES = ({"true", "false"}, {"yes", "no"})  # a column of these two words and of nothing else holds outcomes
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 LARGEST_WHOLE = 2**63 - 1  # whole numbers beyond it fit into no column of numbers
+LONG_NUMBERS = ("2.4192406017894334e+45", "0.1234567890123456789", "8.5e-310")
 LOOKED_AT = 10_000  # so many cells tell whether a column holds numbers
 
 
@@ -70,13 +72,13 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
 
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return column.to_numpy(dtype=float, na_value=np.nan)
-    plain = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    plain = _parsed(column)
     if not np.isnan(plain).any() and not _are_truths(column):
         return plain
     text = column.astype("str").str.strip()
     if fold(column.name) in SUCCESS and text.str.lower().isin(TRUTH).all():
         return np.asarray(text.str.lower() == "true", dtype=float)
-    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
+    numbers = _parsed(text)
     strange = text[np.isnan(numbers) & ~column.isna().to_numpy()]
     strange = strange[~strange.str.lower().isin(MISSING)]
     if not len(strange):
@@ -90,6 +92,25 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
         f"{place.of(strange.index[0])} must hold a number in column {str(column.name)!r}, got"
         f" {shortened(strange.iloc[0])!r}{more}"
     )
+
+
+def _parsed(column: pd.Series[Any]) -> Floats:
+    """The numbers that cells say, to their last digit; NaN for what is none."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan, copy=True)
+    if not _parses_exactly():
+        said = np.isfinite(numbers)
+        numbers[said] = [float(cell) for cell in column.to_numpy(dtype=object)[said]]
+    return numbers
+
+
+@cache
+def _parses_exactly() -> bool:
+    """Whether this pandas reads all digits; those before 3 may miss the last of sixteen."""
+    import pandas as pd
+
+    return all(float(pd.to_numeric(pd.Series([word]))[0]) == float(word) for word in LONG_NUMBERS)
 
 
 def plain_cells(column: pd.Series[Any]) -> pd.Series[Any]:

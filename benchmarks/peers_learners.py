@@ -13,9 +13,9 @@ from peers_rows import Row
 from peers_tables import SCENARIOS, Pair, Scenario, scored
 from peers_tools import quiet
 
-STUDIES = 200
-BATCH, BATCHES = 5, 5  # runs of a learner before each decision, decisions: adastop's own defaults
-PERMUTATIONS = 2000
+STUDIES = {"adastop": 100, "ampler": 200}  # fewer, where a tool is slow
+BATCH, BATCHES = 5, 5  # runs of a learner before each decision, decisions: adastop's own defaults, as the permutations
+PERMUTATIONS = 10_000
 LEVEL = 0.05
 Claims = tuple[set[Pair], int]
 
@@ -31,7 +31,7 @@ def learners() -> Iterator[tuple[Callable[[], list[Row]], tuple[str, str, str]]]
 
 def judged(data: str, tool: str, scenario: Scenario, decide: Callable[[Scenario, int], Claims]) -> list[Row]:
     """What a tool claims and how many runs it takes, over studies whose truth is known."""
-    answers = [decide(scenario, number) for number in range(STUDIES)]
+    answers = [decide(scenario, number) for number in range(STUDIES[tool])]
     scores = [scored(claims, scenario.truth) for claims, _ in answers]
     true = sum(1 for difference in scenario.truth.values() if difference)
     rows = [

@@ -77,8 +77,8 @@ def _races(rows: list[Row]) -> str:
         "of each candidate on each of 50 instances. Its best is the elite that irace puts first, or the lowest "
         "mean; three candidates are truly best. *Five learners* have at most 25 runs each on one task, with normal "
         "noise; two of them are worse by 0.8 and 1.6 standard deviations of a run, or none is. adastop decides after "
-        "every five runs who needs no more (level 0.05, 2000 permutations); ampler tests all pairs when all runs are "
-        "made."
+        "every five runs who needs no more (level 0.05, else as it comes: 10 000 permutations); ampler tests all pairs "
+        "when all runs are made."
     )
     names = ("best is best", "error", "power", "runs")
     lines = []

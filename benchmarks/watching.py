@@ -27,7 +27,7 @@ from scipy.stats import mstats
 from ampler import read_store
 
 CLIENTS, OFTEN = 20, 1.8  # who watch, and the seconds between two questions of each
-WINDOW, PAIRS, WARM = 3.6, 150, 8.0  # seconds of a window, windows of each kind, seconds before the first
+WINDOW, WARM = 3.6, 8.0  # seconds of a window, seconds before the first
 TRIMMED = 0.2  # of the pairs at either end: another process that wakes up
 
 STUDY = """
@@ -61,13 +61,13 @@ class Cost:
     undisturbed: bool
 
 
-def measured_cost(folder: Path) -> Cost:
-    """Run a study, watch it by turns, and return what that cost."""
+def measured_cost(folder: Path, pairs: int) -> Cost:
+    """Run a study, watch it by turns in as many pairs of windows, and return what that cost."""
     study, seen = folder / "watched.db", Windows()
     with running_study(folder, study) as runner, served(study) as (server, address):
         clients = [Client(address, place * OFTEN / CLIENTS) for place in range(CLIENTS)]
         time.sleep(WARM)
-        for pair in range(PAIRS):
+        for pair in range(pairs):
             for watched in (False, True) if pair % 2 else (True, False):
                 seen.add(server, clients, watched=watched)
         undisturbed = runner.poll() is None
@@ -101,7 +101,7 @@ class Windows:
         )
         slower, slower_error = self._watched_against_not(speeds)
         dearer, dearer_error = self._watched_against_not(works)
-        there = PAIRS * WINDOW * (os.cpu_count() or 1)
+        there = len(self.places) / 2 * WINDOW * (os.cpu_count() or 1)
         shares = self.server / there, self.pages / there
         return Cost(1 - exp(slower), slower_error, exp(dearer) - 1, dearer_error, *shares, asked, undisturbed)
 

@@ -91,7 +91,7 @@ class Row:
     error: float  # family-wise
     power: float  # NaN where nothing is real
     power_se: float
-    coverage: float  # of all joint intervals together
+    coverage: float  # of all joint intervals together; NaN where they are not of the difference
     effect_coverage: float  # of intervals of d, where the runs are fixed
     runs: float
     instances: float
@@ -169,7 +169,7 @@ def summed(cell: Cell, studies: list[dict[str, Judged]]) -> Iterator[Row]:
             error=float(np.mean([one.false for one in each])),
             power=float(found.mean()),
             power_se=float(found.std(ddof=1) / sqrt(len(each))),
-            coverage=float(np.mean([one.covered for one in each])),
+            coverage=nan if test == "sign" else float(np.mean([one.covered for one in each])),  # its interval: of wins
             effect_coverage=float(np.mean([one.effect_covered for one in each])) if cell.size == "fixed" else nan,
             runs=float(np.mean([one.runs for one in each])),
             instances=float(np.mean([one.instances for one in each])),

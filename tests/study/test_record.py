@@ -11,7 +11,17 @@ from ampler.core.values import Command, Fingerprint, Function, Instance, Limits,
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import plan_change
 from ampler.study.plan import make_plan
-from ampler.study.record import as_begun, changed, fingerprint, from_json, guard_edition, identity, record, to_json
+from ampler.study.record import (
+    as_begun,
+    changed,
+    fingerprint,
+    from_json,
+    guard_edition,
+    identity,
+    record,
+    to_json,
+    undated,
+)
 
 
 def a_plan(**changes):
@@ -200,3 +210,11 @@ def test_a_plan_without_a_study_file_or_without_a_guard_takes_none_from_there():
     assert as_begun(accurate_plan()).rule.guard_edition == 2
     assert as_begun(fixed, record(accurate_plan())) == fixed
     assert as_begun(accurate_plan(), record(fixed)).rule.guard_edition == 2
+
+
+def test_a_power_that_is_rounded_otherwise_makes_no_other_plan_and_another_power_does():
+    kept = replace(record(a_plan()), power=0.8227356802464707, created="2026-01-01T00:00:00+00:00")
+
+    assert undated(kept) == undated(replace(kept, power=0.8227356802464708, created=""))
+    assert undated(kept) != undated(replace(kept, power=0.8227357))
+    assert undated(replace(kept, power=None)) != undated(kept)

@@ -21,6 +21,8 @@ from ampler.sampling.rules import Accuracy
 from ampler.stats.guard import NEWEST
 from ampler.study.command_line import commands_around
 
+POWER_DIGITS = 9  # that make a plan another one
+
 
 def fingerprint(plan: Plan) -> Fingerprint:
     """Return what gives the plan's runs their values; names in the plan's order. That of a part is the whole's."""
@@ -153,6 +155,15 @@ def to_json(kept: PlanRecord) -> str:
         data["own_limits"] = {name: _given(limits) for name, limits in data["own_limits"].items()}
     data["policy"] = policy_data(kept.policy)
     return canonical(data)
+
+
+def undated(kept: PlanRecord) -> str:
+    """Return a record as text without its date, such that equal plans are equal texts.
+
+    The power is worked out whenever a plan is made: another release of a library may round its last digit otherwise.
+    """
+    power = None if kept.power is None else round(kept.power, POWER_DIGITS)
+    return canonical(json.loads(to_json(replace(kept, created="", power=power))), sort_keys=True)
 
 
 def from_json(text: str) -> PlanRecord:

@@ -17,10 +17,9 @@ from typing import Any
 from ampler.core.errors import InvalidData, PlanMismatch, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.files import replaced
-from ampler.core.plain import canonical
 from ampler.core.values import Code, Fingerprint, PlanRecord, RunKey
 from ampler.study.code.joining import counting, joined_codes
-from ampler.study.record import changed, to_json, uncut
+from ampler.study.record import changed, uncut, undated
 from ampler.study.store.columns import KEY, Row, cells, with_attempt, with_session
 from ampler.study.store.connections import connection_to_write, translated_errors
 from ampler.study.store.lock import StudyLock
@@ -151,11 +150,11 @@ def _history(before: Sequence[_Source], parts: Sequence[_Source]) -> list[PlanRe
                 f"{other.name} is no part of the study in {first.name}: {change}; merge parts of one study only"
             )
     for other in parts[1:]:
-        if _text(other.last) != _text(first.last):
+        if undated(other.last) != undated(first.last):
             raise PlanMismatch(_difference(first, other))
-    known = {_text(plan) for part in parts for plan in part.plans}
+    known = {undated(plan) for part in parts for plan in part.plans}
     for target in before:
-        if _text(target.last) not in known:
+        if undated(target.last) not in known:
             raise PlanMismatch(
                 f"{target.name} was run under a plan that the parts do not have; merge them into another file, or run"
                 " the parts with the same study.toml first"
@@ -167,23 +166,18 @@ def _joined(longest: Sequence[PlanRecord], all_plans: Sequence[Sequence[PlanReco
     """The longest history, and before its last plan those that only others had; a plan has its earliest date."""
     earliest: dict[str, PlanRecord] = {}
     for plan in sorted((plan for plans in all_plans for plan in plans), key=lambda plan: plan.created):
-        earliest.setdefault(_text(plan), plan)
+        earliest.setdefault(undated(plan), plan)
     more = dict(earliest)
     history = []
-    for text, same in groupby(longest, key=_text):  # equal neighbours: parts that were cut anew
+    for text, same in groupby(longest, key=undated):  # equal neighbours: parts that were cut anew
         history.append(more.pop(text, next(same)))
     *early, last = history
     return [*sorted([*early, *more.values()], key=lambda plan: plan.created), last]
 
 
-def _text(plan: PlanRecord) -> str:
-    """A plan without its date, such that equal plans are equal texts."""
-    return canonical(json.loads(to_json(replace(plan, created=""))), sort_keys=True)
-
-
 def _difference(first: _Source, other: _Source) -> str:
     """Name what two plans differ in."""
-    what, one, two = _field_of("plan", *(json.loads(_text(source.last)) for source in (first, other)))
+    what, one, two = _field_of("plan", *(json.loads(undated(source.last)) for source in (first, other)))
     way_out = "run all parts with the same study.toml, then merge them"
     if what == "guard_edition":  # the same study.toml, but one part was begun before there was the other edition
         what, one, two = "guard-edition", one or 1, two or 1
@@ -221,7 +215,7 @@ def _missing(sources: Sequence[_Source]) -> tuple[str, ...]:
 
 def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[PlanRecord], codes: Sequence[Code]) -> int:
     """Fill an empty study file; return the number of runs."""
-    places = {_text(plan): place for place, plan in enumerate(plans)}
+    places = {undated(plan): place for place, plan in enumerate(plans)}
     sessions, numbers = _sessions(sources, places)
     stale: list[set[str]] = [set() for _ in sources]
     made_with = [source.store.made_with() for source in sources]
@@ -261,7 +255,7 @@ def _sessions(
     for place, source in enumerate(sources):
         same: Counter[tuple[Any, ...]] = Counter()
         for each in source.store.numbered_sessions():
-            session = (each.started, places[_text(source.plans[each.plan])], each.environment)
+            session = (each.started, places[undated(source.plans[each.plan])], each.environment)
             same[session] += 1
             told.setdefault((*session, same[session]), []).append((place, each.number))
     sessions, numbers = [], {}
@@ -278,7 +272,7 @@ def _decisions(
     held: dict[int, list[PlanDecision]] = {}
     for place, source in enumerate(sources):
         for each in [] if source.part else source.store.all_decisions():
-            plan, number = places[_text(source.plans[each.plan])], each.decision.number
+            plan, number = places[undated(source.plans[each.plan])], each.decision.number
             known = held.setdefault(plan, [])
             if [old.decision.digest for old in known[number : number + 1]] != [each.decision.digest]:
                 known[number:] = [PlanDecision(plan, numbers[place, each.session], each.decision)]

@@ -33,7 +33,7 @@ from ampler.core.values import (
     StudyDecision,
     Tally,
 )
-from ampler.study.record import changed, from_json, to_json
+from ampler.study.record import changed, from_json, to_json, undated
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
 from ampler.study.store.batches import all_storable, believed_rows, believed_runs
 from ampler.study.store.beside import abandon
@@ -686,7 +686,7 @@ def _kept_plan(connection: sqlite3.Connection, plan: PlanRecord) -> int:
     """The number of the plan; a plan that is not the last one's equal gets a new one."""
     text = to_json(replace(plan, created=""))
     last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
-    if last is not None and last[1] == text:
+    if last is not None and (last[1] == text or undated(from_json(last[1])) == undated(plan)):
         return int(last[0])
     row = (plan.created or _now(), text)
     return int(connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid or 0)

@@ -82,8 +82,8 @@ beliefs = st.fixed_dictionaries(
 def test_more_instances_assure_more_and_never_pass_the_ceiling(belief, goal, instances):
     assume(ceiling(goal=goal, **belief) > 0.5)  # where success would mostly be an error, more instances lower it
     less, more = (assurance(n, goal=goal, **belief) for n in (instances, 2 * instances))
-    assume(less > 1e-3)  # few instances have by luck alone so small a deviation that their interval is short enough
-    assert less <= more + 1e-9
+    by_luck = goal == "inside" and less <= 1e-3  # that the deviation seen is small and the interval short enough
+    assert by_luck or less <= more + 1e-9
     assert more <= ceiling(goal=goal, **belief) + (0.02 if goal == "above" else 1e-6)
 
 

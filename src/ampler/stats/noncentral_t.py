@@ -2,9 +2,9 @@
 
 T exceeds t when Z + δ > t·S, with Z standard normal and S the standard deviation seen over the true one. So the tail is
 the normal tail Φ(δ − t·S) averaged over S, and as a function of log S everything in that average is smooth and dies out
-on both sides: the trapezoidal rule on equal steps errs by less than rounding does, whatever t. Two reasons not to take
-`scipy.stats.nct`: loading scipy.stats takes longer than most of our answers, and its tails lose all their digits where
-they are tiny or t is some hundreds.
+on both sides: the trapezoidal rule on equal steps errs by hardly more than rounding does. Where t is so large that the
+normal tail becomes a step, the same probability is averaged over Z instead. Two reasons not to take `scipy.stats.nct`:
+loading scipy.stats takes longer than most of our answers, and its tails lose all their digits where they are tiny.
 """
 
 from __future__ import annotations

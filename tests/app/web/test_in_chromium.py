@@ -112,7 +112,20 @@ def test_the_calculator_works_without_scripts(chromium, address):
     page.click("#calculate")
 
     said(page, "h1", "18 instances")
+    assert "effect=1" in page.url
     context.close()
+
+
+def test_what_is_typed_before_the_script_is_there_is_answered(watched):
+    def late(route: Any) -> None:
+        watched.page.wait_for_timeout(1000)
+        route.continue_()
+
+    watched.page.route("**/static/design.js", late)
+    watched.page.goto(f"{watched.address}/design", wait_until="commit")
+    watched.page.fill("#effect", "1")
+    said(watched.page, "h1", "18 instances")
+    assert "effect=1" in watched.page.url
 
 
 def test_the_keyboard_reaches_the_content_and_the_theme(watched):

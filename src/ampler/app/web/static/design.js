@@ -44,4 +44,4 @@ form.addEventListener("input", () => { showParts(); clearTimeout(timer); timer =
 form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
 document.getElementById("calculate").hidden = true;
 showParts();
-if (Array.from(form.querySelectorAll("input[type=text], input[type=number]")).some((field) => field.value !== field.defaultValue)) ask();  // typed before this script was there
+if (Array.from(form.querySelectorAll("input[type=text]")).some((field) => field.value !== field.defaultValue)) ask();  // typed before this script was there

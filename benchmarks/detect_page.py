@@ -1,6 +1,6 @@
 """Studies that find their own size as a page of the documentation: what was simulated, tables, and what is not reached.
 
-Run: python benchmarks/detect_page.py PART ..., the parts being pilots, costly, paper=RUNS.CSV, and pure=LOG.JSONL and
+Run: python benchmarks/detect_page.py PART ..., the parts being pilots, costly, skewed, paper=RUNS.CSV, and pure=LOG.JSONL and
 whole=LOG.JSONL for what `detect_series` kept. What they give is kept in docs/benchmarks/detect.csv, from which
 docs/benchmarks/detect.md is written. Of a corner that was counted before the larger count stays: studies have numbers,
 and the same number is the same study.
@@ -19,6 +19,7 @@ from time import process_time
 import numpy as np
 
 import detect_paper
+import detect_skewed
 from detect_series import NAMES, PURE, Corner, tallies
 from detect_simulation import Family, Tally, Truth, equal, goal_of, oracle, simulate
 
@@ -137,6 +138,12 @@ def costly() -> Iterator[Row]:
                 yield counted("costly", (family, spread, noise), key, 0.1, **said)
 
 
+def skewed() -> Iterator[Row]:
+    """Exponential differences, with several ends."""
+    for each in detect_skewed.counted(4000):
+        yield row("skewed", each.name, (each.spread, each.noise), each.null, each.real)
+
+
 def paper(path: str) -> Iterator[Row]:
     """The paper's first experiment; the errors are not counted there."""
     experiment = detect_paper.read(path)
@@ -160,6 +167,7 @@ PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "whole": partial(logged, "whole"),
     "pilots": lambda path: pilots(),
     "costly": lambda path: costly(),
+    "skewed": lambda path: skewed(),
     "paper": paper,
 }
 
@@ -233,6 +241,12 @@ where many are needed, as the spread is known less well. Pilots of 20 and 30 are
 With `instance-cost` fewer instances get more runs. How much of the variation is noise is known from the pilot alone, so
 the price over one who knows it is higher. In the last rows of each block a run of the first algorithm costs ten times
 one of the others.
+""",
+    "skewed": """## Skewed differences
+
+The differences of each rival from a quiet reference are exponential (`benchmarks/detect_skewed.py`). A study is ended
+by the t-test, as `detect` does, or by the bootstrap-t: of the comparisons that were not clear after the pilot, or of
+all, where the pilot decides on the size alone. Noise of the runs is normal and makes differences less skewed.
 """,
     "paper": """## The paper's first experiment again
 

@@ -22,11 +22,9 @@ import detect_studies
 from detect_simulation import CELLS, FAR_AWAY, Family, Outcome, Tally, Truth, equal, goal_of, oracle
 
 NAMES: dict[Family, str] = {1: "1", 5: "5", 21: "21", "all": "10 (A = 5, all with all)"}
-PURE: dict[Family, int] = {1: 4000, 5: 2000, 21: 1000, "all": 2000}  # studies without a difference; half as many with
-WHOLE: dict[Family, int] = {1: 400, 5: 400, 21: 200, "all": 400}  # in cells that can be paid for; likewise
-DEAR: dict[Family, int] = {1: 2000, 5: 2000, 21: 4000, "all": 2000}  # runs of the oracle: more cannot be paid for
-FEW = 2  # whole studies of a dear cell, to see that they do the same
-DEAREST = 60_000  # runs of the oracle: here one
+PURE: dict[Family, int] = {1: 8000, 5: 4000, 21: 2000, "all": 4000}  # studies without a difference; half as many with
+WHOLE: tuple[tuple[float, int], ...] = ((5_000, 400), (50_000, 200), (float("inf"), 100))  # up to so many runs each
+LEAVERS = 200  # whole studies in which algorithms leave
 LEAVING = 1000  # the first key of studies in which algorithms leave
 TURN = {"pure": 50, "whole": 4}  # studies of a cell before the next one has its turn
 
@@ -49,19 +47,17 @@ def corners(kind: str) -> list[Corner]:
     found = []
     for place, (family, spread, noise) in enumerate(CELLS):
         real = equal(family, spread, noise, 1.0)
-        number = PURE[family] if kind == "pure" else _affordable(family, oracle(real, goal_of(real)).cost)
-        for key, truth, wanted in ((0, equal(family, spread, noise), number), (1, real, (number + 1) // 2)):
+        number = PURE[family] if kind == "pure" else _affordable(oracle(real, goal_of(real)).cost)
+        for key, truth, wanted in ((0, equal(family, spread, noise), number), (1, real, number // 2)):
             found.append(Corner(NAMES[family], spread, noise, truth, 2 * place + key, wanted))
     for place, (family, name, truth) in enumerate(FAR_AWAY):
-        number = (PURE if kind == "pure" else WHOLE)[family]
-        found.append(
-            Corner(name, 1.4, 0.7, truth, LEAVING + place, number if kind == "pure" else number // 2, "leavers")
-        )
+        number = PURE[family] if kind == "pure" else LEAVERS
+        found.append(Corner(name, 1.4, 0.7, truth, LEAVING + place, number, "leavers"))
     return found
 
 
-def _affordable(family: Family, runs: float) -> int:
-    return WHOLE[family] if runs < DEAR[family] else FEW if runs < DEAREST else 1
+def _affordable(runs: float) -> int:
+    return next(number for most, number in WHOLE if runs <= most)
 
 
 def study(kind: str, corner: Corner, number: int) -> Outcome:

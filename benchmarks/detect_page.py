@@ -1,9 +1,9 @@
 """Studies that find their own size as a page of the documentation: what was simulated, tables, and what is not reached.
 
-Run: python benchmarks/detect_page.py PART ..., the parts being pilots, costly, skewed, paper=RUNS.CSV, and pure=LOG.JSONL and
-whole=LOG.JSONL for what `detect_series` kept. What they give is kept in docs/benchmarks/detect.csv, from which
-docs/benchmarks/detect.md is written. Of a corner that was counted before the larger count stays: studies have numbers,
-and the same number is the same study.
+Run: python benchmarks/detect_page.py PART ..., the parts being pilots, costly, skewed, paper=RUNS.CSV, and
+pure=LOG.JSONL and whole=LOG.JSONL for what `detect_series` kept. What they give is kept in docs/benchmarks/detect.csv,
+from which docs/benchmarks/detect.md is written. Of a corner that was counted before the larger count stays: studies
+have numbers, and the same number is the same study.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, sqrt
 from statistics import NormalDist
 
@@ -55,6 +55,7 @@ def fewest_instances(terms: Terms, effect: float, power: float) -> int:
     return _within_reach(n and instances_for(n, terms.test), effect, power)
 
 
+@lru_cache(maxsize=256)
 def smallest_effect(terms: Terms, instances: int, power: float) -> float:
     """Return the effect at which the power, which rises with it, is the wanted one."""
     from scipy.optimize import brentq

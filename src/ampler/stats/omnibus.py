@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -192,6 +193,7 @@ def critical_difference(algorithms: int, instances: int, *, alpha: float = 0.05)
     return q * math.sqrt(algorithms * (algorithms + 1) / (6 * instances))
 
 
+@lru_cache(maxsize=64)
 def _range_quantile(alpha: float, size: int) -> float:
     """The range of so many standard normal values that is exceeded with probability alpha."""
     if alpha < LEAST_ALPHA or alpha > 1 - LEAST_ALPHA:  # where the difference to one loses its digits
@@ -215,7 +217,7 @@ def _range_beyond(reach: float, size: int) -> float:
 
 def _normal(z: Floats) -> Floats:
     """The normal distribution function, by the C library: what is here must not wait for scipy."""
-    return np.array([0.5 * math.erfc(-value / math.sqrt(2)) for value in z.tolist()])
+    return 0.5 * np.fromiter(map(math.erfc, (-z / math.sqrt(2)).tolist()), float, len(z))
 
 
 def reference_difference(algorithms: int, instances: int, *, alpha: float = 0.05) -> float:

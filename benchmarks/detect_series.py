@@ -48,7 +48,7 @@ def corners(kind: str) -> list[Corner]:
     for place, (family, spread, noise) in enumerate(CELLS):
         real = equal(family, spread, noise, 1.0)
         number = PURE[family] if kind == "pure" else _affordable(oracle(real, goal_of(real)).cost)
-        for key, truth, wanted in ((0, equal(family, spread, noise), number), (1, real, number // 2)):
+        for key, truth, wanted in ((0, equal(family, spread, noise), number), (1, real, (number + 1) // 2)):
             found.append(Corner(NAMES[family], spread, noise, truth, 2 * place + key, wanted))
     for place, (family, name, truth) in enumerate(FAR_AWAY):
         number = PURE[family] if kind == "pure" else LEAVERS

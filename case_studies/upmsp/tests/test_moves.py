@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_compiles import one_compiles
 from scipy import stats
 from slowly import MOVES, neighbour
 
+from ampler_upmsp import moves
 from ampler_upmsp.annealing import Parameters, anneal
+from ampler_upmsp.compiled import kernel
 from ampler_upmsp.generator import seeded
 from ampler_upmsp.instance import generate_instance
 from ampler_upmsp.moves import (
@@ -20,12 +23,38 @@ from ampler_upmsp.moves import (
     REJECTED,
     UNBOUNDED,
     Bounds,
-    applicable,
-    apply,
-    fill_row,
-    propose,
 )
 from ampler_upmsp.solution import machine_time, makespan
+
+# The moves are parts of the search and compiled with it; here each is called by itself, and kept for the next process.
+
+
+@kernel
+def fill_row(table, k, rows, arcs, bounds, length):
+    return moves.fill_row(table, k, rows, arcs, bounds, length)
+
+
+@kernel
+def applicable(move, lengths, longest, busy, movable, machines):
+    return moves.applicable(move, lengths, longest, busy, movable, machines)
+
+
+@kernel
+def propose(move, table, rows, arcs, bounds, lengths, times, longest, rng):
+    return moves.propose(move, table, rows, arcs, bounds, lengths, times, longest, rng)
+
+
+@kernel
+def apply(move, proposal, table, rows, arcs, bounds, lengths):
+    return moves.apply(move, proposal, table, rows, arcs, bounds, lengths)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _the_moves_are_compiled_once():
+    with one_compiles("moves"):
+        state = Rows(generate_instance(4, 2, 9, seed=1), [[0, 1], [2, 3]])
+        assert state.can(MOVES[0])
+        state.apply(MOVES[0], state.propose(MOVES[0], seeded(1)))
 
 
 class Rows:

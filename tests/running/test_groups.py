@@ -353,7 +353,7 @@ def test_a_driver_killed_in_each_group_ends_with_the_runs_and_decisions_of_one_t
     for share in (0.1, 0.5, 0.8):
         process = driver(broken, 2)
         while process.poll() is None and recorded_in(broken) < share * total:
-            time.sleep(0.01)
+            time.sleep(0.05)
         assert process.poll() is None, process.communicate()
         process.kill()
         process.communicate()

@@ -15,7 +15,6 @@ import pytest
 
 from ampler.study.store import read_store
 
-KILLS = 11  # in each of two studies; runs are slow, or so many sessions would bring one to its end
 TOKEN = "AMPLER_TEST_TOKEN"
 
 SOLVERS = """
@@ -123,22 +122,25 @@ def finished(folder):
         return store.finished(store.plans()[-1].decisions)
 
 
-@pytest.mark.parametrize("moments", [1, 2])
-def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not(folder, moments):
-    rng = random.Random(moments)
+@pytest.mark.parametrize(
+    ("seed", "often"), [(1, 5), *(pytest.param(seed, 11, marks=pytest.mark.slow) for seed in (1, 2))]
+)
+def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not(folder, seed, often):
+    """Runs are slow, or so many sessions would bring it to its end."""
+    rng = random.Random(seed)
     whole, broken = folder("whole"), folder("broken")
     straight = driver(whole, token := uuid.uuid4().hex, workers=2)
     output, _ = straight.communicate(timeout=240)
     assert straight.returncode == 0, output
     assert none_remains(token)
     total = len(recorded(whole))
-    assert total > 12 * KILLS  # or there would be too little between the kills
+    assert total > 12 * often  # or there would be too little between the kills
 
     acknowledged, kills = {}, 0
-    while kills < KILLS:
+    while kills < often:
         token = uuid.uuid4().hex
         process = driver(broken, token, workers=rng.choice([1, 2]))
-        wanted = max(1, round(total * 0.9 * kills / KILLS)) + rng.randrange(8)
+        wanted = max(1, round(total * 0.9 * kills / often)) + rng.randrange(8)
         while len(acknowledged) < wanted and process.poll() is None:
             acknowledged = recorded(broken)
             time.sleep(0.005)

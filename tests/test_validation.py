@@ -9,7 +9,7 @@ import pytest
 from validate import ALPHA, Cell, Row, cells, page, promises, study, summed
 from validation_studies import World
 
-STUDIES = [10, pytest.param(25, marks=pytest.mark.slow)]
+STUDIES = [5, pytest.param(25, marks=pytest.mark.slow)]
 SIZES = ["fixed", "looks", "se", "detect"]
 
 

@@ -27,15 +27,20 @@ def location(values: Floats) -> Location:
     >>> sd / mean  # the variance itself would be infinite
     0.353...
     """
-    exponent = int(np.frexp(np.abs(values).max())[1])
+    exponent = _exponent(values)
     scaled = np.ldexp(values, -exponent)
     shifted = scaled - scaled[0]  # large offsets cancel exactly here
-    spread = int(np.frexp(np.abs(shifted).max())[1])
+    spread = _exponent(shifted)
     small = np.ldexp(shifted, -spread)
-    centre = float(np.mean(small))
+    centre = float(np.add.reduce(small)) / len(values)
     rest = small - centre
-    sd = math.sqrt(float(np.sum(rest * rest)) / (len(values) - 1)) if len(values) > 1 else math.nan
+    sd = math.sqrt(float(np.add.reduce(rest * rest)) / (len(values) - 1)) if len(values) > 1 else math.nan
     return Location(float(scaled[0]) + math.ldexp(centre, spread), math.ldexp(sd, spread), exponent)
+
+
+def _exponent(values: Floats) -> int:
+    """The power of two above the largest; as `np.abs(values).max()`, which takes twice as long on few values."""
+    return math.frexp(np.maximum.reduce(np.abs(values)))[1]
 
 
 def is_constant(differences: Floats) -> bool:

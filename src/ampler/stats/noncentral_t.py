@@ -49,11 +49,9 @@ def upper_tail(t: ArrayLike, freedom: ArrayLike, noncentrality: ArrayLike) -> Fl
     near = np.isfinite(places) & np.isfinite(centres)
     steep = np.abs(places) > STEEP * np.sqrt(2 * degrees)
     steps = np.where(near & ~steep, _steps(places, degrees, centres, EXACT), 0.0)
-    for step in np.unique(steps[steps > 0]):
-        for each in np.unique(degrees[steps == step]):
-            here = (steps == step) & (degrees == each)
-            stepped = _deviations(float(each), float(step), EXACT.faintest)
-            result[here] = _over_deviations(places[here], centres[here], *stepped)
+    for step, each in {(step, each) for step, each in zip(steps.tolist(), degrees.tolist(), strict=True) if step > 0}:
+        here = (steps == step) & (degrees == each)
+        result[here] = _over_deviations(places[here], centres[here], *_deviations(each, step, EXACT.faintest))
     for place in np.flatnonzero(near & steep):
         result[place] = _over_normal(places[place], degrees[place], centres[place])
     return np.reshape(np.minimum(result, 1.0), given[0].shape)

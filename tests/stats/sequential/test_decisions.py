@@ -243,9 +243,9 @@ CONFIGURATIONS = {
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_false_differences_are_rare_in_a_small_simulation(configuration):
     effects = CONFIGURATIONS[configuration](7)
-    verdicts = simulated(Declared((20, 29, 39, 48)), effects, 1500, seed=11)
+    verdicts = simulated(Declared((20, 29, 39, 48)), effects, 600, seed=11)
     error = (verdicts[:, effects == 0] == "different").any(axis=1).mean()
-    assert error <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1500)
+    assert error <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
 
 
 @pytest.mark.slow

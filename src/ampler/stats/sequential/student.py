@@ -126,10 +126,9 @@ class _StudentWalk:
         before, now = self.looks[look - 1], self.looks[look]
         betas, weights = _betas(before, now - before, self.fineness.betas)
         scale = np.sqrt((1 - before / now) * (1 - betas))
-        v = (u[:, None, None] - np.sqrt(before / now * betas) * paths.nodes[:, None]) / scale
-        room = 1 - v * v
-        inside = room > 0
-        density = np.where(inside, room, 0.0) ** ((now - before - 3) / 2) * inside
+        v = (u[:, None] / scale)[:, None] - np.sqrt(before / now * betas) / scale * paths.nodes[:, None]
+        v *= v
+        density = _half_power(np.subtract(1.0, v, out=v), now - before - FEWEST_NEW)
         return np.asarray(exp(_log_constant(now - before)) * ((density @ (weights / scale)) @ paths.weights))
 
     def _limits(self, look: int, nominal: Floats) -> Floats:
@@ -144,6 +143,17 @@ class _StudentWalk:
         low = -high if self.sides == 2 else -far
         new = self.looks[look + 1] - self.looks[look]
         return legendre(low, high, self.fineness.cosines, narrowest=sqrt(new) / self.looks[look])
+
+
+def _half_power(base: Floats, doubled: int) -> Floats:
+    """base^(doubled/2), and 0 below 0; in place, by squares and a root: a general power takes several times as long."""
+    square = np.maximum(base, 0.0, out=base)
+    power = np.sqrt(square) if doubled % 2 else np.sign(square)
+    for bit in reversed(f"{doubled // 2:b}"):
+        if bit == "1":
+            power *= square
+        square *= square
+    return np.asarray(power)
 
 
 def _density(u: Floats, n: int) -> Floats:

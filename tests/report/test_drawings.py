@@ -28,11 +28,14 @@ def test_pairs_without_two_instances_are_not_shown_in_detail(gappy):
     assert "4 instances, the fewest of a comparison," in next(d.caption for d in drawn if d.name == "power")
 
 
-def test_figures_are_drawn_one_at_a_time(nasty):
+def test_figures_are_drawn_one_at_a_time_and_only_when_asked_for(nasty, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("matplotlib.figure.Figure.__init__", lambda *_, **__: drawn.append(1))
     names = [drawing.name for drawing in drawings(nasty)]
 
     assert len(set(names)) == len(names)
     assert "subgroups-1" in names
+    assert drawn == []
 
 
 def test_a_margin_adds_the_figures_of_what_is_probable(study_of):
@@ -64,9 +67,8 @@ def test_a_report_of_a_function_as_statistic_draws_everything_but_the_errors_of_
         columns=["instance", "algorithm", "value"],
     )
 
-    names = {
-        drawing.name for drawing in drawings(analyse(runs, difference="simple", better="lower", statistic=statistic))
-    }
+    analysis = analyse(runs, difference="simple", better="lower", statistic=statistic)
+    drawn = {drawing.name: drawing.draw() for drawing in drawings(analysis)}
 
-    assert "intervals" in names
-    assert "convergence" not in names
+    assert "intervals" in drawn
+    assert "convergence" not in drawn

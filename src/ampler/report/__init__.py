@@ -91,18 +91,17 @@ def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = 
 
     The first, verdict, is the rows with which a page begins.
     """
-    from ampler.report.drawings import drawings
-    from ampler.report.figures import draw_verdict, save, verdict_data
+    from ampler.report.drawings import figures_of
+    from ampler.report.figures import save
 
     if kind not in FIGURES:
         raise InvalidInput(f"figures must be one of {', '.join(FIGURES)}, got {kind!r}")
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    paths = [target / f"verdict.{kind}"]
-    save(draw_verdict(verdict_data(subject.analysis)), paths[0])
-    for drawing in drawings(subject.analysis):
+    paths = []
+    for drawing in figures_of(subject.analysis):
         paths.append(target / f"{drawing.name}.{kind}")
-        save(drawing.ax, paths[-1])
+        save(drawing.draw(), paths[-1])
     return tuple(paths)
 
 

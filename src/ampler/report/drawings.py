@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from ampler.analysis import Analysis
 from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
 from ampler.analysis.look_words import tally
+from ampler.analysis.words import headline
 from ampler.core.errors import AmplerError
 from ampler.core.wording import amount
 from ampler.design import achieved_power
@@ -31,17 +33,20 @@ FEWEST_STEPS = 4  # numbers of runs that make a curve
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with its name (fit for a file), the section it belongs to, its caption, and what it shows in words."""
+    """A figure with its name (fit for a file), the section it belongs to, its caption, and what it shows in words.
+
+    It is drawn when `draw` is called: who wants one of them waits for no other.
+    """
 
     name: str
     section: str
     caption: str
     words: str
-    ax: Axes
+    draw: Callable[[], Axes]
 
 
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
-    """Yield the figures of a report, one after the other, so that one at a time is in memory."""
+    """Yield the figures of a report; who draws one after the other has one at a time in memory."""
     yield from _course(analysis)
     yield from _looks(analysis)
     yield _intervals(analysis)
@@ -62,6 +67,13 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
     for place, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
         yield _pair(analysis, place, first, second, why)
         yield from _assumptions(analysis, place, first, second)
+
+
+def figures_of(analysis: Analysis) -> Iterator[Drawing]:
+    """Yield the figures that become files: the rows with which a page begins, called verdict, and all of a report."""
+    caption, words = "All comparisons, as a page begins with them.", f"{headline(analysis)}."
+    yield Drawing("verdict", "comparisons", caption, words, partial(plots.draw_verdict, plots.verdict_data(analysis)))
+    yield from drawings(analysis)
 
 
 def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
@@ -98,13 +110,13 @@ def _course(analysis: Analysis) -> Iterator[Drawing]:
         f" smaller than {what}. Diamonds: clear already."
     )
     words = f"{sum(course.clear)} of {len(course.clear)} comparisons were clear after {course.pilot} instances."
-    yield Drawing("pilot", "course", caption, words, plots.draw_pilot(plots.pilot_data(analysis)))
+    yield Drawing("pilot", "course", caption, words, partial(plots.draw_pilot, plots.pilot_data(analysis)))
     data = plots.spending_data(analysis)
     caption = (
         "Where the runs went: in the pilot, added on its instances after the decision, and on the other instances."
     )
     words = f"{data.total:,} runs, {sum(data.pilot):,} of them in the pilot."
-    yield Drawing("spending", "course", caption, words, plots.draw_spending(data))
+    yield Drawing("spending", "course", caption, words, partial(plots.draw_spending, data))
 
 
 def _looks(analysis: Analysis) -> Iterator[Drawing]:
@@ -118,14 +130,18 @@ def _looks(analysis: Analysis) -> Iterator[Drawing]:
         " it has no relevant difference."
     )
     words = tally(analysis.looks)
-    yield Drawing("look-paths", "course", caption, words, plots.draw_look_paths(plots.look_paths_data(analysis)))
+    yield Drawing(
+        "look-paths", "course", caption, words, partial(plots.draw_look_paths, plots.look_paths_data(analysis))
+    )
     caption = "On how many instances each comparison was decided, and how; dotted: the looks."
-    yield Drawing("look-stops", "course", caption, words, plots.draw_look_stops(plots.look_stops_data(analysis)))
+    yield Drawing(
+        "look-stops", "course", caption, words, partial(plots.draw_look_stops, plots.look_stops_data(analysis))
+    )
 
 
 def _intervals(analysis: Analysis) -> Drawing:
     rejected = sum(each.rejected for each in analysis.comparisons)
-    ax = plots.draw_intervals(plots.intervals_data(analysis, most=COMPARED), interval="both")
+    draw = partial(plots.draw_intervals, plots.intervals_data(analysis, most=COMPARED), interval="both")
     level = f"{100 * (1 - analysis.settings.family_alpha):g} %"
     steps = paired_test(analysis.settings.test).procedure
     caption = (
@@ -137,7 +153,7 @@ def _intervals(analysis: Analysis) -> Drawing:
         "comparisons",
         caption,
         f"{rejected} of {len(analysis.comparisons)} null hypotheses are rejected.",
-        ax,
+        draw,
     )
 
 
@@ -145,7 +161,7 @@ def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
     known = analysis.errors[np.isfinite(analysis.errors)]
     if not known.size:
         return
-    ax = plots.draw_accuracy(plots.accuracy_data(analysis, order="feature"))
+    draw = partial(plots.draw_accuracy, plots.accuracy_data(analysis, order="feature"))
     words = f"Standard errors from {known.min():.3g} to {known.max():.3g} on {analysis.instances} instances."
     yield Drawing(
         "accuracy",
@@ -153,7 +169,7 @@ def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
         "Standard errors of the differences of all pairs on each instance, and the runs spent there (bold: the whole"
         " budget).",
         words,
-        ax,
+        draw,
     )
 
 
@@ -170,7 +186,7 @@ def _worst(analysis: Analysis) -> Iterator[Drawing]:
         f"The instance with the largest standard error, {data.instance}: the difference of each pair ± its standard"
         " error, and its interval.",
         f"{len(data.pairs)} differences with intervals on instance {data.instance}.",
-        plots.draw_instance_differences(data),
+        partial(plots.draw_instance_differences, data),
     )
 
 
@@ -192,7 +208,7 @@ def _convergence(analysis: Analysis) -> Iterator[Drawing]:
         f"How the standard errors fell with the runs on {data.instance}, the instance that is known least;"
         " thick: the largest error of all pairs."
     )
-    yield Drawing("convergence", "accuracy", caption, f"{data.finding}.", plots.draw_convergence(data))
+    yield Drawing("convergence", "accuracy", caption, f"{data.finding}.", partial(plots.draw_convergence, data))
 
 
 def _cloud(analysis: Analysis) -> Iterator[Drawing]:
@@ -202,7 +218,7 @@ def _cloud(analysis: Analysis) -> Iterator[Drawing]:
     worst = _least_known(analysis)
     data = plots.cloud_data(analysis, worst)
     caption = f"Every run on {data.instance}: dots, their quartiles as a box, and how densely they lie."
-    yield Drawing("cloud", "accuracy", caption, f"{data.finding}.", plots.draw_cloud(data))
+    yield Drawing("cloud", "accuracy", caption, f"{data.finding}.", partial(plots.draw_cloud, data))
 
 
 def _field(analysis: Analysis) -> Iterator[Drawing]:
@@ -212,15 +228,15 @@ def _field(analysis: Analysis) -> Iterator[Drawing]:
         "Performance profile: the share of instances on which each algorithm is within a distance of the best of all;"
         " higher is better, and at the left it is the share on which it is the best."
     )
-    yield Drawing("profile", "together", caption, f"{profile.finding}.", plots.draw_profile(profile))
+    yield Drawing("profile", "together", caption, f"{profile.finding}.", partial(plots.draw_profile, profile))
     if analysis.settings.better == "lower" and any(row.failures for row in analysis.algorithms):
         cactus = plots.cactus_data(analysis)
         caption = "Cactus plot: how many runs each algorithm solves within a value; its count stands at the end."
-        yield Drawing("cactus", "together", caption, f"{cactus.finding}.", plots.draw_cactus(cactus))
+        yield Drawing("cactus", "together", caption, f"{cactus.finding}.", partial(plots.draw_cactus, cactus))
     first, second, why = telling_pairs(analysis)[0]
     scatter = plots.scatter_data(analysis, first, second)
     caption = f"{second} against {first} ({why}): each mark is an instance, and on the line both are equal."
-    yield Drawing("scatter", "instances", caption, f"{scatter.finding}.", plots.draw_scatter(scatter))
+    yield Drawing("scatter", "instances", caption, f"{scatter.finding}.", partial(plots.draw_scatter, scatter))
 
 
 def _runs(analysis: Analysis) -> Iterator[Drawing]:
@@ -230,7 +246,7 @@ def _runs(analysis: Analysis) -> Iterator[Drawing]:
         return
     caption = "Runs of each algorithm on the instances: a dot for each number that occurs, quartiles, median, total."
     words = ", ".join(f"{row.algorithm}: {row.runs} runs" for row in analysis.algorithms[:5])
-    yield Drawing("runs", "accuracy", caption, words, plots.draw_runs(plots.runs_data(analysis)))
+    yield Drawing("runs", "accuracy", caption, words, partial(plots.draw_runs, plots.runs_data(analysis)))
 
 
 def _power(analysis: Analysis) -> Iterator[Drawing]:
@@ -248,7 +264,7 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
             alternative=settings.alternative,
             test=settings.test,
         )
-        ax = plots.draw_power_curve(plots.power_curve_data(design))
+        draw = partial(plots.draw_power_curve, plots.power_curve_data(design))
     except AmplerError:  # too few instances for any power
         return
     planned = "planned for" if settings.effect is not None else f"found with mean power {settings.power:g}"
@@ -257,7 +273,7 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
         f"The power of {number} for effects of every size, marked at the effect {planned}: what was not found may be"
         " there if it is small."
     )
-    yield Drawing("power", "comparisons", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", ax)
+    yield Drawing("power", "comparisons", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", draw)
 
 
 def _probable(analysis: Analysis) -> Iterator[Drawing]:
@@ -274,7 +290,7 @@ def _probable(analysis: Analysis) -> Iterator[Drawing]:
             "By rankings alone (Plackett–Luce): how probably each algorithm is better than each other, the probability"
             " to be the best of all, and the chance to be first on an instance."
         )
-        yield Drawing("best", "probable", caption, words, plots.draw_best(plots.best_data(analysis)))
+        yield Drawing("best", "probable", caption, words, partial(plots.draw_best, plots.best_data(analysis)))
     if chosen is not None:
         yield _simplex(analysis, chosen)
 
@@ -300,7 +316,7 @@ def _all_probable(analysis: Analysis) -> Drawing:
     )
     claims = sum(each.claims for each in analysis.bayes.comparisons)
     words = f"{claims} of {len(analysis.comparisons)} comparisons have a verdict."
-    return Drawing("probable", "probable", caption, words, plots.draw_probable(plots.probable_data(analysis)))
+    return Drawing("probable", "probable", caption, words, partial(plots.draw_probable, plots.probable_data(analysis)))
 
 
 def _simplex(analysis: Analysis, each: Probable) -> Drawing:
@@ -312,7 +328,7 @@ def _simplex(analysis: Analysis, each: Probable) -> Drawing:
     )
     found = data.largest
     words = f"Largest: {found.worse:.2f}, {found.equivalent:.2f}, {found.better:.2f}."
-    return Drawing("simplex", "probable", caption, words, plots.draw_simplex(data))
+    return Drawing("simplex", "probable", caption, words, partial(plots.draw_simplex, data))
 
 
 def _ranks(analysis: Analysis) -> Iterator[Drawing]:
@@ -324,7 +340,7 @@ def _ranks(analysis: Analysis) -> Iterator[Drawing]:
         " which stands beside the comparisons above."
     )
     words = f"Best mean rank {data.mean_ranks[0]:.2f}, critical difference {data.critical_difference:.2f}."
-    yield Drawing("ranks", "together", caption, words, plots.draw_ranks(data))
+    yield Drawing("ranks", "together", caption, words, partial(plots.draw_ranks, data))
 
 
 def _subgroups(analysis: Analysis) -> Iterator[Drawing]:
@@ -333,7 +349,7 @@ def _subgroups(analysis: Analysis) -> Iterator[Drawing]:
         data = plots.subgroups_data(analysis, feature)
         caption = f"The comparisons on the groups of instances by {feature}. Exploratory: nothing is adjusted."
         words = f"{len(data.groups)} groups by {feature}."
-        yield Drawing(f"subgroups-{place}", "exploration", caption, words, plots.draw_subgroups(data))
+        yield Drawing(f"subgroups-{place}", "exploration", caption, words, partial(plots.draw_subgroups, data))
 
 
 def _pair(analysis: Analysis, place: int, first: str, second: str, why: str) -> Drawing:
@@ -341,7 +357,7 @@ def _pair(analysis: Analysis, place: int, first: str, second: str, why: str) -> 
     error = " ± its standard error" if np.isfinite(data.errors).any() else ""
     caption = f"{first} × {second} ({why}): the difference on each instance{error}."
     words = f"Differences from {data.differences.min():.3g} to {data.differences.max():.3g}."
-    return Drawing(f"pair-{place}", "instances", caption, words, plots.draw_pair_differences(data))
+    return Drawing(f"pair-{place}", "instances", caption, words, partial(plots.draw_pair_differences, data))
 
 
 def _assumptions(analysis: Analysis, place: int, first: str, second: str) -> Iterator[Drawing]:
@@ -352,8 +368,8 @@ def _assumptions(analysis: Analysis, place: int, first: str, second: str) -> Ite
         " normal samples."
     )
     words = f"Skewness {quantiles.skewness:.2f}."
-    yield Drawing(f"assumptions-{place}", "assumptions", caption, words, plots.draw_quantiles(quantiles))
+    yield Drawing(f"assumptions-{place}", "assumptions", caption, words, partial(plots.draw_quantiles, quantiles))
     means = plots.bootstrap_data(analysis, first, second)
     caption = f"{first} × {second}: the mean over resampled instances, which the t-test takes to be normal."
     words = f"Skewness of the resampled means {means.skewness:.2f}."
-    yield Drawing(f"resampled-{place}", "assumptions", caption, words, plots.draw_bootstrap(means))
+    yield Drawing(f"resampled-{place}", "assumptions", caption, words, partial(plots.draw_bootstrap, means))

@@ -181,8 +181,9 @@ def _pictures(analysis: Analysis) -> dict[str, list[Arrangement]]:
 def _picture(drawing: Drawing) -> Picture:
     from markupsafe import Markup
 
-    svg = inline_svg(drawing.ax, name=drawing.name, words=drawing.words)
-    figure = drawing.ax.get_figure(root=True)
+    ax = drawing.draw()
+    svg = inline_svg(ax, name=drawing.name, words=drawing.words)
+    figure = ax.get_figure(root=True)
     assert figure is not None
     width, height = figure.get_size_inches()
     return Picture(drawing.name, "third" if width <= COLUMN else "wide", drawing.caption, Markup(svg), float(height))

@@ -41,9 +41,9 @@ def _content(name: str, subject: Subject) -> bytes:
         return TEXTS[name][1](subject)
     stem, _, ending = name.partition(".")
     if stem == "figures" and ending.removesuffix(".zip") in FIGURE_KINDS and ending.endswith(".zip"):
-        return _packed(FIGURES.of(subject, ending.removesuffix(".zip")))
+        return _packed(FIGURES.every(subject, ending.removesuffix(".zip")))
     if ending in FIGURE_KINDS:
-        found = of_pair(subject, name) or FIGURES.of(subject, ending).get(name)
+        found = of_pair(subject, name) or FIGURES.one(subject, name)
         if found is not None:
             return found
     raise NotThere("these results have no file of this name; those they have are listed under Take it along")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ampler.report.html import Picture
 
 T = TypeVar("T")
-KEPT = 4  # subjects whose figures are kept, of each kind
+KEPT = 4  # subjects whose figures are kept
 _drawing = threading.RLock()
 
 
@@ -38,7 +39,9 @@ def pictures(draw: Callable[[], Iterable[Drawing]], kind: str = "half") -> list[
         from markupsafe import Markup
 
         for each in draw():
-            yield Picture(each.name, kind, each.caption, Markup(inline_svg(each.ax, name=each.name, words=each.words)))
+            yield Picture(
+                each.name, kind, each.caption, Markup(inline_svg(each.draw(), name=each.name, words=each.words))
+            )
 
     return one_at_a_time(lambda: list(drawn()))
 
@@ -53,32 +56,50 @@ def figure_file(draw: Callable[[], Axes], name: str) -> bytes:
         return path.read_bytes()
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The figures of a subject with the files of those that were drawn; while it is kept, nobody else has its id."""
+
+    subject: Subject
+    drawings: Mapping[str, Drawing]
+    files: dict[str, bytes]
+
+    def file(self, name: str) -> bytes | None:
+        """Return a figure by the name of its file, drawn when it is first asked for."""
+        stem, _, _ = name.rpartition(".")
+        if name not in self.files and stem in self.drawings:
+            self.files[name] = figure_file(self.drawings[stem].draw, name)
+        return self.files.get(name)
+
+
 class Figures:
-    """Every figure of a report as the command line writes it; drawn once for all who ask."""
+    """The figures of a report as the command line writes them; each is drawn once for all who ask."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, str], tuple[Subject, Mapping[str, bytes]]] = OrderedDict()
+        self._kept: OrderedDict[int, Kept] = OrderedDict()
 
-    def of(self, subject: Subject, kind: str) -> Mapping[str, bytes]:
-        """Return the figures of a subject by the names of their files."""
-        return one_at_a_time(lambda: self._drawn(subject, kind))
+    def names(self, subject: Subject) -> list[str]:
+        """Return the names of the figures of a subject; nothing is drawn."""
+        return list(one_at_a_time(lambda: self._of(subject)).drawings)
 
-    def _drawn(self, subject: Subject, kind: str) -> Mapping[str, bytes]:
-        key = (id(subject), kind)  # nobody else has it, as long as the subject is kept
-        if key not in self._kept:
-            self._kept[key] = subject, figure_files(subject, kind)
+    def one(self, subject: Subject, name: str) -> bytes | None:
+        """Return a figure by the name of its file; None when there is none of this name."""
+        return one_at_a_time(lambda: self._of(subject).file(name))
+
+    def every(self, subject: Subject, kind: str) -> Mapping[str, bytes]:
+        """Return every figure by the name of its file."""
+        named = ((file := f"{name}.{kind}", self.one(subject, file)) for name in self.names(subject))
+        return {name: content for name, content in named if content is not None}
+
+    def _of(self, subject: Subject) -> Kept:
+        from ampler.report.drawings import figures_of
+
+        if id(subject) not in self._kept:
+            found = {each.name: each for each in figures_of(subject.analysis)}
+            self._kept[id(subject)] = Kept(subject, found, {})
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-        return self._kept[key][1]
+        return self._kept[id(subject)]
 
 
 FIGURES = Figures()
-
-
-def figure_files(subject: Subject, kind: str) -> dict[str, bytes]:
-    """Return every figure of a report as the command line writes it, by the name of its file."""
-    from ampler.report import write_figures
-
-    with TemporaryDirectory(prefix="ampler-") as folder:
-        paths = one_at_a_time(lambda: write_figures(subject, Path(folder), kind=kind))
-        return {path.name: path.read_bytes() for path in paths}

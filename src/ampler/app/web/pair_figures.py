@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ampler.app.web.drawn import figure_file
@@ -25,10 +26,10 @@ def pair_drawings(analysis: Analysis, place: int) -> Iterator[Drawing]:
     name = "{} − {}".format(*_pair(analysis, place))
     caption = "The difference on each instance, with its standard error where runs tell it."
     words = f"Differences of {name} on each instance"
-    yield Drawing(f"differences-of-{place}", "pair", caption, words, _differences(analysis, place))
+    yield Drawing(f"differences-of-{place}", "pair", caption, words, partial(_differences, analysis, place))
     caption = "Quantiles of the differences beside those of a normal distribution: on the line they are normal."
     words = f"Normal quantiles of {name}"
-    yield Drawing(f"quantiles-of-{place}", "pair", caption, words, _quantiles(analysis, place))
+    yield Drawing(f"quantiles-of-{place}", "pair", caption, words, partial(_quantiles, analysis, place))
 
 
 def of_pair(subject: Subject, name: str) -> bytes | None:

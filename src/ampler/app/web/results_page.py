@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.requests import Request
@@ -220,8 +221,8 @@ def _group_drawings(analysis: Analysis) -> Iterator[Drawing]:
 
     features = dict.fromkeys(group.feature for group in analysis.subgroups)
     for place, feature in enumerate(list(features)[:MOST_FEATURES]):
-        ax = plots.draw_subgroups(plots.subgroups_data(analysis, feature=feature))
-        yield Drawing(f"group-{place}", "groups", f"The differences by {feature}.", f"Differences by {feature}", ax)
+        draw = partial(plots.draw_subgroups, plots.subgroups_data(analysis, feature=feature))
+        yield Drawing(f"group-{place}", "groups", f"The differences by {feature}.", f"Differences by {feature}", draw)
 
 
 def _probable(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
@@ -261,10 +262,8 @@ def _more(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: 
 
 
 def _figures(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:
-    """Every figure of the report, one by one."""
-    from pathlib import PurePath
-
-    names = [PurePath(name).stem for name in FIGURES.of(subject, "svg")]
+    """Every figure of the report, one by one; each is drawn when the browser asks for it."""
+    names = FIGURES.names(subject)
     shown = [(name, asked.at(f"{source.home}/{name}.svg"), _files_of(name, asked, source)) for name in names]
     return {"shown": shown, "packed": _packed(asked, source)}
 

@@ -1,8 +1,5 @@
 """A script is the study and its algorithms in one: only what the algorithms use is their code."""
 
-import subprocess
-import sys
-
 import pytest
 
 SCRIPT = """
@@ -34,7 +31,7 @@ CALLS = ("solve", "lambda", "object", "closure")
 
 
 @pytest.fixture
-def code(tmp_path):
+def code(tmp_path, another):
     """`code(call, **changes)`: the code of a function of the script, with some texts replaced."""
 
     def told(call, changes=()):
@@ -43,8 +40,9 @@ def code(tmp_path):
             assert old in text
             text = text.replace(old, new)
         (tmp_path / "script.py").write_text(text)
-        command = [sys.executable, "script.py", call]
-        return subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True).stdout
+        answer = another.script(tmp_path / "script.py", call)
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout
 
     return told
 

@@ -9,20 +9,11 @@ from contextlib import contextmanager
 from textwrap import dedent
 
 import pytest
+from elsewhere import PRELUDE
 
 from ampler.core.values import Observation, RunKey
 from ampler.study.store import open_store
 from ampler.testing import contract_plan
-
-# What a child process starts with.
-PRELUDE = """
-import os, resource, signal, sys, time
-from pathlib import Path
-from ampler.core.errors import *
-from ampler.core.values import *
-from ampler.study.store import *
-from ampler.testing import contract_plan
-"""
 
 
 @pytest.fixture
@@ -31,31 +22,30 @@ def study(tmp_path):
 
 
 @pytest.fixture
-def start_elsewhere():
+def start_elsewhere(another):
     """Start code in a process of its own; what still runs at the end is ended."""
     started = []
 
-    def start(code, *, mount=""):
-        python = [sys.executable, "-c", PRELUDE + dedent(code)]
-        inside = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh"] if mount else []
-        process = subprocess.Popen([*inside, *python], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        started.append(process)
-        return process
+    def start(code):
+        started.append(another.start(dedent(code)))
+        return started[-1]
 
     yield start
     for process in started:
-        process.kill()
-        process.communicate()
+        process.close()
 
 
 @pytest.fixture
 def elsewhere(start_elsewhere):
-    """Run code in a process of its own and wait for its end."""
+    """Run code in a process of its own and wait for its end; with a mount in one that starts with it."""
 
-    def run(code, **how):
-        process = start_elsewhere(code, **how)
-        out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    def run(code, *, mount=""):
+        if not mount:
+            return start_elsewhere(code).ended()
+        command = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh", sys.executable, "-c"]
+        return subprocess.run(
+            [*command, PRELUDE + dedent(code)], capture_output=True, text=True, timeout=120, check=False
+        )
 
     return run
 

@@ -162,6 +162,7 @@ finishes = st.builds(
 steps = st.lists(st.tuples(st.lists(observations, max_size=6), st.lists(finishes, max_size=2)), max_size=8)
 
 
+@pytest.mark.costly
 @settings(max_examples=60, deadline=None)
 @given(steps=steps, reopen=st.integers(0, 7))
 def test_the_study_file_and_the_store_in_memory_cannot_be_told_apart(steps, reopen, tmp_path_factory):

@@ -1,0 +1,142 @@
+"""Code in processes of its own, without the time that Python takes to load what studies need.
+
+`Elsewhere` starts one process that has loaded the store; it forks itself for each piece of code or script. Nothing that
+this process holds, such as the lock of a study, is known there.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+# What code elsewhere starts with.
+PRELUDE = """
+import os, resource, signal, sys, time
+from pathlib import Path
+from ampler.core.errors import *
+from ampler.core.values import *
+from ampler.study.store import *
+from ampler.testing import contract_plan
+"""
+
+
+class Elsewhere:
+    """A process that has loaded the store, and forks itself for what it is given."""
+
+    def __init__(self) -> None:
+        self._asking, there = socket.socketpair()
+        with there:
+            command = [sys.executable, __file__, str(there.fileno())]
+            self._server = subprocess.Popen(command, pass_fds=[there.fileno()], stdout=subprocess.DEVNULL)
+
+    def __enter__(self) -> Elsewhere:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._asking.close()  # then it leaves
+        self._server.wait()
+
+    def start(self, code: str) -> Process:
+        """Start code there."""
+        return Process(self, {"code": code})
+
+    def script(self, path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a script in its folder, as `python SCRIPT WORDS` would, and wait for its end."""
+        return Process(self, {"script": path.name, "cwd": str(path.parent), "words": words}).ended()
+
+    def answer(self, asked: dict[str, Any], files: tuple[int, ...] = ()) -> int:
+        """Ask the process, which answers everything with a number."""
+        socket.send_fds(self._asking, [f"{json.dumps(asked)}\n".encode()], files)
+        return int(self._asking.recv(64))
+
+
+class Process:
+    """A piece of code that runs elsewhere: what there is of `subprocess.Popen` that tests use."""
+
+    def __init__(self, there: Elsewhere, asked: dict[str, Any]) -> None:
+        self._there, self.args = there, asked
+        self.returncode: int | None = None
+        reading, writing = os.pipe()
+        self.stdout = os.fdopen(reading, encoding="utf-8")
+        self._errors = tempfile.TemporaryFile(mode="r", encoding="utf-8")  # noqa: SIM115  (closed with the process)
+        self.pid = there.answer(asked, (writing, self._errors.fileno()))
+        os.close(writing)
+
+    def kill(self) -> None:
+        """End it, if it still runs."""
+        if self.returncode is None:
+            os.kill(self.pid, signal.SIGKILL)  # until it is waited for, nobody else has its number
+
+    def wait(self) -> int:
+        """Wait for its end."""
+        if self.returncode is None:
+            self.returncode = self._there.answer({"wait": self.pid})
+        return self.returncode
+
+    def communicate(self) -> tuple[str, str]:
+        """Return all that it says until its end, and close."""
+        with self.stdout, self._errors:
+            out = self.stdout.read()
+            self.wait()
+            self._errors.seek(0)
+            return out, self._errors.read()
+
+    def ended(self) -> subprocess.CompletedProcess[str]:
+        """Wait for its end, as `subprocess.run` does."""
+        out, err = self.communicate()
+        return subprocess.CompletedProcess([str(self.args)], self.wait(), out, err)
+
+    def close(self) -> None:
+        """End it and close what it wrote to."""
+        self.kill()
+        self.wait()
+        self.stdout.close()
+        self._errors.close()
+
+
+def serve(telling: socket.socket) -> None:
+    """Fork for what is asked, and tell how it ended when that is asked."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(PRELUDE, names)
+    gc.freeze()  # what is loaded is no garbage, and its pages stay shared
+    while True:
+        message, files, _, _ = socket.recv_fds(telling, 1 << 16, 2)
+        if not message:
+            return
+        asked = json.loads(message)
+        if "wait" in asked:
+            answer = os.waitstatus_to_exitcode(os.waitpid(asked["wait"], 0)[1])
+        elif (answer := os.fork()) == 0:
+            telling.close()
+            become(asked, names, files)
+        for file in files:
+            os.close(file)
+        telling.send(str(answer).encode())
+
+
+def become(asked: dict[str, Any], names: dict[str, Any], files: list[int]) -> None:
+    """Carry it out; never come back."""
+    for number, file in enumerate(files, start=1):
+        os.dup2(file, number)
+        os.close(file)
+    if "code" in asked:
+        exec(asked["code"], names)
+    else:
+        os.chdir(asked["cwd"])
+        sys.path[0] = asked["cwd"]
+        sys.argv = [asked["script"], *asked["words"]]
+        runpy.run_path(asked["script"], run_name="__main__")
+    sys.exit()
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -8,6 +8,7 @@ import pytest
 
 import ampler
 from ampler.report import render
+from ampler.report.drawings import drawings
 from ampler.report.subject import Subject
 from ampler.sampling.rules import Accuracy
 
@@ -26,9 +27,20 @@ def nasty_text(nasty):
 
 
 @pytest.fixture
-def without_figures(monkeypatch):
-    """Pages without their figures: for tests of words, as drawing takes nearly all the time that a page takes."""
-    monkeypatch.setattr("ampler.report.html.drawings", lambda analysis: iter(()))
+def figures_only_of(monkeypatch):
+    """`figures_only_of("course")`: pages with the figures of these sections only; drawing takes nearly all the time."""
+
+    def keep(*sections):
+        chosen = lambda analysis: (each for each in drawings(analysis) if each.section in sections)  # noqa: E731
+        monkeypatch.setattr("ampler.report.html.drawings", chosen)
+
+    return keep
+
+
+@pytest.fixture
+def without_figures(figures_only_of):
+    """Pages without their figures: for tests of words."""
+    figures_only_of()
 
 
 @pytest.fixture(scope="session")

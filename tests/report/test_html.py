@@ -10,7 +10,7 @@ import pytest
 
 from ampler.report import render
 from ampler.report.forest_html import template_text
-from ampler.report.html import svg_element
+from ampler.report.html import SECTIONS, svg_element
 from ampler.report.look import tokens_css
 from ampler.report.subject import Subject, subject_of
 
@@ -95,7 +95,11 @@ def test_the_page_names_no_address_that_a_browser_would_open(nasty_text):
     assert addresses == set()
 
 
-def test_the_same_analysis_gives_the_same_page(study_of):
+@pytest.mark.parametrize(
+    "sections", [("comparisons", "exploration", "assumptions"), pytest.param(SECTIONS, marks=pytest.mark.slow)]
+)
+def test_the_same_analysis_gives_the_same_page(study_of, figures_only_of, sections):
+    figures_only_of(*sections)
     subject = Subject("twice", study_of(["one", "two"], features={"half": ["one", "other"]}, instances=6))
 
     assert render(subject, "html") == render(subject, "html")
@@ -200,7 +204,8 @@ def test_constant_and_equal_results_have_a_page():
     assert "table-comparisons" in Page(render(Subject("constant", analysis), "html")).ids
 
 
-def test_names_in_scripts_that_our_letters_lack_are_text_in_the_page(study_of):
+def test_names_in_scripts_that_our_letters_lack_are_text_in_the_page(study_of, figures_only_of):
+    figures_only_of("comparisons", "together")
     text = render(Subject("演算法", study_of(["遺傳", "模擬退火", "ξ"])), "html")
 
     assert text.count("模擬退火") > 5
@@ -225,9 +230,16 @@ def nasty_file(nasty_text, tmp_path_factory):
     return file
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_chromium_opens_the_page_without_a_request_an_error_or_a_dialog(browser, nasty_file, scheme, width):
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (390, "dark"),
+        (1280, "light"),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+        pytest.param(1280, "dark", marks=pytest.mark.slow),
+    ],
+)
+def test_chromium_opens_the_page_without_a_request_an_error_or_a_dialog(browser, nasty_file, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     requests, troubles = [], []
     page.on("request", lambda request: requests.append(request.url))
@@ -244,9 +256,17 @@ def test_chromium_opens_the_page_without_a_request_an_error_or_a_dialog(browser,
     page.close()
 
 
-def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(browser, nasty_file, nasty):
+@pytest.fixture(scope="module")
+def opened(browser, nasty_file):
+    """The page as it stands in the browser; each test touches another part of it."""
     page = browser.new_page()
     page.goto(nasty_file.as_uri())
+    yield page
+    page.close()
+
+
+def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(opened, nasty):
+    page = opened
     heading = page.locator("#table-comparisons th", has_text="mean")
     column = "Array.from(document.querySelectorAll('#table-comparisons tbody tr'), row => row.cells[3].dataset.value)"
     ascending = sorted(each.estimate for each in nasty.comparisons)
@@ -259,29 +279,23 @@ def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(browse
     assert [float(value) for value in once] == ascending
     assert [float(value) for value in twice] == ascending[::-1]
     assert heading.get_attribute("aria-sort") == "descending"
-    page.close()
 
 
-def test_what_is_folded_away_is_printed(browser, nasty_file):
-    page = browser.new_page()
-    page.goto(nasty_file.as_uri())
+def test_what_is_folded_away_is_printed(opened):
+    assert opened.locator("details:not([open])").count() > 0
 
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    opened.evaluate("dispatchEvent(new Event('beforeprint'))")
 
-    assert page.locator("details:not([open])").count() == 0
-    page.close()
+    assert opened.locator("details:not([open])").count() == 0
 
 
-def test_no_script_but_ours_may_run(browser, nasty_file):
-    page = browser.new_page()
+def test_no_script_but_ours_may_run(opened):
     troubles = []
-    page.on("console", lambda message: troubles.append(message.text))
-    page.goto(nasty_file.as_uri())
+    opened.on("console", lambda message: troubles.append(message.text))
 
-    page.evaluate(
+    opened.evaluate(
         "{ const s = document.createElement('script'); s.textContent = 'window.stolen = 1'; document.body.append(s); }"
     )
 
-    assert page.evaluate("window.stolen") is None
+    assert opened.evaluate("window.stolen") is None
     assert any("Content Security Policy" in trouble for trouble in troubles)
-    page.close()

@@ -12,6 +12,7 @@ from looked_studies import small_analysis
 
 import ampler
 from ampler.report import write_report
+from ampler.report.drawings import drawings
 from ampler.testing import SerialExecutor
 
 SLOW = pytest.mark.slow
@@ -43,6 +44,9 @@ LETTER_BY_LETTER = f"""() => {WITH_OWN_TEXT}.filter((element) => Array.from(elem
 }})).map((element) => element.outerHTML.slice(0, 120))"""
 
 
+FEW = ", few figures"  # after the name of a report: drawing takes nearly all the time that a page takes
+
+
 class Written(dict):
     """Paths of reports by name, written when they are asked for."""
 
@@ -51,13 +55,19 @@ class Written(dict):
         self.folder, self.sources = folder, sources
 
     def __missing__(self, name):
-        source, path = self.sources[name](), self.folder / f"{name}.html"
+        source, path = self.sources[name.removesuffix(FEW)](), self.folder / f"{name}.html"
         if isinstance(source, str):
             path.write_text(source, encoding="utf-8")
         else:
-            write_report(source, path, title=name)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("ampler.report.html.drawings", few_drawings if name.endswith(FEW) else drawings)
+                write_report(source, path, title=name)
         self[name] = path  # last: what could not be written is not there
         return path
+
+
+def few_drawings(analysis):
+    return (each for each in drawings(analysis) if each.section in ("comparisons", "together"))
 
 
 HOSTILE = (
@@ -153,8 +163,8 @@ def shown(browser, pages):
     context.close()
 
 
-OFTEN = ("whole", "nasty", "hostile", "failing")
-SELDOM = ("single", "two", "one instance", "tied", "detecting", "looked", "many")
+OFTEN = ("whole", "nasty", f"hostile{FEW}", f"failing{FEW}")
+SELDOM = ("hostile", "failing", "single", "two", "one instance", "tied", "detecting", "looked", "many")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -182,7 +192,7 @@ def test_the_eyes_of_these_tests_see_what_is_wrong(shown, what, style):
     assert len(seen) == 1
 
 
-LOOKED_AT = [("whole", 390, "dark"), ("whole", 1280, "light"), ("failing", 768, "dark")]
+LOOKED_AT = [("whole", 390, "dark"), ("whole", 1280, "light"), (f"failing{FEW}", 768, "dark")]
 ALL = [(name, width, scheme) for name in (*OFTEN, *SELDOM) for width in WIDTHS[::2] for scheme in SCHEMES]
 
 
@@ -237,7 +247,7 @@ def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(sh
 
 
 def test_rows_are_filtered_by_letters(shown):
-    page = shown("single")
+    page = shown(f"single{FEW}")
     page.set_viewport_size({"width": 1280, "height": 900})
     field = page.locator("#data-statistics .filter")
 
@@ -278,7 +288,7 @@ def test_figures_are_downloaded_as_svg_without_anything_of_the_page(shown, tmp_p
 
 
 def test_the_theme_can_be_turned_whatever_the_system_says(shown):
-    page = shown("single")
+    page = shown(f"single{FEW}")
     ground = "getComputedStyle(document.body).backgroundColor"
 
     before = page.evaluate(ground)
@@ -302,7 +312,9 @@ def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(browse
     context.close()
 
 
-@pytest.mark.parametrize("name", ["whole", "failing", pytest.param("many", marks=SLOW)])
+@pytest.mark.parametrize(
+    "name", ["whole", f"failing{FEW}", *(pytest.param(name, marks=SLOW) for name in ("failing", "many"))]
+)
 def test_on_a4_no_figure_is_wider_than_the_paper_higher_than_a_page_or_cut(shown, name):
     page = shown(name)
     page.emulate_media(media="print")

@@ -71,7 +71,8 @@ def test_other_studies_have_no_such_figure(analysis):
     assert "pilot" not in {drawing.name for drawing in drawings(plain)}
 
 
-def test_a_report_says_how_the_size_was_found(path):
+def test_a_report_says_how_the_size_was_found(path, figures_only_of):
+    figures_only_of("course")
     subject = subject_of(path)
     page = render(subject, "html")
     assert "How its size was found" in page

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ def test_a_curve_rises_by_a_step_at_each_value_and_never_for_what_has_none(value
     assert steps.heights().tolist() == expected
 
 
+@pytest.mark.costly
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=10))
 def test_names_at_the_ends_of_curves_never_touch(counts):
     with canvas(None) as ax:

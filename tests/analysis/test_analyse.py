@@ -320,6 +320,7 @@ def test_a_third_algorithm_with_few_cells_costs_the_others_nothing():
 holes = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=9).map(set)
 
 
+@pytest.mark.costly
 @settings(max_examples=40)
 @given(tables, holes, st.sampled_from([("simple", None), ("log-ratio", None), ("percent", "a1"), ("simple", "a2")]))
 def test_each_pair_is_tested_as_if_the_two_were_alone(values, lacking, question):
@@ -342,6 +343,7 @@ def test_each_pair_is_tested_as_if_the_two_were_alone(values, lacking, question)
         assert comparison.effect_size == single.effect_size
 
 
+@pytest.mark.costly
 @settings(max_examples=40)
 @given(tables, holes)
 def test_percent_of_the_grand_mean_is_of_the_algorithms_that_the_instance_has(values, lacking):
@@ -659,6 +661,7 @@ nasty = st.sampled_from(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=100)
 @given(st.data())
 def test_any_runs_give_an_analysis_without_infinities_or_one_sentence(data):

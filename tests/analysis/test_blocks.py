@@ -144,6 +144,7 @@ def test_blocks_say_of_every_instance_what_estimate_says_of_it_alone(statistic, 
         np.testing.assert_allclose(errors[i], [e.error for e in single], rtol=1e-10)
 
 
+@pytest.mark.costly
 @given(
     st.lists(st.lists(st.integers(-1000, 1000), min_size=2, max_size=8), min_size=2, max_size=3),
     st.sampled_from([0, 10**9, 10**15]),

@@ -76,6 +76,7 @@ def test_swapping_every_pair_turns_every_sign_and_nothing_else(differences, test
             assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]), abs=1e-9)
 
 
+@pytest.mark.costly
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_adjusted_p_values_joint_intervals_and_levels_fit_together(differences, test):
     results = compare(differences, pairs_of(differences), test=test, alpha=0.1)
@@ -92,6 +93,7 @@ def test_adjusted_p_values_joint_intervals_and_levels_fit_together(differences, 
         assert result.joint_interval[1] >= result.interval[1] - 1e-9
 
 
+@pytest.mark.costly
 @given(families, st.floats(0.5, 200))
 def test_equivalence_is_a_shorter_interval_within_the_margin(differences, margin):
     """The two one-sided t-tests at level a say what the interval at level 1 − 2a says."""
@@ -101,6 +103,7 @@ def test_equivalence_is_a_shorter_interval_within_the_margin(differences, margin
             assert (result.p_value <= result.alpha) == (-margin < lower and upper < margin)
 
 
+@pytest.mark.costly
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_a_wider_margin_is_never_harder_to_establish(differences, test):
     narrow, wide = (equivalence(differences, margin=margin, test=test) for margin in (1.0, 50.0))

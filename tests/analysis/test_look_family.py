@@ -29,6 +29,7 @@ def test_intervals_and_p_values_are_those_of_the_reference(name):
             assert family.steps.adjusted[k] == pytest.approx(row["p_adjusted"], rel=1e-3, abs=1e-12)
 
 
+@pytest.mark.costly
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 100_000), done=st.integers(1, 3))
 def test_what_is_rejected_agrees_with_the_verdicts_and_with_its_interval(seed, done):

@@ -1,5 +1,6 @@
 """Tables in any width: what fits, what is narrowed, what is left out, and that no number is ever broken."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ def tables(draw):
     return TextTable(tuple(columns))
 
 
+@pytest.mark.costly
 @given(tables(), st.integers(40, 200))
 def test_every_number_stands_whole_in_its_row_or_its_column_is_named_as_left_out(table, width):
     fitted = table.fitted(width)
@@ -34,6 +36,7 @@ def test_every_number_stands_whole_in_its_row_or_its_column_is_named_as_left_out
     assert set(fitted.left_out) <= heads - {"instance", "head-0 of it"}
 
 
+@pytest.mark.costly
 @given(tables(), st.integers(40, 199))
 def test_a_wider_terminal_never_shows_less(table, width):
     assert len(table.fitted(width + 1).left_out) <= len(table.fitted(width).left_out)

@@ -81,6 +81,7 @@ def test_the_same_name_is_short_in_the_same_way_wherever_it_stands(names, place)
     assert all(short[len(names)] == short[place] for _ in again[len(names) :])
 
 
+@pytest.mark.costly
 @given(st.lists(st.text("abc", min_size=1, max_size=20), unique=True))
 def test_without_a_width_ordinary_names_stay_whole(names):
     assert told_apart(names) == tuple(names)

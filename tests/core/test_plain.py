@@ -60,6 +60,7 @@ def test_values_become_what_json_knows(value, expected):
     assert jsonable(value) == expected
 
 
+@pytest.mark.costly
 @given(
     st.recursive(st.floats() | st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.tuples(inner))
 )
@@ -69,6 +70,7 @@ def test_whatever_is_written_is_strict_json(value):
     assert json.loads(text) == jsonable(value)
 
 
+@pytest.mark.costly
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(string.printable),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.frozensets(st.integers()),

@@ -28,6 +28,7 @@ def relative_error(got, exponent, wanted, scale):
     return abs(Fraction(float(got)) * Fraction(2) ** exponent - wanted) / scale
 
 
+@pytest.mark.costly
 @given(lists)
 def test_running_moments_agree_with_exact_arithmetic_at_any_magnitude(values):
     samples = Samples.of({"a": values, "b": [1.0, 2.0]})

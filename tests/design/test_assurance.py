@@ -28,6 +28,7 @@ def test_assurances_are_the_reference_ones(row):
     assert instances_for_assurance(0.8, **belief).instances == row["N80"]
 
 
+@pytest.mark.costly
 @given(st.integers(3, 300), st.floats(0.05, 2.0))
 def test_a_certain_effect_gives_the_power_of_the_t_test(instances, effect):
     expected = paired_power(instances, effect, [0.05])[0]

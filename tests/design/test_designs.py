@@ -189,6 +189,7 @@ def test_the_worst_power_is_below_median_and_mean_and_these_below_the_best(n, ef
     assert max(design.median_power, design.mean_power) <= design.best_power + ROUNDING
 
 
+@pytest.mark.costly
 @given(instances, effects, alphas, comparisons, methods)
 @laws
 def test_detectable_effect_inverts_achieved_power(n, effect, alpha, k, method):
@@ -203,6 +204,7 @@ def test_detectable_effect_inverts_achieved_power(n, effect, alpha, k, method):
     assert achieved_power(**asked, effect=found.effect).power == pytest.approx(power, abs=1e-10)
 
 
+@pytest.mark.costly
 @given(st.floats(0.05, 3.0), st.floats(0.02, 0.99), alphas, comparisons, methods)
 @laws
 def test_one_instance_less_would_not_reach_the_power(effect, power, alpha, k, method):
@@ -216,6 +218,7 @@ def test_one_instance_less_would_not_reach_the_power(effect, power, alpha, k, me
         assert achieved_power(**asked, instances=design.instances - 1).power < power
 
 
+@pytest.mark.costly
 @given(st.floats(0.05, 3.0), st.floats(0.02, 0.99), alphas, comparisons)
 @laws
 def test_holm_never_needs_more_instances_than_bonferroni(effect, power, alpha, k):

@@ -25,6 +25,7 @@ families = st.builds(
 )
 
 
+@pytest.mark.costly
 @given(families, st.integers(2, 400), st.floats(0.02, 3.0))
 @settings(deadline=None)
 def test_the_profile_is_that_of_all_powers_computed_one_by_one(family, instances, effect):

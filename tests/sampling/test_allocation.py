@@ -68,6 +68,7 @@ def test_greedy_takes_the_runs_that_algorithm_1_takes(case, seed, size):
     np.testing.assert_array_equal(counts + runs, slow_greedy(contrasts, counts, variances, means, se, size))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=25, deadline=None)
@@ -101,6 +102,7 @@ def test_nothing_is_asked_for_on_many_instances_when_every_pair_is_known(case, a
     assert not next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=16).any()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), batch=st.sampled_from([1, 7, 16]))
@@ -127,6 +129,7 @@ def test_a_lopsided_start_does_not_hold_up_the_algorithm_that_is_wanting():
         assert rounds < 5
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000))

@@ -22,6 +22,7 @@ def accuracy(runs, lower, share):
     return float(np.sqrt(share * runs.squared_errors(lower).max()))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference"), KINDS)
 @given(seed=st.integers(0, 1000), counts=st.lists(st.integers(2, 30), min_size=5, max_size=5))
 def test_noise_is_the_mean_squared_error_over_the_instances(difference, reference, seed, counts):
@@ -32,6 +33,7 @@ def test_noise_is_the_mean_squared_error_over_the_instances(difference, referenc
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference"), KINDS)
 @given(seed=st.integers(0, 1000), share=st.floats(0.02, 1.0))
 def test_the_runs_suffice_are_whole_and_never_below_those_that_are_there(difference, reference, seed, share):

@@ -89,6 +89,7 @@ def test_the_optimum_is_that_of_an_independent_solver_for_many_algorithms(case):
         assert problem.cost(problem.solved()) == pytest.approx(independent_optimum(problem), rel=1e-4)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(1000, 10_000))

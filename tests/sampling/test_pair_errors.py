@@ -25,6 +25,7 @@ def drawn(seed, shape):
     return means, variances, rng.integers(2, 40, shape).astype(float)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), algorithms=st.integers(3, 9), batch=st.sampled_from([(), (4,), (2, 3)]))

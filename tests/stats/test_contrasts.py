@@ -35,6 +35,7 @@ def one_pair(theta, v, i, j, difference, reference, formula):
     return phi, sum(g * g * u for g, u in zip(gradient, v, strict=True)) / mean**2
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
 @given(numbers=st.lists(st.tuples(positive, st.floats(0.0, 10.0)), min_size=3, max_size=8))
 @settings(max_examples=40)

@@ -87,22 +87,24 @@ def test_bootstrapped_errors_are_right_on_average_for_three_values():
     assert abs(squares.mean() - 2 / 3) < 3.5 * squares.std() / np.sqrt(len(squares))
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-60, 1e60, 1e150, 1e300])
 @pytest.mark.parametrize("statistic", ["mean", "median", "trimmed-mean", "quantile:0.7", np.mean])
 @pytest.mark.parametrize("method", ["formula", "bootstrap"])
 @pytest.mark.parametrize(
     ("difference", "reference"), [("simple", None), ("percent", None), ("percent", "b"), ("log-ratio", None)]
 )
-def test_magnitude_scales_simple_errors_and_leaves_the_others_alone(size, statistic, method, difference, reference):
+def test_magnitude_scales_simple_errors_and_leaves_the_others_alone(statistic, method, difference, reference):
     values = {"a": [1.0, 1.5, 2.5, 1.25, 3.0], "b": [2.0, 2.5, 2.25, 3.5, 4.0], "c": [3.0, 3.5, 5.0, 6.0, 5.5]}
-    unit = 2.0 ** round(math.log2(size))  # an exact scale, so that only the arithmetic is tested
-    scaled = {name: [unit * x for x in numbers] for name, numbers in values.items()}
     how = {"difference": difference, "reference": reference, "statistic": statistic, "method": method}
-    for plain, large in zip(estimate(values, **how), estimate(scaled, **how), strict=True):
+    plain = estimate(values, **how)
+    for size in (1e-300, 1e-160, 1e-60, 1e60, 1e150, 1e300):
+        unit = 2.0 ** round(math.log2(size))  # an exact scale, so that only the arithmetic is tested
+        scaled = {name: [unit * x for x in numbers] for name, numbers in values.items()}
         factor = unit if difference == "simple" else 1.0
-        assert large.error == pytest.approx(plain.error * factor, rel=1e-12)
-        assert large.difference == pytest.approx(plain.difference * factor, rel=1e-12)
-        assert large.best_ratio == pytest.approx(plain.best_ratio, rel=1e-12)
+        large = estimate(scaled, **how)
+        for of_interest, scale in (("error", factor), ("difference", factor), ("best_ratio", 1.0)):
+            expected = [scale * getattr(each, of_interest) for each in plain]
+            found = [getattr(each, of_interest) for each in large]
+            assert found == pytest.approx(expected, rel=1e-12), (size, of_interest)
 
 
 def test_algorithms_of_very_different_magnitude_keep_their_relative_errors():

@@ -31,6 +31,7 @@ def test_tests_of_the_reference_families_are_met(row):
     np.testing.assert_allclose(adjusted, expected["adjusted"], rtol=1e-7)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @given(n=st.integers(2, 40), seed=st.integers(0, 1000))
 def test_grown_since_the_first_instance_it_is_the_ordinary_t_test(alternative, n, seed):
@@ -125,10 +126,11 @@ def test_a_one_sided_interval_is_open_at_the_other_end():
     assert growth_test(x, 5, alternative="less").intervals(0.05)[0, 0] == -math.inf
 
 
-def test_the_level_is_exact_whatever_the_pilots_variance_chooses():
+@pytest.mark.parametrize("studies", [5000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_the_level_is_exact_whatever_the_pilots_variance_chooses(studies):
     """A rule that runs on where the pilot varied little, and stops at once where it varied much: p stays uniform."""
     rng = np.random.default_rng(6)
-    x = rng.normal(size=(20_000, 60))
+    x = rng.normal(size=(studies, 60))
     size = np.where(x[:, :10].var(axis=1, ddof=1) < 0.8, 60, 14)
     p = np.empty(len(x))
     for n in (14, 60):

@@ -1,6 +1,7 @@
 """Holm's step-down against the reference families and against its definition, one step at a time."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def test_an_adjusted_p_value_tells_the_level_at_which_its_test_is_rejected(p, al
     assert ((verdict.adjusted <= alpha) == verdict.rejected)[~near].all()
 
 
+@pytest.mark.costly
 @given(st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), min_size=1, max_size=8), alphas)
 def test_many_families_at_once_are_rejected_as_one_by_one(p, alpha):
     rejected = reject_families(-np.array(p), -holm_levels(5, alpha))

@@ -73,6 +73,7 @@ def test_the_two_tails_make_one(t, freedom, noncentrality):
     assert both == pytest.approx(1, abs=5e-13)
 
 
+@pytest.mark.costly
 @given(
     t=st.lists(st.floats(0, 1000), min_size=1, max_size=5),
     freedom=FREEDOM,

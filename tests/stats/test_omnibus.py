@@ -75,6 +75,7 @@ def test_block_anova_is_the_f_test_of_two_least_squares_fits():
     assert block_anova(values).statistic == pytest.approx(f, rel=1e-10)
 
 
+@pytest.mark.costly
 @given(tables)
 def test_iman_davenport_corrected_for_ties_is_the_anova_of_the_ranks(values):
     corrected, anova = friedman(values).corrected, block_anova(ranks(values))
@@ -82,6 +83,7 @@ def test_iman_davenport_corrected_for_ties_is_the_anova_of_the_ranks(values):
         assert corrected.iman_davenport == pytest.approx(anova.statistic, rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.costly
 @given(tables)
 def test_increasing_transformations_of_each_instance_change_no_rank(values):
     bent = np.exp(values / 4) * np.arange(1, len(values) + 1)[:, None]
@@ -89,6 +91,7 @@ def test_increasing_transformations_of_each_instance_change_no_rank(values):
     assert friedman(values).corrected == friedman(bent).corrected
 
 
+@pytest.mark.costly
 @given(tables)
 def test_better_only_turns_the_ranks_round(values):
     assert np.array_equal(ranks(values, better="higher"), values.shape[1] + 1 - ranks(values))
@@ -166,6 +169,7 @@ def test_published_friedman_statistics(public_data):
     assert friedman(cec.to_numpy()).corrected.statistic == pytest.approx(230.990, abs=5e-4)
 
 
+@pytest.mark.costly
 @given(arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 8)), elements=st.sampled_from([-1.0, 0.0, 1.0, 2.5])))
 def test_ranks_are_those_of_scipy(values):
     assert_array_equal(mean_ranks_of(values), stats.rankdata(values, axis=1))

@@ -91,6 +91,7 @@ def test_a_worker_may_have_braces_and_structured_parameters_and_dashes_in_names(
     assert not [warning for warning in plan.warnings if "seed" in warning]
 
 
+@pytest.mark.costly
 @given(st.lists(st.text(), min_size=1), st.dictionaries(st.from_regex(r"[a-z]{1,4}", fullmatch=True), st.text()))
 def test_words_without_places_pass_unchanged_and_the_number_of_words_never_changes(argv, parameters):
     values = {"instance": "i", "seed": "7"} | parameters

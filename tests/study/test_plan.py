@@ -92,6 +92,7 @@ def test_other_seeds_give_other_orders():
     assert names_of(a_plan(seed=8).instances) != names_of(a_plan(seed=7).instances)
 
 
+@pytest.mark.costly
 @given(st.integers(5, 40), st.integers(2, 40), st.randoms())
 def test_a_study_that_grows_keeps_the_instances_it_has_begun(available, count, random):
     before = a_plan(instances=[f"i{n}" for n in range(available)], count=count)
@@ -111,6 +112,7 @@ def test_a_larger_number_only_adds_instances():
     assert names_of(a_plan(count=20).instances) == names_of(a_plan(count=30).instances)[:20]
 
 
+@pytest.mark.costly
 @given(st.integers(1, 9), st.integers(2, 30))
 def test_parts_share_the_instances_out_evenly_and_without_rest(parts, count):
     plan = a_plan(count=count)

@@ -122,8 +122,9 @@ def _growth(before: Floats, after: Floats) -> _Growth:
     exponent = int(np.frexp(max(np.abs(old).max(), np.abs(new).max()))[1])
     origin = np.ldexp(old[0], -exponent)
     old, new = np.ldexp(old, -exponent) - origin, np.ldexp(new, -exponent) - origin  # no magnitude or offset is lost
-    grown = np.sum((new - new.mean()) ** 2) + n * m / (n + m) * (new.mean() - old.mean()) ** 2
-    mean, error = origin + (n * old.mean() + m * new.mean()) / (n + m), math.sqrt(grown / m / (n + m))
+    early, late = old.mean(), new.mean()
+    grown = np.sum((new - late) ** 2) + n * m / (n + m) * (late - early) ** 2
+    mean, error = origin + (n * early + m * late) / (n + m), math.sqrt(grown / m / (n + m))
     t = (
         mean / error
         if error * math.sqrt(n + m) > ROUNDING * abs(mean)

@@ -21,6 +21,7 @@ def test_with_equal_variances_the_instances_are_those_of_the_design():
     assert goal.instances(np.full(5, 4.0)) == required_instances(comparisons=5, effect=0.5).instances
 
 
+@pytest.mark.costly
 @given(st.lists(st.floats(0.1, 20.0), min_size=1, max_size=6), st.integers(2, 500))
 def test_the_fewest_instances_reach_the_power_and_one_fewer_does_not_wherever_the_search_begins(variances, guess):
     goal, spread = PowerGoal(SETTINGS, detect=1.0), np.array(variances)

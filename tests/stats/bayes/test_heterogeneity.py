@@ -55,6 +55,7 @@ def test_probabilities_are_those_of_adaptive_quadrature(seed):
     assert [mean.less, mean.more, new.more] == pytest.approx(by_quadrature(y, se, 0.3), abs=1e-9)
 
 
+@pytest.mark.costly
 @settings(deadline=None)
 @given(
     y=st.lists(st.floats(-100, 100), min_size=3, max_size=30).filter(lambda y: np.std(y) > 1e-3),
@@ -68,6 +69,7 @@ def test_exact_differences_lead_to_students_t(y, shift):
     assert found.areas(1.0).less == pytest.approx(expected.cdf(-1.0), abs=1e-7)
 
 
+@pytest.mark.costly
 @given(seed=st.integers(0, 1000), unit=st.sampled_from([1e-200, 1e-30, 3.7, 1e30, 1e200]))
 def test_the_unit_does_not_matter(seed, unit):
     y, se = drawn(seed)

@@ -53,6 +53,7 @@ def test_posteriors_with_a_proper_prior_are_the_reference_ones(name):
 values = st.lists(st.floats(-50, 50), min_size=3, max_size=40).filter(lambda y: np.std(y) > 1e-6)
 
 
+@pytest.mark.costly
 @given(values, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_with_equal_weights_the_interval_is_that_of_the_t_test(y, level):
     found = posterior(np.array(y), margin=0.1, level=level)
@@ -61,6 +62,7 @@ def test_with_equal_weights_the_interval_is_that_of_the_t_test(y, level):
     assert found.interval == pytest.approx((bounds.lower, bounds.upper), rel=1e-12, abs=1e-12 * width)
 
 
+@pytest.mark.costly
 @given(values)
 def test_with_equal_weights_and_no_margin_the_direction_is_the_one_sided_p_value(y):
     found = posterior(np.array(y), margin=0.0)
@@ -73,6 +75,7 @@ def drawn(seed, n=15):
     return rng.normal(0.5, 1, n) + se * rng.normal(size=n), se
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("weights", ["equal", "precision"])
 @given(seed=st.integers(0, 1000), unit=st.sampled_from([1e-150, 1e-9, 5.3, 1e150]))
 def test_scaling_everything_changes_no_probability(weights, seed, unit):
@@ -95,6 +98,7 @@ def test_the_other_sign_swaps_less_and_more(weights, model, seed):
     assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]), abs=10 * tolerance)
 
 
+@pytest.mark.costly
 @given(seed=st.integers(0, 1000), error=st.floats(0.0, 2.0))
 def test_a_new_instance_is_less_certain_than_the_mean(seed, error):
     y, _ = drawn(seed)

@@ -76,6 +76,7 @@ tables = st.integers(2, 5).flatmap(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=60)
 @given(tables, st.integers(0, 1000))
 def test_pooled_sets_have_the_likelihood_of_all_orders_written_out(rows, seed):
@@ -89,14 +90,15 @@ def gibbs(values, draws, seed):
     """Caron & Doucet (2012): exponential waiting times make every conditional a gamma distribution."""
     rng = np.random.default_rng(seed)
     model = _model(values, 1.0, 0)
-    w, kept = np.ones(values.shape[1]), []
-    for step in range(draws + 500):
-        waits = rng.gamma(model.counts) / (model.sets @ w)
-        w = rng.gamma(model.gains) / (1 + waits @ model.sets)
-        w *= rng.gamma(len(w)) / w.sum()
+    chains, size = 20, values.shape[1]
+    w, kept = np.ones((chains, size)), []
+    for step in range(draws // chains + 500):
+        waits = rng.gamma(model.counts, size=(chains, len(model.counts))) / (w @ model.sets.T)
+        w = rng.gamma(model.gains, size=(chains, size)) / (1 + waits @ model.sets)
+        w *= (rng.gamma(size, size=chains) / w.sum(axis=1))[:, None]
         if step >= 500:
-            kept.append(w / w.sum())
-    return np.array(kept)
+            kept.append(w / w.sum(axis=1, keepdims=True))
+    return np.concatenate(kept)
 
 
 def test_importance_sampling_agrees_with_a_gibbs_sampler():

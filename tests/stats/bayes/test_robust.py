@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
 
 from ampler.stats.bayes import posterior
 from ampler.stats.bayes.robust import robust_posterior
@@ -37,7 +36,8 @@ def by_plain_grid(y, se, limit):
     taus = np.geomspace(0.02, 8, 50)
     for tau in taus:
         blurred = (y[:, None] - se[:, None] * nodes)[:, :, None] - mu
-        density = np.einsum("lzm,z->lm", student.pdf(blurred / tau, 4) / tau, weights)
+        wide = 1 + (blurred / tau) ** 2 / 4
+        density = np.einsum("lzm,z->lm", 3 / 8 / (wide * wide * np.sqrt(wide)) / tau, weights)  # t with 4 degrees
         prior = 0.5 * math.log(np.sum((tau / (se**2 + tau**2)) ** 2)) + math.log(tau)
         logs.append(np.log(density).sum(axis=0) + prior)
     p = np.exp(np.array(logs) - np.max(logs)).sum(axis=0)

@@ -39,16 +39,18 @@ def within_monte_carlo_error(found, expected, draws):
     return (np.abs(found - p) <= 4 * np.sqrt(p * (1 - p) * (1 / draws + 1e-6)) + 1e-9).all()
 
 
+@pytest.mark.parametrize("draws", [40_000, pytest.param(200_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_comparisons_have_their_reference_probabilities(accuracies, name):
+def test_published_comparisons_have_their_reference_probabilities(accuracies, name, draws):
     row, z = GOLD[name], published(accuracies, name)
-    found = signed_rank(z, margin=row["rope"], draws=200_000, prior=row["prior"])
+    found = signed_rank(z, margin=row["rope"], draws=draws, prior=row["prior"])
     np.testing.assert_allclose(parts(found.mean_areas), row["mean_theta"], atol=1e-12)
-    assert within_monte_carlo_error(parts(found.areas), row["probs"], 200_000)
-    plain = signed_rank(z, margin=0.0, draws=200_000)
+    assert within_monte_carlo_error(parts(found.areas), row["probs"], draws)
+    plain = signed_rank(z, margin=0.0, draws=draws)
     np.testing.assert_allclose(parts(plain.mean_areas), row["mean_theta_rope0"], atol=1e-12)
-    error = np.sqrt(np.array(row["rope0_probs_200k"]) * (1 - np.array(row["rope0_probs_200k"])) * 2 / 200_000)
-    assert (np.abs(parts(plain.areas) - row["rope0_probs_200k"]) <= 4 * error + 1e-9).all()
+    p = np.array(row["rope0_probs_200k"])
+    error = np.sqrt(p * (1 - p) * (1 / draws + 1 / 200_000))
+    assert (np.abs(parts(plain.areas) - p) <= 4 * error + 1e-9).all()
 
 
 def test_the_example_by_hand_has_its_exact_mean():
@@ -71,6 +73,7 @@ def counted(z, weights, margin):
 whole = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=9)
 
 
+@pytest.mark.costly
 @given(whole, st.sampled_from([0.0, 0.5, 1.0, 1.5]), st.integers(0, 100))
 def test_sums_over_sorted_differences_count_every_pair(z, margin, seed):
     values = np.sort(np.append(0.0, z))

@@ -28,6 +28,7 @@ families = st.integers(3, 8).flatmap(
 )
 
 
+@pytest.mark.costly
 @given(families)
 def test_turning_all_differences_round_turns_the_verdicts(families):
     plain, shared = families
@@ -36,6 +37,7 @@ def test_turning_all_differences_round_turns_the_verdicts(families):
     assert tuple(words.get(word, word) for word in turned) == verdicts(plain, shared, margin=0.1)
 
 
+@pytest.mark.costly
 @given(families)
 def test_asking_for_more_certainty_takes_claims_away_and_changes_none(families):
     plain, shared = families

@@ -24,6 +24,7 @@ def test_constant_differences_are_certain_and_rounding_does_not_hide_them():
     assert math.isnan(t_statistic(np.zeros(3)))
 
 
+@pytest.mark.costly
 @given(st.integers(2, 80), st.integers(0, 2**32 - 1))
 @settings(deadline=None)
 def test_the_p_values_of_many_t_tests_are_scipys(n, seed):

@@ -46,6 +46,7 @@ def test_the_largest_exact_distribution_loses_no_digit():
     assert steps[:6].tolist() == [1, 1, 1, 2, 2, 3]  # partitions into distinct parts
 
 
+@pytest.mark.costly
 @given(different, st.sampled_from([0.2, 0.05, 0.01]), st.floats(-1e6, 1e6))
 def test_wilcoxons_interval_holds_exactly_the_shifts_its_test_does_not_reject(x, alpha, shift):
     bounds = paired_test("wilcoxon").interval(x, "two-sided", alpha)

@@ -66,6 +66,7 @@ def test_paths_of_normal_scores_err_as_often_as_the_level_says():
     assert abs(error - level) < 4 * np.sqrt(level * (1 - level) / paths)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("looks", LOOKS)
 @settings(max_examples=20, deadline=None)

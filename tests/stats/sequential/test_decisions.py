@@ -111,6 +111,7 @@ def test_decisions_are_those_of_the_procedure_told_step_by_step(seed, looks, com
     assert decide(evidence, SMALL) == expected
 
 
+@pytest.mark.costly
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), looks=st.integers(1, 3))
 def test_holm_on_sequential_p_values_rejects_the_same_comparisons(seed, looks):

@@ -47,6 +47,7 @@ def test_sequential_p_values_are_never_below_the_ordinary_ones_and_never_rise(sc
     assert ((found >= 1e-12) & (found <= 1)).all()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.spending.name)
 @given(pair=st.tuples(st.floats(1e-9, 1), st.floats(1e-9, 1)), look=st.integers(0, 2))
 @settings(deadline=None)

@@ -206,6 +206,7 @@ def everything(store):
     )
 
 
+@pytest.mark.costly
 @given(
     st.builds(
         contract_plan,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ scalars = st.one_of(
 )
 
 
+@pytest.mark.costly
 @given(
     st.dictionaries(
         keys, scalars | st.lists(scalars, max_size=3) | st.dictionaries(keys, scalars, max_size=3), max_size=4

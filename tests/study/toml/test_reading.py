@@ -389,6 +389,7 @@ studies = st.fixed_dictionaries({
 })  # fmt: skip
 
 
+@pytest.mark.costly
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(studies)
 def test_what_is_written_is_what_is_planned(folder, as_toml, study):

@@ -15,19 +15,29 @@ settings.load_profile("house")
 
 SHARE = 4  # of the examples of a costly law the fast suite tries a quarter
 LEAVING_THREADS = ("dask", "kinds_of_executors")  # Dask and loky keep theirs to the end of the process
+LONG = (  # begun first, or the others would be done and wait for them
+    *("portable_half", "in_chromium", "html_browser", "test_paper.py", "test_interruptions.py", "test_solvers.py"),
+    *("killed", "disturbed", "test_annealing.py", "test_moves.py"),
+)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Put tests that leave threads behind at the end, and try costly laws on fewer examples unless all tests run.
+    """Put long tests first and those that leave threads behind last, and try fewer examples of costly laws if asked to.
 
     Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own.
     """
-    items.sort(key=lambda item: any(word in item.nodeid for word in LEAVING_THREADS))  # the order is kept otherwise
+    items.sort(key=_place)  # the order is kept otherwise
     if config.option.markexpr == "not slow":
         for law in {item.obj for item in items if item.get_closest_marker("costly")}:
             whole = law._hypothesis_internal_use_settings
             law._hypothesis_internal_use_settings = settings(whole, max_examples=whole.max_examples // SHARE)
+
+
+def _place(item):
+    """Where a test stands: among the first, the last, or between them."""
+    first, last = (any(word in item.nodeid for word in words) for words in (LONG, LEAVING_THREADS))
+    return last - (first and not last)
 
 
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests

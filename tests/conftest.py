@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +28,36 @@ def pytest_collection_modifyitems(config, items):
 
     Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own.
     """
-    items.sort(key=_place)  # the order is kept otherwise
+    items[:] = dealt_out(items, getattr(config, "workerinput", {"workercount": 1})["workercount"])
     if config.option.markexpr == "not slow":
         for law in {item.obj for item in items if item.get_closest_marker("costly")}:
             whole = law._hypothesis_internal_use_settings
             law._hypothesis_internal_use_settings = settings(whole, max_examples=whole.max_examples // SHARE)
 
 
-def _place(item):
-    """Where a test stands: among the first, the last, or between them."""
-    first, last = (any(word in item.nodeid for word in words) for words in (LONG, LEAVING_THREADS))
-    return last - (first and not last)
+def dealt_out(items, workers):
+    """The tests in an order in which each worker begins with some of the long ones and those with threads come last.
+
+    A worker gets a run of neighbours in this order, as many as the others.
+    """
+    last, others = _parted(items, LEAVING_THREADS)
+    long, usual = _parted(others, LONG)
+    files = [list(group) for _, group in groupby(long, key=lambda item: item.path)]
+    rest, order = usual + last, []
+    for number in range(workers):
+        begin = list(chain(*files[number::workers]))
+        size = max(0, (len(items) - len(order)) // (workers - number) - len(begin))
+        order += begin + rest[:size]
+        rest = rest[size:]
+    return order
+
+
+def _parted(items, words):
+    """The tests that have some of the words in their names, and the others."""
+    chosen, others = [], []
+    for item in items:
+        (chosen if any(word in item.nodeid for word in words) else others).append(item)
+    return chosen, others
 
 
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests

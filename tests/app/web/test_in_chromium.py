@@ -217,8 +217,9 @@ def runs_shown(page: Any) -> int:
     return int(page.inner_text(".facts li:first-child b").replace(",", ""))
 
 
-@pytest.mark.parametrize("script_after", [0, 1000], ids=["at-once", "slow-script"])
-def test_a_csv_with_a_wrongly_guessed_column_is_corrected_and_analysed(watched, tmp_path, script_after):
+def correct_a_column(watched: Watched, tmp_path: Path, script_after: int) -> Any:
+    """Bring a table in which a column was guessed wrongly, and say what it is; the script of the page may come late."""
+
     def late(route: Any) -> None:
         watched.page.wait_for_timeout(script_after)
         route.continue_()
@@ -237,6 +238,18 @@ def test_a_csv_with_a_wrongly_guessed_column_is_corrected_and_analysed(watched, 
     page.select_option("#role3", "value")
     page.wait_for_url("**value=quality**")
     assert page.inner_text("h1") == "This is how I read your columns."
+    return page
+
+
+def test_a_column_that_is_corrected_before_the_script_is_there_is_corrected(watched, tmp_path):
+    correct_a_column(watched, tmp_path, 1000)
+
+
+@pytest.mark.parametrize(
+    "script_after", [0, pytest.param(1000, marks=pytest.mark.slow)], ids=["at-once", "slow-script"]
+)
+def test_a_csv_with_a_wrongly_guessed_column_is_corrected_and_analysed(watched, tmp_path, script_after):
+    page = correct_a_column(watched, tmp_path, script_after)
     page.select_option("#difference", "percent")
     page.select_option("#reference", "a")
     page.click("text=Analyse")
@@ -269,26 +282,30 @@ def test_a_choice_is_followed_at_once_and_called_exploring(watched):
     assert "Choosing after looking is exploring" in page.inner_text("main")
 
 
+SIZES = ((390, "dark"), (1280, "light"))
+WHOLE = [(*size, [*PAGES, *REFUSED]) for size in (*SIZES, (390, "light"), (1280, "dark"))]
+HALVES = [(*size, [*PAGES, *REFUSED][half::2]) for half, size in enumerate(SIZES)]  # each page at one size
+
+
 @pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        (390, "dark"),
-        (1280, "light"),
-        pytest.param(390, "light", marks=pytest.mark.slow),
-        pytest.param(1280, "dark", marks=pytest.mark.slow),
-    ],
+    ("width", "scheme", "pages"), [*HALVES, *(pytest.param(*each, marks=pytest.mark.slow) for each in WHOLE)]
 )
-def test_every_page_is_for_everyone_and_asks_nobody_else(chromium, address, width, scheme):
+def test_every_page_is_for_everyone_and_asks_nobody_else(chromium, address, width, scheme, pages):
     from axe_playwright_python.sync_playwright import Axe
 
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page, axe = Watched(context.new_page(), address), Axe()
-    for where in [*PAGES, *REFUSED]:
+    for where in pages:
         opened = page.open(where)
         found = axe.run(opened, options={"resultTypes": ["violations"]}).response["violations"]
         told = [(each["id"], each["nodes"][0]["html"][:200]) for each in found if each["impact"] in SERIOUS]
         assert told == [], where
-        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{where} is wider than {width}"
+        for wide in (width, *(other for other, _ in SIZES if other != width)):
+            opened.set_viewport_size({"width": wide, "height": 900})
+            assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+                f"{where} is wider than {wide}"
+            )
+        opened.set_viewport_size({"width": width, "height": 900})
     page.complaints[:] = [each for each in page.complaints if "404" not in each and "422" not in each]
     page.check()
     context.close()

@@ -9,7 +9,6 @@ import runpy
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -54,9 +53,8 @@ def typed(forked):
 
     def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         program, *words = shlex.split(command)
-        if program == "ampler":
-            return forked(*words, cwd=folder, env=env)
-        program = sys.executable if program == "python" else program
+        if program in ("ampler", "python"):
+            return forked(*words, cwd=folder, env=env, program=program)
         return subprocess.run(
             [program, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
         )

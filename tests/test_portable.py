@@ -50,7 +50,7 @@ for name in ("stat", "lstat", "readlink", "access"):
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def elsewhere():
     """`elsewhere(program, …)`: what a program prints on such a system; it must not complain."""
 
@@ -63,7 +63,7 @@ def elsewhere():
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def frame():
     """Two algorithms on twelve instances, three runs each; `new` is better."""
     rows = [
@@ -75,9 +75,14 @@ def frame():
     return pd.DataFrame(rows)
 
 
-@pytest.fixture
-def table(frame, tmp_path):
-    path = tmp_path / "runs.csv"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("portable")
+
+
+@pytest.fixture(scope="module")
+def table(frame, folder):
+    path = folder / "runs.csv"
     frame.to_csv(path, index=False)
     return path
 
@@ -102,45 +107,6 @@ print(os.path.exists("/proc/self/stat"), Path("/proc").is_dir(), os.access("/", 
     assert told == ["absent"] * 30 + ["False False True True"]
 
 
-def test_the_python_door_opens_and_analyses_a_data_frame(elsewhere, frame, table):
-    told = elsewhere(
-        """
-import pandas as pd
-from ampler.front import analyse
-print(analyse(pd.read_csv(sys.argv[1]), difference="simple", better="lower"))
-""",
-        table,
-    )
-    assert told == f"{am.analyse(frame, difference='simple', better='lower')}\n"
-
-
-def test_advice_is_given_and_a_report_written(elsewhere, frame, table, tmp_path):
-    told = elsewhere(
-        """
-import ampler as am
-print(am.advise(sys.argv[1], difference="simple", detect=0.5, start=2))
-am.write_report(sys.argv[1], sys.argv[2], difference="simple", better="lower")
-""",
-        table,
-        tmp_path / "report.md",
-    )
-    assert told == f"{am.advise(frame, difference='simple', detect=0.5, start=2)}\n"
-    assert (tmp_path / "report.md").read_text().startswith("# runs")
-
-
-def test_the_shell_analyses_a_table(elsewhere, table):
-    told = elsewhere(
-        """
-sys.argv[:1] = ["ampler", "analyse"]
-from ampler.app.shell import main
-main()
-""",
-        table,
-        *("--difference", "simple", "--better", "lower"),
-    )
-    assert told.startswith("1 of 1 pairs differ on 12 instances")
-
-
 STUDY = """
 import ampler as am
 from ampler.testing import SerialExecutor
@@ -162,26 +128,53 @@ def study(**said):
 """
 
 
-@pytest.fixture
-def verdict(tmp_path):
+@pytest.fixture(scope="module")
+def verdict(folder):
     """What the study above gives on a system that has everything."""
     made: dict[str, object] = {}
     exec(STUDY, made)
-    return made["study"]().run(tmp_path / "here.db", workers=1).comparisons[0].verdict
+    return made["study"]().run(folder / "here.db", workers=1).comparisons[0].verdict
 
 
-def test_a_study_file_is_read_and_a_study_is_run_by_this_process(elsewhere, tmp_path, verdict):
-    told = elsewhere(
-        STUDY
-        + """
-print(am.analyse(sys.argv[1]).comparisons[0].verdict)
-print(study().run(sys.argv[2], executor=SerialExecutor()).comparisons[0].verdict)
-print(study().run(sys.argv[2], executor=SerialExecutor()).comparisons[0].verdict)
-""",
-        tmp_path / "here.db",
-        tmp_path / "there.db",
-    )
-    assert told.splitlines() == [verdict] * 3
+USE = """
+import pandas as pd
+from ampler.app.shell import main
+from ampler.front import analyse
+
+table, report, here, there = sys.argv[1:]
+print(analyse(pd.read_csv(table), difference="simple", better="lower"), end="\f")
+print(am.advise(table, difference="simple", detect=0.5, start=2), end="\f")
+am.write_report(table, report, difference="simple", better="lower")
+print(am.analyse(here).comparisons[0].verdict)
+print(study().run(there, executor=SerialExecutor()).comparisons[0].verdict)
+print(study().run(there, executor=SerialExecutor()).comparisons[0].verdict, end="\f")
+sys.argv = ["ampler", "analyse", table, "--difference", "simple", "--better", "lower"]
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def used(elsewhere, table, folder, verdict):
+    """What is told there by `analyse`, by `advise`, of a study, and by the shell, one after the other."""
+    told = elsewhere(STUDY + USE, table, folder / "report.md", folder / "here.db", folder / "there.db")
+    return dict(zip(("analyse", "advise", "study", "shell"), told.split("\f"), strict=True))
+
+
+def test_the_python_door_opens_and_analyses_a_data_frame(used, frame):
+    assert used["analyse"] == f"{am.analyse(frame, difference='simple', better='lower')}"
+
+
+def test_advice_is_given_and_a_report_written(used, frame, folder):
+    assert used["advise"] == f"{am.advise(frame, difference='simple', detect=0.5, start=2)}"
+    assert (folder / "report.md").read_text().startswith("# runs")
+
+
+def test_the_shell_analyses_a_table(used):
+    assert used["shell"].startswith("1 of 1 pairs differ on 12 instances")
+
+
+def test_a_study_file_is_read_and_a_study_is_run_by_this_process(used, verdict):
+    assert used["study"].splitlines() == [verdict] * 3
 
 
 def test_spawned_processes_make_the_runs(tmp_path, verdict):

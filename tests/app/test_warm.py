@@ -1,6 +1,8 @@
 """A forked command is what a user's own process is: the same words, the same exit code, in its own folder."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +12,33 @@ def test_a_forked_command_says_what_a_process_of_its_own_says(forked, process, t
     ours, theirs = forked(*words, cwd=tmp_path), process(*words, cwd=tmp_path)
 
     assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
+SCRIPT = """
+import sys
+import __main__
+import ampler
+from beside import WORDS
+
+class Here:
+    pass
+
+print(__name__, Here.__module__, WORDS, sys.argv, hasattr(__main__, "Here"), ampler.__version__)
+sys.exit(f"bad {sys.argv[1]}") if len(sys.argv) > 1 else None
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("word",)], ids=["good", "bad"])
+def test_a_forked_script_does_what_a_process_of_its_own_does(forked, tmp_path, words):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "beside.py").write_text("WORDS = 'found'")
+    command = [sys.executable, "script.py", *words]
+    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    ours = forked("script.py", *words, cwd=tmp_path, program="python")
+
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+    assert theirs.stdout.startswith("__main__ __main__ found")
 
 
 def test_a_forked_command_has_its_own_folder_and_environment_and_leaves_none_to_the_next(forked, tmp_path):

@@ -1,7 +1,8 @@
 """Commands in processes of their own, without the second that Python takes to load all they need.
 
 `Warm` starts one process that has loaded everything; it forks itself for each command. What is tested is a process as
-a user has it, with its own exit code, streams, folder and environment, started where `python -m ampler` begins.
+a user has it, with its own exit code, streams, folder and environment, started where `python -m ampler` or
+`python script.py` begins.
 """
 
 from __future__ import annotations
@@ -39,15 +40,19 @@ class Warm:
         self._server.communicate()  # at the end of its input it leaves
 
     def run(
-        self, *words: object, cwd: os.PathLike[str] | str = ".", env: dict[str, str] | None = None
+        self,
+        *words: object,
+        cwd: os.PathLike[str] | str = ".",
+        env: dict[str, str] | None = None,
+        program: str = "ampler",
     ) -> subprocess.CompletedProcess[str]:
-        """Carry out `ampler WORDS` as `subprocess.run(…, capture_output=True, text=True)` would."""
-        arguments = [*map(str, words)]
+        """Carry out `ampler WORDS`, or `python WORDS`, as `subprocess.run(…, capture_output=True, text=True)` would."""
+        arguments = [program, *map(str, words)]
         with tempfile.TemporaryDirectory() as folder:
             asked = {"words": arguments, "cwd": os.path.abspath(cwd), "env": {**(env or os.environ)}, "into": folder}
             code = self._answer(asked)
             out, err = (Path(folder, name).read_text(encoding="utf-8") for name in ("out", "err"))
-        return subprocess.CompletedProcess(["ampler", *arguments], code, out, err)
+        return subprocess.CompletedProcess(arguments, code, out, err)
 
     def _answer(self, asked: dict[str, Any]) -> int:
         assert self._server.stdin is not None
@@ -84,7 +89,11 @@ def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str) -> 
     os.environ.update(env)
     os.chdir(cwd)
     sys.path[0] = cwd
-    sys.argv = ["ampler", *words]
+    if words[0] == "python":
+        sys.argv = words[1:]
+        runpy.run_path(words[1], run_name="__main__")
+        sys.exit()
+    sys.argv = words
     runpy.run_module("ampler", run_name="__main__", alter_sys=True)
 
 

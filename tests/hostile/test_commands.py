@@ -41,10 +41,10 @@ def commands(names, folder):
         yield Command(name, (*argv, "{instance}", "{seed}"))
 
 
-def carried_out(names, folder, *, hanging=False, executor=None, workers=None):
+def carried_out(names, folder, *, limit=60.0, executor=None, workers=None):
     """What became of each command, made by an engine as it is."""
     algorithms = {command.name: command for command in commands(names, folder)}
-    limits = Limits(timeout=2.0 if hanging else 60.0, memory=400_000_000)
+    limits = Limits(timeout=limit, memory=400_000_000)
     engine = engine_for(executor, Work(algorithms, {"i1": Instance("i1")}, 3, limits), workers)
     for name in names:
         engine.submit([Task(RunKey("i1", name, 0))])
@@ -87,19 +87,19 @@ def nothing_left(token, before, seconds=30.0):
     return not remaining(token, before)
 
 
-def fits(observation, wanted):
+def fits(observation, wanted, limit):
     value, status, message = observation.value, observation.status, observation.message
     if isinstance(wanted, float):
         return (value, status) == (wanted, "ok")
     if wanted is None:
-        return (value, status, message) == (None, "timeout", "it ran longer than 2 s and was ended")
+        return (value, status, message) == (None, "timeout", f"it ran longer than {limit:g} s and was ended")
     if wanted == "number or 7":
         return value in (5.0, 7.0)
     return (value, status) == (None, "failed") and re.search(wanted, message) and "\n" not in message
 
 
-def check(seen, names):
-    wrong = {name: seen[name] for name in names if not fits(seen[name], TABLE[name][1])}
+def check(seen, names, limit=60.0):
+    wrong = {name: seen[name] for name in names if not fits(seen[name], TABLE[name][1], limit)}
     assert not wrong
     assert len(seen) == len(names)
 
@@ -111,20 +111,21 @@ def test_a_command_that_ends_gives_its_value_or_its_reason(tmp_path, token):
     assert nothing_left(token, before)
 
 
-def test_a_command_that_does_not_end_is_ended_by_its_limit(tmp_path, token, monkeypatch):
+@pytest.mark.parametrize("limit", [1.0, pytest.param(2.0, marks=pytest.mark.slow)])
+def test_a_command_that_does_not_end_is_ended_by_its_limit(tmp_path, token, monkeypatch, limit):
     monkeypatch.setattr(processes, "GRACE", 0.3)
     before = {pid for pid, _ in remaining("", ())}
 
-    check(carried_out(HANGING, tmp_path, workers=8, hanging=True), HANGING)
+    check(carried_out(HANGING, tmp_path, workers=8, limit=limit), HANGING, limit)
     assert nothing_left(token, before)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", [QUICK, HANGING], ids=["quick", "hanging"])
-def test_beside_other_threads_it_is_the_same(tmp_path, token, names):
+@pytest.mark.parametrize(("names", "limit"), [(QUICK, 60.0), (HANGING, 2.0)], ids=["quick", "hanging"])
+def test_beside_other_threads_it_is_the_same(tmp_path, token, names, limit):
     before = {pid for pid, _ in remaining("", ())}
     with ThreadPoolExecutor(4) as executor:
-        check(carried_out(names, tmp_path, executor=executor, hanging=names is HANGING), names)
+        check(carried_out(names, tmp_path, executor=executor, limit=limit), names, limit)
     assert nothing_left(token, before)
 
 

@@ -41,7 +41,7 @@ def good(instance, seed):
     return 7.0
 
 
-def outcomes(functions, *, limits=Limits(), **how):  # noqa: B008
+def outcomes(functions, *, limits=Limits(), places=("i1", "i2"), **how):  # noqa: B008
     """What became of each function; between them stand good ones, functions and commands, which must not suffer."""
     algorithms = [Function(name, function, f"evil:{name}") for name, function in functions.items()]
     algorithms += [
@@ -51,7 +51,7 @@ def outcomes(functions, *, limits=Limits(), **how):  # noqa: B008
     plan = make_plan(
         question=Question("simple"),
         algorithms=algorithms,
-        instances=["i1", "i2"],
+        instances=places,
         rule=Fixed(runs=1),
         seed=3,
         count="all",
@@ -61,10 +61,10 @@ def outcomes(functions, *, limits=Limits(), **how):  # noqa: B008
     store = MemoryStore()
     run_plan(plan, store, despite_failures=True, **how)
     seen = {(each.key.instance, each.key.algorithm): each for each in store.observations()}
-    assert len(seen) == 2 * len(algorithms), "nothing is lost, and nothing made twice"
+    assert len(seen) == len(places) * len(algorithms), "nothing is lost, and nothing made twice"
     for name in ("a good one", "a good command"):
-        made = [seen[place, name] for place in ("i1", "i2")]
-        assert [each.value for each in made] == [7.0, 7.0], made
+        made = [seen[place, name] for place in places]
+        assert [each.value for each in made] == [7.0] * len(places), made
     return seen
 
 
@@ -120,10 +120,14 @@ def test_whatever_leaves_the_process_as_it_is_does_so_in_our_own(where):
         check(outcomes(functions_of(table), executor=executor), words_of(table))
 
 
-def test_a_function_that_ends_its_process_costs_its_own_run_only():
+FEW_OR_ALL = [("i1",), pytest.param(("i1", "i2"), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("places", FEW_OR_ALL, ids=len)
+def test_a_function_that_ends_its_process_costs_its_own_run_only(places):
     expected = {name: f"the worker was lost .* 3 times: .*{words}" for name, words in words_of(evil.ENDING).items()}
 
-    check(outcomes(functions_of(evil.ENDING), workers=2), expected)
+    check(outcomes(functions_of(evil.ENDING), places=places, workers=2), expected)
 
 
 @pytest.mark.slow
@@ -133,13 +137,14 @@ def test_under_a_limit_it_costs_its_child_only(engine):
     check(outcomes(functions_of(table), limits=Limits(timeout=60.0), **engine), words_of(table))
 
 
+@pytest.mark.parametrize("places", FEW_OR_ALL, ids=len)
 @pytest.mark.parametrize("where", ["processes", "threads"])
-def test_a_function_that_hangs_is_ended_by_its_limit(where):
+def test_a_function_that_hangs_is_ended_by_its_limit(where, places):
     names = evil.HANGING if where == "processes" else ["stops itself", "joins another group"]
     how = {"workers": 4} if where == "processes" else {"executor": ThreadPoolExecutor(2)}
-    seen = outcomes({name: evil.HANGING[name] for name in names}, limits=Limits(timeout=2.0), **how)
+    seen = outcomes({name: evil.HANGING[name] for name in names}, limits=Limits(timeout=2.0), places=places, **how)
 
     for name in names:
-        for place in ("i1", "i2"):
+        for place in places:
             assert seen[place, name].status == "timeout", seen[place, name]
             assert seen[place, name].message == "it ran longer than 2 s and was ended"

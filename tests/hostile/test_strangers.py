@@ -20,6 +20,8 @@ COMMANDS = {
     "status": ("status", "study.db"),
     "analyse": ("analyse", "runs.csv", *DIFFERENCE),
     "report": ("report", "study.db", "-o", "out.html", "--figures", "figures", "--figure-format", "png"),
+    "page": ("report", "study.db", "-o", "out.html"),
+    "figures": ("report", "study.db", "-o", "out.md", "--figures", "figures", "--figure-format", "png"),
     "design": ("design", "--algorithms", "2", "--vs-all", "--effect", "1", "--power", "0.8", "--plot", "out.svg"),
 }
 TABLE = "instance,algorithm,value\n" + "".join(f"i{n},{name},{n}.5{n}\n" for n in range(6) for name in "ab")
@@ -58,8 +60,14 @@ def carried_out(way, words, folder):
     )
 
 
-@pytest.mark.parametrize("command", some_slow(COMMANDS, set(COMMANDS) - {"report"}))
-@pytest.mark.parametrize("way", ["python -m ampler", "ampler"])
+DRAWING = [("python -m ampler", "page"), ("ampler", "figures")]  # they load the most
+OPENING = [(way, command) for way in ("python -m ampler", "ampler") for command in COMMANDS]
+
+
+@pytest.mark.parametrize(
+    ("way", "command"),
+    [*DRAWING, *(pytest.param(*each, marks=pytest.mark.slow) for each in OPENING if each not in DRAWING)],
+)
 def test_opening_data_runs_nothing_of_the_folder(folder, tmp_path, way, command):
     done = carried_out(way, COMMANDS[command], folder)
 

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +15,10 @@ settings.load_profile("house")
 
 SHARE = 4  # of the examples of a costly law the fast suite tries a quarter
 LEAVING_THREADS = ("dask", "kinds_of_executors")  # Dask and loky keep theirs to the end of the process
-LONG = (  # begun first, or the others would be done and wait for them
-    *("portable_half", "in_chromium", "html_browser", "test_paper.py", "test_interruptions.py", "test_solvers.py"),
-    *("killed", "disturbed", "test_annealing.py", "test_moves.py"),
+LONG = (  # begun first, or the others would be done and wait for them; each hand by one worker
+    ("test_paper.py", "test_annealing.py", "test_moves.py"),  # which compile
+    ("in_chromium", "html_browser"),
+    ("portable_half", "test_interruptions.py", "test_solvers.py", "killed", "disturbed"),
 )
 
 
@@ -41,11 +41,12 @@ def dealt_out(items, workers):
     A worker gets a run of neighbours in this order, as many as the others.
     """
     last, others = _parted(items, LEAVING_THREADS)
-    long, usual = _parted(others, LONG)
-    files = [list(group) for _, group in groupby(long, key=lambda item: item.path)]
-    rest, order = usual + last, []
-    for number in range(workers):
-        begin = list(chain(*files[number::workers]))
+    begins = [[] for _ in range(workers)]
+    for number, words in enumerate(LONG):
+        hand, others = _parted(others, words)
+        begins[number % workers] += hand
+    rest, order = others + last, []
+    for number, begin in enumerate(begins):
         size = max(0, (len(items) - len(order)) // (workers - number) - len(begin))
         order += begin + rest[:size]
         rest = rest[size:]

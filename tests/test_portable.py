@@ -248,7 +248,7 @@ import pytest
 multiprocessing.set_start_method("spawn")
 files = sys.argv[1:]
 others = ("randomly", "xdist", "cacheprovider", "anyio")  # plugins, of which some need what is absent
-sys.exit(pytest.main(["-q", "-x", *(f"-pno:{name}" for name in others), *files]))
+sys.exit(pytest.main(["-q", "-x", "-m", "not slow", *(f"-pno:{name}" for name in others), *files]))
 """,
         *(tests / name for name in PORTABLE),
     )

@@ -110,6 +110,20 @@ def forked(warm):
     return warm.run
 
 
+@pytest.fixture
+def figures_only_of(monkeypatch):
+    """`figures_only_of("course")`: pages with the figures of these sections only; drawing takes nearly all the time."""
+    from ampler.report.drawings import drawings
+
+    def keep(*sections):
+        def chosen(analysis):
+            return (each for each in drawings(analysis) if each.section in sections)
+
+        monkeypatch.setattr("ampler.report.html.drawings", chosen)
+
+    return keep
+
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),

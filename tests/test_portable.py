@@ -230,14 +230,15 @@ with am.open_store(sys.argv[1]):
     assert told[3].startswith("study.db is being run by another process")
 
 
-PORTABLE = (
-    *("core/test_layout.py", "core/test_names.py", "core/test_settings.py"),
-    *("design/test_words.py", "sampling/test_allocation.py", "analysis/test_units.py", "analysis/test_text.py"),
+QUICK = (
+    *("core/test_layout.py", "core/test_settings.py", "analysis/test_units.py", "analysis/test_text.py"),
     *("report/test_tables.py", "data/tables/test_columns.py", "app/shell/test_output.py"),
 )
+PORTABLE = (*QUICK, "core/test_names.py", "design/test_words.py", "sampling/test_allocation.py")
 
 
-def test_the_portable_half_of_the_suite_passes_there(elsewhere):
+@pytest.mark.parametrize("names", [QUICK, pytest.param(PORTABLE, marks=pytest.mark.slow)], ids=["quick", "all"])
+def test_the_portable_half_of_the_suite_passes_there(elsewhere, names):
     tests = Path(__file__).parent
     told = elsewhere(
         """
@@ -250,7 +251,7 @@ files = sys.argv[1:]
 others = ("randomly", "xdist", "cacheprovider", "anyio")  # plugins, of which some need what is absent
 sys.exit(pytest.main(["-q", "-x", "-m", "not slow", *(f"-pno:{name}" for name in others), *files]))
 """,
-        *(tests / name for name in PORTABLE),
+        *(tests / name for name in names),
     )
     assert re.search(r"^\d+ passed", told, re.MULTILINE), told
     assert "failed" not in told

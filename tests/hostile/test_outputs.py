@@ -194,7 +194,13 @@ SLOW_PATTERNS = {
 }
 
 
-@pytest.mark.parametrize("pattern", SLOW_PATTERNS)
+FEW_PATTERNS = ["(a+)+$", r".*.*.*cost"]  # steps that double, and steps that grow with a power
+OTHER_PATTERNS = [pattern for pattern in SLOW_PATTERNS if pattern not in FEW_PATTERNS]
+
+
+@pytest.mark.parametrize(
+    "pattern", [*FEW_PATTERNS, *(pytest.param(each, marks=pytest.mark.slow) for each in OTHER_PATTERNS)]
+)
 def test_a_pattern_that_goes_back_for_ever_is_given_up_and_says_so(pattern):
     command = Command(
         "x", (sys.executable, "-S", "-c", f"print({SLOW_PATTERNS[pattern]!r})"), reading=Reading("pattern", pattern)

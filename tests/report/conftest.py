@@ -8,7 +8,6 @@ import pytest
 
 import ampler
 from ampler.report import render
-from ampler.report.drawings import drawings
 from ampler.report.subject import Subject
 from ampler.sampling.rules import Accuracy
 
@@ -24,17 +23,6 @@ def nasty(study_of, nasty_names):
 def nasty_text(nasty):
     """Its page; the title is nasty, too."""
     return render(Subject(r"<i>$\frac{$</i> & \input{x} <script>alert(2)</script>", nasty), "html")
-
-
-@pytest.fixture
-def figures_only_of(monkeypatch):
-    """`figures_only_of("course")`: pages with the figures of these sections only; drawing takes nearly all the time."""
-
-    def keep(*sections):
-        chosen = lambda analysis: (each for each in drawings(analysis) if each.section in sections)  # noqa: E731
-        monkeypatch.setattr("ampler.report.html.drawings", chosen)
-
-    return keep
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ampler.report import render
+from ampler.report.drawings import drawings
 from ampler.report.forest_html import template_text
 from ampler.report.html import SECTIONS, svg_element
 from ampler.report.look import tokens_css
@@ -148,12 +149,20 @@ def test_no_figure_of_a_page_brings_letters_of_its_own(nasty_text):
     assert "DejaVu" not in nasty_text
 
 
-def test_the_report_of_the_paper_has_all_figures_and_tables_and_is_small(paper):
+FIGURES_OF_THE_PAPER = ("intervals", "accuracy", "instance", "runs", "power", "ranks", "pair-1", "assumptions-1")
+
+
+@pytest.mark.parametrize(
+    "sections", [("comparisons", "together"), pytest.param(SECTIONS, marks=pytest.mark.slow)], ids=len
+)
+def test_the_report_of_the_paper_has_all_figures_and_tables_and_is_small(paper, figures_only_of, sections):
+    figures_only_of(*sections)
     text = render(Subject("The paper's first experiment", paper), "html")
     page = Page(text)
 
-    for name in ("intervals", "accuracy", "instance", "runs", "power", "ranks", "pair-1", "assumptions-1"):
-        assert f"figure-{name}" in page.ids
+    known = {drawing.name: drawing.section for drawing in drawings(paper)}
+    for name in FIGURES_OF_THE_PAPER:
+        assert (f"figure-{name}" in page.ids) == (known[name] in sections)
     for name in ("comparisons", "algorithms", "accuracy", "assumptions", "omnibus", "statistics", "stability"):
         assert f"table-{name}" in page.ids
     assert len(text.encode()) < 2_000_000

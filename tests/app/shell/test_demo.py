@@ -18,7 +18,8 @@ def smaller(folder):
     return folder
 
 
-def test_it_runs_analyses_and_reports_and_a_second_time_only_tells(shell, tmp_path):
+def test_it_runs_analyses_and_reports_and_a_second_time_only_tells(shell, tmp_path, figures_only_of):
+    figures_only_of("comparisons")
     first = shell("demo", "--output", smaller(tmp_path / "demo"), "--workers", 2)
     again = shell("demo", "--output", tmp_path / "demo")
 

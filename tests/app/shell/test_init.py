@@ -9,7 +9,10 @@ from ampler.study.starters.init import PROGRAMS
 FLAVOURS = list(PROGRAMS)
 
 
-@pytest.mark.parametrize(("flavour", "way"), [(each, "forked") for each in FLAVOURS] + [("python", "process")])
+@pytest.mark.parametrize(
+    ("flavour", "way"),
+    [*((each, "forked") for each in FLAVOURS), pytest.param("python", "process", marks=pytest.mark.slow)],
+)
 def test_init_check_and_run_work_in_an_empty_directory(flavour, way, request, tmp_path):
     ampler = request.getfixturevalue(way)
     begun = ampler("init", f"--{flavour}", cwd=tmp_path)

@@ -86,29 +86,43 @@ def test_a_directive_that_no_queue_knows_is_seen():
     assert {option for option, _ in directives("pbs", text)} != QUEUES["pbs"][1]
 
 
-@pytest.mark.parametrize("queue", QUEUES)
-def test_a_job_array_makes_the_parts_of_the_study(queue, tmp_path, shell, monkeypatch):
-    folder = tmp_path / "study"
-    folder.mkdir()
-    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
-    text = (JOBS / f"{queue}.sh").read_text(encoding="utf-8").replace("20", "2")
-    script = tmp_path / "job.sh"
-    script.write_text(text, encoding="utf-8")
-    commands = tmp_path / "bin"
-    commands.mkdir()
-    program = f'#!/bin/bash\nexec {sys.executable} -m ampler "$@"\n'
-    (commands / "ampler").write_text(program, encoding="utf-8")
-    (commands / "ampler").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+@pytest.fixture
+def sent(tmp_path, monkeypatch):
+    """`sent(queue, program)`: the folder of a study after its array of two jobs was sent; `program` is their ampler."""
 
-    for job in stand_in(queue, script, folder):
-        assert job.returncode == 0, job.stderr
+    def send(queue, program):
+        folder, commands, script = tmp_path / queue / "study", tmp_path / queue / "bin", tmp_path / queue / "job.sh"
+        folder.mkdir(parents=True)
+        commands.mkdir()
+        (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+        script.write_text((JOBS / f"{queue}.sh").read_text(encoding="utf-8").replace("20", "2"), encoding="utf-8")
+        (commands / "ampler").write_text(f"#!/bin/bash\n{program}\n", encoding="utf-8")
+        (commands / "ampler").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+        for job in stand_in(queue, script, folder):
+            assert job.returncode == 0, job.stderr
+        return folder
+
+    return send
+
+
+@pytest.mark.parametrize("queue", ["slurm", *(pytest.param(each, marks=pytest.mark.slow) for each in ("pbs", "sge"))])
+def test_a_job_array_makes_the_parts_of_the_study(queue, sent, shell):
+    folder = sent(queue, f'exec {sys.executable} -m ampler "$@"')
 
     parts = sorted(folder.glob("study-part-*.db"))
     assert [part.name for part in parts] == [f"study-part-{number}-of-2.db" for number in (1, 2)]
     assert shell("merge", *parts, "-o", folder / "study.db").code == 0
     with read_store(folder / "study.db") as store:
         assert len(list(store.observations())) == 12
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_each_job_of_an_array_asks_for_its_part_in_the_folder_of_the_study(queue, sent):
+    folder = sent(queue, 'echo "$PWD" "$@" >> asked')
+
+    asked = (folder / "asked").read_text(encoding="utf-8").splitlines()
+    assert asked == [f"{folder} run study.toml --part {number}/2 --workers 1" for number in (1, 2)]
 
 
 def test_the_scheduler_of_the_clusters_page_asks_slurm_for_workers_of_one_thread(monkeypatch):

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import islice
 
 import pytest
+
+from ampler.report.drawings import drawings
 
 RUNS = "algorithm,instance,value\n" + "".join(
     f"{name},i{k},{10 + k + place * 2 + k % 3 * 0.1 * place}\n"
@@ -22,7 +25,8 @@ def runs(tmp_path):
 @pytest.mark.parametrize(("ending", "words"), [
     ("html", "<h1>runs</h1>"), ("md", "# runs"), ("tex", r"\title{runs}"), ("csv", "'=1+1"),
 ])  # fmt: skip
-def test_the_ending_says_the_format(shell, runs, tmp_path, ending, words):
+def test_the_ending_says_the_format(shell, runs, tmp_path, figures_only_of, ending, words):
+    figures_only_of("comparisons")
     target = tmp_path / f"out.{ending}"
 
     answer = shell("report", runs, "--reference", "full", "--difference", "simple", "--better", "lower", "-o", target)
@@ -58,7 +62,9 @@ def test_the_options_are_those_of_analyse(shell, runs, tmp_path):
     assert "held at 0.1 by Holm" in text
 
 
-def test_figures_are_written_besides(shell, runs, tmp_path):
+@pytest.mark.parametrize("most", [2, pytest.param(None, marks=pytest.mark.slow)])
+def test_figures_are_written_besides(shell, runs, tmp_path, monkeypatch, most):
+    monkeypatch.setattr("ampler.report.drawings.drawings", lambda analysis: islice(drawings(analysis), most))
     folder = tmp_path / "figures"
 
     answer = shell(

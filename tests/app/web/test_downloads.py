@@ -10,13 +10,11 @@ import pytest
 
 from ampler.app.web.downloads import TEXTS, as_file, download
 from ampler.report.drawings import drawings
+from ampler.report.html import SECTIONS
 
 
-@pytest.mark.parametrize("words", [[], ["--test", "wilcoxon", "--margin", "0.2"]])
-@pytest.mark.parametrize("kind", ["html", "tex", "md"])
-def test_a_report_is_the_one_of_the_command_line(browse, study, shell, tmp_path, kind, words):
-    if kind == "html" and words:
-        pytest.skip("one page is enough: it takes its time")
+def as_asked(browse, study, shell, tmp_path, kind, words):
+    """A report of the browser is that of the command line."""
     query = "&".join(f"{name.strip('-')}={value}" for name, value in zip(words[::2], words[1::2], strict=True))
     shell("report", study, "-o", tmp_path / f"x.{kind}", *words)
 
@@ -25,6 +23,24 @@ def test_a_report_is_the_one_of_the_command_line(browse, study, shell, tmp_path,
     assert reply.status == 200
     assert reply.body == (tmp_path / f"x.{kind}").read_bytes()
     assert reply.headers["content-disposition"] == f'attachment; filename="report.{kind}"'
+
+
+ASKED = ([], ["--test", "wilcoxon", "--margin", "0.2"])
+
+
+@pytest.mark.parametrize("words", ASKED, ids=len)
+@pytest.mark.parametrize("kind", ["tex", "md"])
+def test_a_report_is_the_one_of_the_command_line(browse, study, shell, tmp_path, kind, words):
+    as_asked(browse, study, shell, tmp_path, kind, words)
+
+
+@pytest.mark.parametrize(
+    "sections", [("comparisons", "course"), pytest.param(SECTIONS, marks=pytest.mark.slow)], ids=len
+)
+@pytest.mark.parametrize("words", ASKED, ids=len)
+def test_a_page_is_the_one_of_the_command_line(browse, study, shell, tmp_path, figures_only_of, words, sections):
+    figures_only_of(*sections)
+    as_asked(browse, study, shell, tmp_path, "html", words)
 
 
 @pytest.mark.parametrize(("name", "option"), [("comparisons.csv", "--csv"), ("comparisons.tex", "--latex")])

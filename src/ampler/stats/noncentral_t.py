@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ampler.core.arrays import Codes, Floats
+from ampler.core.arrays import Bools, Codes, Floats
 
 LARGEST_TABLE = 1_000_000
 STEEP = 10.0  # t against the spread of S: beyond, T is averaged over the normal variable instead
@@ -42,19 +42,25 @@ def upper_tail(t: ArrayLike, freedom: ArrayLike, noncentrality: ArrayLike) -> Fl
     >>> upper_tail([0.0, 2.0], 10, [0.0, 2.0]).round(12).tolist()
     [0.5, 0.519026847182]
     """
-    given = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (t, freedom, noncentrality)))
-    places, degrees, centres = (each.ravel() for each in given)
-    result = np.where(np.isinf(places), places < 0, centres > 0).astype(float)  # as it is at infinity
-    result[np.isnan(places) | np.isnan(centres)] = np.nan
-    near = np.isfinite(places) & np.isfinite(centres)
-    steep = np.abs(places) > STEEP * np.sqrt(2 * degrees)
-    steps = np.where(near & ~steep, _steps(places, degrees, centres, EXACT), 0.0)
-    for step, each in {(step, each) for step, each in zip(steps.tolist(), degrees.tolist(), strict=True) if step > 0}:
-        here = (steps == step) & (degrees == each)
+    given = [np.asarray(each, dtype=float) for each in (t, freedom, noncentrality)]
+    everywhere = np.zeros(np.broadcast(*given).shape)
+    places, degrees, centres = ((each + everywhere).ravel() for each in given)
+    smooth = (np.abs(places) <= STEEP * np.sqrt(2 * degrees)) & np.isfinite(centres)
+    result = np.empty(len(places)) if smooth.all() else _rough_tails(places, degrees, centres, smooth)
+    steps = _steps(places, degrees, centres, EXACT)
+    for step, each in set(zip(steps[smooth].tolist(), degrees[smooth].tolist(), strict=True)):
+        here = smooth & (steps == step) & (degrees == each)
         result[here] = _over_deviations(places[here], centres[here], *_deviations(each, step, EXACT.faintest))
-    for place in np.flatnonzero(near & steep):
+    return np.reshape(np.minimum(result, 1.0), everywhere.shape)
+
+
+def _rough_tails(places: Floats, degrees: Floats, centres: Floats, smooth: Bools) -> Floats:
+    """The tails at infinity, of NaN, and where t is so large that the normal tail becomes a step; others are nothing."""
+    result = np.where(np.isinf(places), places < 0, centres > 0).astype(float)
+    result[np.isnan(places) | np.isnan(centres)] = np.nan
+    for place in np.flatnonzero(np.isfinite(places) & np.isfinite(centres) & ~smooth):
         result[place] = _over_normal(places[place], degrees[place], centres[place])
-    return np.reshape(np.minimum(result, 1.0), given[0].shape)
+    return result
 
 
 def quick_tails(t: Floats, freedom: int, noncentrality: Floats) -> Floats:

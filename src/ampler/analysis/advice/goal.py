@@ -14,7 +14,7 @@ from ampler.core.errors import InvalidDesign
 from ampler.core.settings import AnalysisSettings
 from ampler.core.spoken import parameter
 from ampler.core.wording import amount, digits
-from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES
+from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES, smallest
 from ampler.stats.holm import holm_levels
 from ampler.stats.power import instances_for, paired_power
 
@@ -48,18 +48,15 @@ class PowerGoal:
     def instances(self, variances: Floats, guess: int = 2) -> int:
         """Return the fewest instances that reach the power when the pairs' differences have these variances."""
         effects = self._effects(variances)
-        low, high = 1, max(2, guess)
-        while self._reached(high, effects, "t") < self.settings.power:
-            low, high = high, 2 * high
-            if high > MOST_INSTANCES:
-                raise InvalidDesign(
-                    f"no reachable number of instances finds a difference of {self._said(self.detect)}: so much do the"
-                    " pilot's differences vary; ask for a larger difference or another target"
-                )
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._reached(middle, effects, "t") >= self.settings.power else (middle, high)
-        return instances_for(high, self.settings.test)
+        needed = smallest(
+            lambda n: self._reached(n, effects, "t"), self.settings.power, guess=guess, least=2, most=MOST_INSTANCES
+        )
+        if needed is None:
+            raise InvalidDesign(
+                f"no reachable number of instances finds a difference of {self._said(self.detect)}: so much do the"
+                " pilot's differences vary; ask for a larger difference or another target"
+            )
+        return instances_for(needed, self.settings.test)
 
     def reached(self, instances: int, variances: Floats) -> float:
         """Return the power that so many instances reach."""

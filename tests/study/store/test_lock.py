@@ -115,22 +115,26 @@ def test_a_new_study_is_locked_under_every_name_as_soon_as_it_exists(study, tmp_
 def test_of_many_who_come_and_go_one_holds_the_lock_at_a_time(study, tmp_path, start_elsewhere):
     """The file is removed by whoever leaves: the next one must not lock what is no longer there."""
     code = f"""
-        held = 0
-        while held < 40:
-            try:
-                store = open_store({str(study)!r})
-            except StoreBusy:
-                time.sleep(0.0005)
-                continue
-            with open({str(tmp_path / "inside")!r}, "x"):  # fails when somebody else is inside
-                held += 1
-            os.unlink({str(tmp_path / "inside")!r})
-            store.close()
-        print(held)
+        from ampler.study.store.lock import StudyLock
+        def comes_and_goes(times, take, give_back, patience):
+            held = 0
+            while held < times:
+                try:
+                    taken = take(Path({str(study)!r}))
+                except StoreBusy:
+                    time.sleep(patience)
+                    continue
+                with open({str(tmp_path / "inside")!r}, "x"):  # fails when somebody else is inside
+                    held += 1
+                os.unlink({str(tmp_path / "inside")!r})
+                give_back(taken)
+            return held
+        print(comes_and_goes(200, StudyLock, StudyLock.release, 0.0))
+        print(comes_and_goes(8, open_store, lambda store: store.close(), 0.004))
     """
     started = [start_elsewhere(code) for _ in range(3)]
     answers = [process.communicate() for process in started]
-    assert [out for out, _ in answers] == ["40\n"] * 3, answers
+    assert [out for out, _ in answers] == ["200\n8\n"] * 3, answers
 
 
 @pytest.mark.parametrize("kind", ["a link", "a link to nothing", "a hard link", "a pipe", "a folder"])

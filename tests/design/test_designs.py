@@ -334,9 +334,16 @@ def test_the_simulated_target_is_deterministic_and_minimal(test):
     assert required_instances(**(asked | {"power": design.reached + 1e-9})).instances > design.instances
 
 
-@pytest.mark.parametrize(("test", "most"), [pytest.param("bootstrap-t", 24, marks=pytest.mark.slow), ("sign-flip", 20)])
-def test_tests_that_judge_together_are_planned_by_running_them(test, most):
-    asked = {"comparisons": 3, "effect": 0.8, "test": test, "seed": 5, "replications": 200}
+@pytest.mark.parametrize(
+    ("test", "most", "families"),
+    [
+        ("sign-flip", 20, 80),
+        pytest.param("sign-flip", 20, 200, marks=pytest.mark.slow),
+        pytest.param("bootstrap-t", 24, 200, marks=pytest.mark.slow),
+    ],
+)
+def test_tests_that_judge_together_are_planned_by_running_them(test, most, families):
+    asked = {"comparisons": 3, "effect": 0.8, "test": test, "seed": 5, "replications": families}
     planned = required_instances(comparisons=3, effect=0.8, test=test).instances
 
     design = required_instances(**asked, target="simulated", dependence="reference")

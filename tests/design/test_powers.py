@@ -37,7 +37,9 @@ def test_the_profile_is_that_of_all_powers_computed_one_by_one(family, instances
     assert profile.best == pytest.approx(powers.max(), abs=1e-14)
 
 
-@pytest.mark.parametrize("comparisons", [2 * EXACT, 2 * EXACT + 1, 5_000, 100_000])
+@pytest.mark.parametrize(
+    "comparisons", [2 * EXACT, 2 * EXACT + 1, 5_000, pytest.param(100_000, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(("instances", "effect"), [(57, 0.5), (200, 0.25), (12, 1.5)])
 def test_the_quadrature_sums_very_many_powers(comparisons, instances, effect):
     family = PlannedFamily(comparisons, 0.05, "two-sided", "holm")

@@ -88,21 +88,22 @@ def test_a_sign_test_has_the_power_of_the_binomial_distribution(instances):
 
 @pytest.mark.parametrize("dependence", ["independent", "reference"])
 @pytest.mark.parametrize("instances", [2, 3, 8, 40])
-def test_statistics_drawn_without_the_data_behave_like_those_of_data(dependence, instances):
+@pytest.mark.parametrize("families", [5_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_statistics_drawn_without_the_data_behave_like_those_of_data(dependence, instances, families):
     drawn = replace(
         PAPER, instances=instances, comparisons=4, real=2, effect=4 / instances, alpha=0.2, dependence=dependence
     )
     simulated = replace(drawn, distribution=normal)
 
     moments, data = (
-        simulate_families(drawn, families=20_000, seed=1),
-        simulate_families(simulated, families=20_000, seed=2),
+        simulate_families(drawn, families=families, seed=1),
+        simulate_families(simulated, families=families, seed=2),
     )
 
-    close = partial(pytest.approx, abs=4 * np.sqrt(0.5 / 20_000))  # four errors of a difference of two rates
+    close = partial(pytest.approx, abs=4 * np.sqrt(0.5 / families))  # four errors of a difference of two rates
     assert moments.mean_power == close(data.mean_power)
     for name in ("with_any", "with_all", "with_false"):
-        assert getattr(moments, name) / 20_000 == close(getattr(data, name) / 20_000)
+        assert getattr(moments, name) / families == close(getattr(data, name) / families)
 
 
 def test_a_shared_reference_makes_comparisons_rise_and_fall_together():
@@ -233,7 +234,7 @@ def test_rank_and_sign_tests_keep_both_promises(test, dependence):
 @pytest.mark.parametrize(
     ("dependence", "replications"),
     [
-        ("reference", 200),
+        ("reference", 100),
         pytest.param("independent", 2_000, marks=pytest.mark.slow),
         pytest.param("reference", 2_000, marks=pytest.mark.slow),
     ],

@@ -51,7 +51,9 @@ def test_powers_that_are_borrowed_from_the_t_test_are_said_to_be():
     assert borrowed_sentence(simulated) is None
 
 
-def test_tests_that_judge_together_have_no_ranks_and_are_run_for_real():
+@pytest.mark.parametrize("work", [4, pytest.param(15, marks=pytest.mark.slow)])
+def test_tests_that_judge_together_have_no_ranks_and_are_run_for_real(monkeypatch, work):
+    monkeypatch.setattr("ampler.design.words.RESAMPLED", work)
     question = Ask(comparisons=7, effect=0.5, power=0.8, test="bootstrap-t", algorithms=8, reference=True)
     answer = answer_to(question)
     assert rank_rows(answer) == []

@@ -110,9 +110,10 @@ def test_a_budget_that_is_spent_fixes_the_runs_of_equals():
     ("values", "cv", "se", "difference"),
     [("exponential", 1.0, 0.3, "simple"), ("exponential", 0.2, 0.05, "percent"), ("lognormal", 0.6, 0.2, "percent")],
 )
-def test_the_bias_is_the_one_that_simulated_studies_have(values, cv, se, difference):
+@pytest.mark.parametrize("rows", [500, pytest.param(1000, marks=pytest.mark.slow)])
+def test_the_bias_is_the_one_that_simulated_studies_have(values, cv, se, difference, rows):
     study = Study(values, cv, rule(se, difference))
-    cells = sampled(study, 1000, [7, 1])
+    cells = sampled(study, rows, [7, 1])
     skewness = pooled_skewness(cells.counts, cells.variances, cells.skews)
 
     foreseen = stopping_bias(
@@ -126,7 +127,7 @@ def test_the_bias_is_the_one_that_simulated_studies_have(values, cv, se, differe
     ).mean(axis=0)
 
     real = (cells.means - 1).mean(axis=0)
-    error = cells.means.std() / np.sqrt(7 * 1000)
+    error = cells.means.std() / np.sqrt(7 * rows)
     others = slice(1, None)
     assert real[others].mean() < -8 * error
     assert foreseen[others].mean() == pytest.approx(real[others].mean(), abs=0.2 * abs(real[others].mean()) + 3 * error)
@@ -205,7 +206,7 @@ MEDIANS = {
 @pytest.mark.parametrize("values", MEDIANS)
 @pytest.mark.parametrize(
     ("algorithms", "studies"),
-    [(2, 12), pytest.param(2, 200, marks=pytest.mark.slow), pytest.param(5, 200, marks=pytest.mark.slow)],
+    [(2, 6), pytest.param(2, 200, marks=pytest.mark.slow), pytest.param(5, 200, marks=pytest.mark.slow)],
 )
 def test_equal_medians_are_not_told_apart_from_end_to_end(values, algorithms, studies):
     se, draw = MEDIANS[values]

@@ -145,7 +145,13 @@ def settled(effects, contrasts):
     return effects[contrasts.first] == effects[contrasts.second]
 
 
-@pytest.mark.parametrize(("spread", "noise", "studies"), [(1.5, 0.45, 500), (3.0, 6.0, 120)])
+@pytest.mark.parametrize(
+    ("spread", "noise", "studies"),
+    [
+        *((1.5, 0.45, 250), (3.0, 6.0, 60)),
+        *(pytest.param(1.5, 0.45, 500, marks=pytest.mark.slow), pytest.param(3.0, 6.0, 120, marks=pytest.mark.slow)),
+    ],
+)
 def test_false_differences_are_rare_and_true_ones_found_in_a_small_simulation(spread, noise, studies):
     contrasts = contrasts_among(2, difference="simple", reference=0)
     null, _ = simulated(DetectGoal(1.0), contrasts, np.zeros(2), spread, noise, studies, seed=21)

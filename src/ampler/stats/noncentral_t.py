@@ -55,7 +55,7 @@ def upper_tail(t: ArrayLike, freedom: ArrayLike, noncentrality: ArrayLike) -> Fl
 
 
 def _rough_tails(places: Floats, degrees: Floats, centres: Floats, smooth: Bools) -> Floats:
-    """The tails at infinity, of NaN, and where t is so large that the normal tail becomes a step; others are nothing."""
+    """The tails at infinity, of NaN, and where t is so large that the normal tail becomes a step; others are left."""
     result = np.where(np.isinf(places), places < 0, centres > 0).astype(float)
     result[np.isnan(places) | np.isnan(centres)] = np.nan
     for place in np.flatnonzero(np.isfinite(places) & np.isfinite(centres) & ~smooth):

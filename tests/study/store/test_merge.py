@@ -5,6 +5,9 @@ import random
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import small_plans
@@ -42,6 +45,19 @@ def in_parts(plan, folder, parts):
     return [carried_out(part_of(plan, part, parts), folder / f"part-{part}.db") for part in range(1, parts + 1)]
 
 
+@cache
+def usual_parts(parts):
+    """The files of the usual study in so many parts, as they are on the disk: many tests begin with them."""
+    with TemporaryDirectory() as folder:
+        return tuple((file.name, file.read_bytes()) for file in in_parts(make(), Path(folder), parts))
+
+
+def in_usual_parts(folder, parts):
+    for name, content in usual_parts(parts):
+        (folder / name).write_bytes(content)
+    return [folder / name for name, _ in usual_parts(parts)]
+
+
 def kept(path):
     """All that a study file says of runs, decisions and plans, but for times and dates."""
     with read_store(path) as store:
@@ -73,9 +89,10 @@ def studies(draw):
     )
 
 
+@pytest.mark.costly
 @given(studies(), st.integers(1, 4), st.randoms(use_true_random=False))
 @settings(
-    max_examples=12,
+    max_examples=20,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
@@ -95,7 +112,7 @@ def test_a_study_cut_into_parts_and_merged_in_any_order_is_the_study_that_was_no
 
 
 def test_a_session_says_which_part_it_made(tmp_path):
-    files = in_parts(make(), tmp_path, 2)
+    files = in_usual_parts(tmp_path, 2)
 
     for number, file in enumerate(files, 1):
         with read_store(file) as store:
@@ -103,7 +120,7 @@ def test_a_session_says_which_part_it_made(tmp_path):
 
 
 def test_merging_twice_changes_nothing(tmp_path):
-    files = in_parts(make(), tmp_path, 3)
+    files = in_usual_parts(tmp_path, 3)
     merge_stores(files, tmp_path / "study.db")
     once = dump(tmp_path / "study.db")
 
@@ -125,7 +142,7 @@ def test_the_merged_study_is_analysed_as_the_uncut_one_and_needs_no_further_run(
 
 
 def test_a_part_knows_what_it_is_and_says_so_when_it_is_analysed(tmp_path):
-    first, *_ = in_parts(make(), tmp_path, 2)
+    first, *_ = in_usual_parts(tmp_path, 2)
 
     with read_store(first) as store:
         found = status_of(store)
@@ -231,7 +248,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path, other, words):
 
 
 def test_a_target_of_another_plan_stays_as_it_is(tmp_path):
-    files = in_parts(make(), tmp_path, 2)
+    files = in_usual_parts(tmp_path, 2)
     target = carried_out(make(rule=Fixed(runs=3)), tmp_path / "study.db")
     before = dump(target)
 
@@ -319,7 +336,7 @@ def test_what_was_finished_with_a_run_that_gave_way_is_open_again(tmp_path):
 
 
 def test_a_study_that_is_being_run_is_not_replaced(tmp_path):
-    files = in_parts(make(), tmp_path, 2)
+    files = in_usual_parts(tmp_path, 2)
 
     with open_store(tmp_path / "study.db"), pytest.raises(StoreBusy):
         merge_stores(files, tmp_path / "study.db")
@@ -337,7 +354,7 @@ def test_a_part_that_is_being_run_is_merged_as_it_stands(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"no study file"])
 def test_files_that_are_no_studies_are_named(tmp_path, content):
-    first, *_ = in_parts(make(), tmp_path, 2)
+    first, *_ = in_usual_parts(tmp_path, 2)
     (tmp_path / "other.db").write_bytes(content)
 
     with pytest.raises(StoreUnusable, match=r"other\.db"):
@@ -353,7 +370,7 @@ def test_nothing_to_merge_is_said(tmp_path):
 
 def test_a_target_left_by_a_killed_run_loses_nothing(tmp_path, elsewhere):
     """The journal beside the target holds runs that are not in the file itself yet."""
-    files = in_parts(make(), tmp_path, 2)
+    files = in_usual_parts(tmp_path, 2)
     target = tmp_path / "study.db"
     code = f"""
 sys.path.insert(0, {str(tmp_path)!r})

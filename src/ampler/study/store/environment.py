@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def environment() -> dict[str, str]:
     }
 
 
+@cache
 def _version(package: str) -> str:
     try:
         return version(package)
@@ -28,6 +30,7 @@ def _version(package: str) -> str:
         return "unknown"
 
 
+@cache
 def _processor() -> str:
     """The model's name; Linux keeps it in /proc only."""
     try:

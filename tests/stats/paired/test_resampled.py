@@ -34,8 +34,9 @@ def test_the_family_says_what_resampling_says(test, alternative):
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize("test", ROWS)
-def test_intervals_at_the_level_of_the_step_agree_with_the_decisions(test, alternative):
-    for seed in range(30):
+@pytest.mark.parametrize("families", [10, pytest.param(30, marks=pytest.mark.slow)])
+def test_intervals_at_the_level_of_the_step_agree_with_the_decisions(test, alternative, families):
+    for seed in range(families):
         data = np.random.default_rng(seed).exponential(1.0, (15, 4)) - np.linspace(0.3, 1.7, 4)
         found = judged(test, data, alternative)
         holds = [bounds.lower <= 0 <= bounds.upper for bounds in found.intervals]
@@ -43,8 +44,9 @@ def test_intervals_at_the_level_of_the_step_agree_with_the_decisions(test, alter
 
 
 @pytest.mark.parametrize("test", ROWS)
-def test_what_a_joint_interval_excludes_is_rejected(test):
-    for seed in range(30):
+@pytest.mark.parametrize("families", [10, pytest.param(30, marks=pytest.mark.slow)])
+def test_what_a_joint_interval_excludes_is_rejected(test, families):
+    for seed in range(families):
         data = np.random.default_rng(seed).normal(0.0, 1.0, (15, 4)) + np.linspace(0.0, 1.2, 4)
         found = judged(test, data)
         excluded = np.array([not bounds.lower <= 0 <= bounds.upper for bounds in found.joint_intervals])

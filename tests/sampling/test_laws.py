@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ampler.sampling.optimum import optimal_counts
@@ -47,6 +47,7 @@ def course(rule, streams, *, factor=1.0):
 
 @settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7))
+@example(Accuracy(se=0.02734375, difference="percent", guard="none", batch=16, start=4, budget=400), 5774, 3)  # a tie
 def test_reordering_the_algorithms_leaves_the_whole_course_alone(rule, seed, size):
     streams = values(seed, size)
     backwards = {name: streams[name] for name in reversed(streams)}

@@ -18,6 +18,8 @@ from ampler.stats.contrasts import Contrasts
 
 Allocation = Literal["optimal", "greedy", "balanced"]
 
+DIGITS = 11  # behind the point, to which two needs are equal: what is equal in truth seldom is to the last bit
+
 
 def largest_error(contrasts: Contrasts, counts: Floats, variances: Floats, statistics: Floats) -> Floats:
     """Return the largest standard error among the compared pairs; a rule stops when it is at most `se`."""
@@ -133,7 +135,8 @@ def _greedy_runs(pairs: Pairs, counts: Floats, se: float, size: int) -> Counts:
 def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int) -> Counts:
     """Give each run to the largest relative deficit, target/count; cut where every pair is known to `se`.
 
-    The absolute deficit would starve the small ones when the budget ends early.
+    The absolute deficit would starve the small ones when the budget ends early. Among equals the largest target comes
+    first, whatever the order of the algorithms; and many are equal, as an optimum often scales all counts alike.
     """
     if counts.ndim == 1:
         return _one_towards(pairs, counts, targets, se, size)
@@ -141,7 +144,9 @@ def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int
     steps[0] = counts
     for step in range(size):
         steps[step + 1] = steps[step]
-        _add(steps[step + 1], (targets / steps[step]).argmax(axis=-1))
+        deficits = np.round(targets / steps[step], DIGITS)
+        among = np.where(deficits == deficits.max(axis=-1, keepdims=True), targets, -1.0)
+        _add(steps[step + 1], among.argmax(axis=-1))
     few, enough = np.zeros(counts.shape[:-1], dtype=np.intp), np.full(counts.shape[:-1], size)
     if (pairs.largest_error(steps[size]) <= se).any():
         for _ in range(size.bit_length()):  # errors only fall along the steps: halve
@@ -154,11 +159,11 @@ def _towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int
 def _one_towards(pairs: Pairs, counts: Floats, targets: Floats, se: float, size: int) -> Counts:
     """The same for one instance, in plain numbers, remembering who got each run instead of the counts after it."""
     now, aim, order = counts.tolist(), targets.tolist(), []
-    deficits = [wanted / have for wanted, have in zip(aim, now, strict=True)]
+    deficits = [(round(wanted / have, DIGITS), wanted) for wanted, have in zip(aim, now, strict=True)]
     for _ in range(size):
         place = deficits.index(max(deficits))
         now[place] += 1.0
-        deficits[place] = aim[place] / now[place]
+        deficits[place] = round(aim[place] / now[place], DIGITS), aim[place]
         order.append(place)
 
     def runs(steps: int) -> Counts:

@@ -81,7 +81,7 @@ def test_a_driver_killed_at_every_moment_in_turn_changes_nothing(undisturbed, tm
 def test_a_driver_killed_beside_a_dask_cluster_changes_nothing(undisturbed, tmp_path):
     distributed = pytest.importorskip("distributed")
     path = tmp_path / "study.db"
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=":0") as cluster:
         for moment in ("in the pilot", "after the decision is kept", "in the rest"):
             killed = driven(path, moment, cluster.scheduler_address)
             assert killed.returncode == -signal.SIGKILL, (moment, killed.stderr)

@@ -3,11 +3,12 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -477,6 +478,16 @@ def test_ampler_run_uses_a_cluster_or_starts_one(scheduler_file, tmp_path):
     made = values(tmp_path / "file.db")
     assert made == values(tmp_path / "local.db")
     assert all(value == (seed if key.algorithm == "python" else int(f"1{seed}")) for key, seed, value in made)
+
+
+def test_a_local_cluster_takes_no_port_that_another_study_has(recwarn):
+    with ExitStack() as stack:
+        with suppress(OSError):  # somebody has it already
+            stack.enter_context(socket.create_server(("127.0.0.1", 8787)))
+        connected = stack.enter_context(dask_cluster("local", workers=1))
+        assert connected.submit(abs, -1).result(timeout=60) == 1
+
+    assert [str(each.message) for each in recwarn if "8787" in str(each.message)] == []
 
 
 def begun(study):

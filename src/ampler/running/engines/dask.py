@@ -40,6 +40,7 @@ def dask_cluster(where: str, *, workers: int | None = None) -> Iterator[Any]:
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any port: another study may have the usual one
                 memory_limit=None,  # limits are those of the study
                 silence_logs="CRITICAL",
             )

@@ -89,12 +89,17 @@ def test_what_is_damaged_says_that_it_can_be_rescued(study, shell, damage):
 
 def answers(path, new):
     """What Python makes of a study file: each is an answer, or an error of ours."""
-    yield lambda: status_of(read_store(path))
-    yield lambda: list(read_store(path).observations(superseded=True))
+    yield lambda: read_and(path, status_of)
+    yield lambda: read_and(path, lambda store: list(store.observations(superseded=True)))
     yield lambda: am.analyse(path)
     yield lambda: rescue_store(path, new)
     yield lambda: am.analyse(new)
     yield lambda: open_store(path).close()
+
+
+def read_and(path, ask):
+    with read_store(path) as store:
+        return ask(store)
 
 
 def hold_to_answers(folder, bytes_):

@@ -1,5 +1,6 @@
 """What all tests share: hypothesis without a clock, and where the public data lie."""
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,12 @@ def pytest_collection_modifyitems(config, items):
         for law in {item.obj for item in items if item.get_closest_marker("costly")}:
             whole = law._hypothesis_internal_use_settings
             law._hypothesis_internal_use_settings = settings(whole, max_examples=whole.max_examples // SHARE)
+
+
+def pytest_collection_finish():
+    """Have what is loaded by now left alone: ten thousand tests are no garbage, and forked processes share them."""
+    gc.collect()
+    gc.freeze()
 
 
 def dealt_out(items, workers):
@@ -85,10 +92,10 @@ def _commands_are_made_once():
     make, made = typer.main.get_command, {}
 
     def get_command(app):
-        commands = tuple(map(id, app.registered_commands))  # a test may have added one
-        if (id(app), commands) not in made:
-            made[id(app), commands] = make(app)
-        return made[id(app), commands]
+        asked = (app, *app.registered_commands)  # a test may have added one
+        if asked not in made:
+            made[asked] = make(app)
+        return made[asked]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", get_command)

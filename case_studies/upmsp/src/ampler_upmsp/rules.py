@@ -110,9 +110,9 @@ def summary(rows: Sequence[RuleOnInstance]) -> str:
 
 def draw_rules(rows: Sequence[RuleOnInstance]) -> Axes:
     """Draw what each rule did on each instance: its runs, and the largest true standard error, in units of se."""
-    from matplotlib.figure import Figure
+    from ampler.report.figures.sheet import Sheet
 
-    ax = Figure(figsize=(5.2, 3.2), layout="constrained").subplots()
+    ax = Sheet(figsize=(5.2, 3.2), layout="constrained").subplots()
     for rule, (colour, marker) in MARKS.items():
         own = [row for row in rows if row.rule == rule]
         runs, worst = [row.runs for row in own], [row.worst for row in own]

@@ -2,7 +2,7 @@
 
 In reading order:
 
-* `colours`, `style`, `labels`: how all figures look, and how names stand in them;
+* `colours`, `style`, `sheet`, `labels`: how all figures look and are saved, and how names stand in them;
 * `titles`, `rows`, `numbers`, `split`: the finding above and the words below, named rows, differences in their unit, an
   axis of two scales;
 * `design`: sample sizes, power profiles and power curves, before there are runs;

@@ -62,10 +62,11 @@ def canvas(ax: Axes | None, *, width: float = COLUMN, height: float = 2.4) -> It
         yield ax
         return
     import matplotlib
-    from matplotlib.figure import Figure  # without pyplot: no window system, and safe in threads
+
+    from ampler.report.figures.sheet import Sheet  # without pyplot: no window system, and safe in threads
 
     with matplotlib.rc_context(STYLE):
-        yield Figure(figsize=(width, height), layout="constrained").subplots()
+        yield Sheet(figsize=(width, height), layout="constrained").subplots()
 
 
 @contextmanager

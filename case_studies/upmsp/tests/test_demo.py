@@ -1,9 +1,11 @@
 """`upmsp-demo` prepares a study that `ampler run` carries out."""
 
-import subprocess
 import sys
 
+import pytest
+
 import ampler as am
+from ampler.app.shell import main as ampler
 from ampler_upmsp.demo import main
 
 
@@ -25,14 +27,16 @@ def test_what_a_user_has_changed_is_left_alone_and_a_file_in_the_way_is_told(tmp
     assert "choose another folder" in capsys.readouterr().err
 
 
-def test_a_smaller_version_goes_from_nothing_to_the_report(tmp_path):
+def test_a_smaller_version_goes_from_nothing_to_the_report(tmp_path, monkeypatch):
     main(["--output", str(tmp_path)])
     study = tmp_path / "study.toml"
     smaller = study.read_text().replace("iterations = 200_000", "iterations = 2_000").replace("se = 0.05", "se = 0.5")
     study.write_text(smaller.replace("effect = 1.0", "effect = 3.0"))
     for words in (["run", study, "--workers", "2"], ["report", tmp_path / "study.db", "-o", tmp_path / "report.html"]):
-        answer = subprocess.run([sys.executable, "-m", "ampler", *words], capture_output=True, text=True, check=False)
-        assert answer.returncode == 0, answer.stderr
+        monkeypatch.setattr(sys, "argv", ["ampler", *map(str, words)])
+        with pytest.raises(SystemExit) as leaving:
+            ampler()
+        assert not leaving.value.code
     analysis = am.analyse(tmp_path / "study.db")
     worst = min(analysis.comparisons, key=lambda each: each.estimate)
     assert (worst.first, worst.second) == ("full", "no-TSK")

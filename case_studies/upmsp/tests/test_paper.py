@@ -5,7 +5,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,10 @@ from ampler_upmsp.instance import generate_instance, write_instance
 from ampler_upmsp.paper import main
 
 
-@pytest.fixture
-def instances(tmp_path):
+@pytest.fixture(scope="module")
+def instances(tmp_path_factory):
     """Four small instances as files: enough to be analysed, quick to solve."""
-    folder = tmp_path / "instances"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("instances")
     for replicate in range(1, 5):
         instance = generate_instance(8, 3, 9, seed=replicate)
         write_instance(instance, folder / f"{instance.name}.txt")
@@ -32,11 +32,21 @@ def recorded(path):
         return {run.key: run.value for run in store.observations()}
 
 
-def test_both_experiments_go_from_design_to_a_page_beside_the_paper(instances, tmp_path, capsys):
-    output = tmp_path / "out"
-    arguments = ["--output", str(output), "--instances", str(instances), "--iterations", "200", "--workers", "2"]
-    assert main(arguments) == 0
-    said = capsys.readouterr().out
+def options(instances):
+    return ["--instances", str(instances), "--iterations", "20000", "--workers", "2"]
+
+
+@pytest.fixture(scope="module")
+def whole(instances, tmp_path_factory):
+    """Both experiments from beginning to end: the folder, and what was said."""
+    output = tmp_path_factory.mktemp("whole")
+    with redirect_stdout(StringIO()) as said:
+        assert main([*options(instances), "--output", str(output)]) == 0
+    return output, said.getvalue()
+
+
+def test_both_experiments_go_from_design_to_a_page_beside_the_paper(whole):
+    output, said = whole
     assert "57 are needed" in said
     assert "of 21 null hypotheses" in said
     assert "of 7 null hypotheses" in said
@@ -48,31 +58,32 @@ def test_both_experiments_go_from_design_to_a_page_beside_the_paper(instances, t
     assert all((output / name).stat().st_size > 1000 for name in [*shown, "first.html", "second.html"])
     table = (output / "second-beside-the-paper.md").read_text(encoding="utf-8")
     assert all(row.variant in table for row in published.SECOND)
-    before = recorded(output / "second.db")
-    assert main([*arguments, "--only", "second"]) == 0  # again: nothing is left to run
-    assert recorded(output / "second.db") == before
 
 
 @pytest.mark.parametrize(("experiment", "kills"), [("second", 1), pytest.param("first", 3, marks=pytest.mark.slow)])
-def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_runs(instances, tmp_path, experiment, kills):
+def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_runs(instances, whole, tmp_path, experiment, kills):
     """The driver is killed without a warning, each time when it has made further runs."""
-    arguments = ["--instances", str(instances), "--iterations", "20000", "--only", experiment, "--workers", "2"]
-    killed, whole, database = tmp_path / "killed", tmp_path / "whole", f"{experiment}.db"
-    command = [sys.executable, "-m", "ampler_upmsp.paper", *arguments, "--output", str(killed)]
+    arguments = [*options(instances), "--only", experiment, "--output", str(tmp_path)]
+    command, database = [sys.executable, "-m", "ampler_upmsp.paper", *arguments], f"{experiment}.db"
     for _ in range(kills):
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as driver:
-            wait_for_runs(killed / database, more=60)
+            wait_for_runs(tmp_path / database, more=60)
             driver.send_signal(signal.SIGKILL)
             driver.wait()
         wait_for_the_end_of(driver.pid)
-    interrupted = recorded(killed / database)
+    interrupted = recorded(tmp_path / database)
     assert len(interrupted) >= 60 * kills
-    assert not (killed / "index.html").exists()
-    assert subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
-    assert main([*arguments, "--output", str(whole)]) == 0
-    assert recorded(killed / database) == recorded(whole / database)
-    assert interrupted.items() < recorded(whole / database).items()
-    assert (killed / "index.html").read_text() == (whole / "index.html").read_text()
+    assert not (tmp_path / "index.html").exists()
+    assert main(arguments) == 0
+    finished = recorded(tmp_path / database)
+    assert finished == recorded(whole[0] / database)
+    assert interrupted.items() < finished.items()
+    for name in (f"{experiment}.csv", f"{experiment}-beside-the-paper.md"):
+        assert (tmp_path / name).read_text() == (whole[0] / name).read_text()
+    page = (tmp_path / "index.html").read_text()
+    assert main(arguments) == 0  # again: nothing is left to run
+    assert recorded(tmp_path / database) == finished
+    assert (tmp_path / "index.html").read_text() == page
 
 
 def wait_for_runs(path, *, more):

@@ -62,7 +62,7 @@ def test_the_guarded_rules_run_more_and_hold_more(tmp_path, capsys):
     for replicate in range(1, 5):
         write_instance(generate_instance(12, 3, 49, seed=replicate), tmp_path / f"G_12_3_S_1-49_{replicate}.txt")
     output = tmp_path / "out"
-    arguments = ["--only", "rules", "--instances", tmp_path, "--iterations", 300, "--truth", 100, "--output", output]
+    arguments = ["--only", "rules", "--instances", tmp_path, "--iterations", 300, "--truth", 50, "--output", output]
     assert main([str(word) for word in arguments]) == 0
     with (output / "rules.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -81,6 +81,15 @@ def test_a_forked_copy_would_wait_for_ever():
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 7
 
 
+def test_a_worker_that_starts_loads_what_makes_runs_and_nothing_that_decides():
+    """Numpy and the driver would take it three times as long as all the rest."""
+    code = "import ampler.running.engines.fresh, ampler.running.one_run.threaded, sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "ampler.running.one_run.execution" in loaded
+    assert not {"numpy", "sqlite3", "ampler.running.driver", "ampler.study.plan"} & {*loaded}
+
+
 @pytest.fixture
 def beside_a_thread():
     waiting = threading.Event()

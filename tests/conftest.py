@@ -117,6 +117,15 @@ def forked(warm):
     return warm.run
 
 
+@pytest.fixture(scope="session")
+def drivers():
+    """A process that has loaded what drivers of studies need, and forks itself for each, which can be killed."""
+    from elsewhere import DRIVING, Elsewhere
+
+    with Elsewhere(*DRIVING) as started:
+        yield started
+
+
 @pytest.fixture
 def figures_only_of(monkeypatch):
     """`figures_only_of("course")`: pages with the figures of these sections only; drawing takes nearly all the time."""

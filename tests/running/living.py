@@ -1,6 +1,8 @@
-"""Whether a process still lives: what tests of killed and abandoned processes ask."""
+"""Whether processes still live: what tests of killed and abandoned ones ask."""
 
+import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -18,3 +20,20 @@ def gone_within(pid, seconds=60.0):
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.01)
     return not alive(pid)
+
+
+def belonging(token, session):
+    """What a driver has running, and itself: all of its session, and all that was started with a token.
+
+    The token, b"NAME=value", is a variable of the environment; processes that were forked have none of their own. Of
+    each process there are the number of its parent and its words.
+    """
+    found = {}
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with suppress(OSError):
+            place = Path("/proc", str(pid))
+            state, parent, _, of, *_ = (place / "stat").read_bytes().rpartition(b")")[2].split()
+            ours = int(of) == session or token in (place / "environ").read_bytes().split(b"\0")
+            if ours and state != b"Z":
+                found[pid] = (int(parent), (place / "cmdline").read_bytes())
+    return found

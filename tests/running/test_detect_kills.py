@@ -2,7 +2,6 @@
 
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -21,10 +20,10 @@ import killed_detect_study as deadly
 SCRIPT = Path(deadly.__file__)
 
 
-def driven(path, moment, where):
-    """Carry the study on in a process of its own, and return how that ended."""
-    command = [sys.executable, str(SCRIPT), str(path), moment, str(where)]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+@pytest.fixture
+def driven(drivers):
+    """`driven(path, moment, where)` carries the study on in a process of its own, and returns how that ended."""
+    return lambda path, moment, where: drivers.script(SCRIPT, str(path), moment, str(where))
 
 
 def kept(store):
@@ -52,7 +51,7 @@ def is_as(path, undisturbed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", deadly.MOMENTS)
-def test_a_driver_killed_at_each_moment_of_the_study_changes_nothing(moment, undisturbed, tmp_path):
+def test_a_driver_killed_at_each_moment_of_the_study_changes_nothing(moment, driven, undisturbed, tmp_path):
     path = tmp_path / "study.db"
 
     killed = driven(path, moment, 2)
@@ -67,7 +66,7 @@ def test_a_driver_killed_at_each_moment_of_the_study_changes_nothing(moment, und
     assert is_as(path, undisturbed)
 
 
-def test_a_driver_killed_at_every_moment_in_turn_changes_nothing(undisturbed, tmp_path):
+def test_a_driver_killed_at_every_moment_in_turn_changes_nothing(driven, undisturbed, tmp_path):
     path = tmp_path / "study.db"
     for workers, moment in enumerate(deadly.MOMENTS, 1):
         killed = driven(path, moment, workers)
@@ -78,7 +77,7 @@ def test_a_driver_killed_at_every_moment_in_turn_changes_nothing(undisturbed, tm
 
 
 @pytest.mark.slow
-def test_a_driver_killed_beside_a_dask_cluster_changes_nothing(undisturbed, tmp_path):
+def test_a_driver_killed_beside_a_dask_cluster_changes_nothing(driven, undisturbed, tmp_path):
     distributed = pytest.importorskip("distributed")
     path = tmp_path / "study.db"
     with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=":0") as cluster:
@@ -126,9 +125,10 @@ def made(folder, size=DETECT):
     return folder
 
 
-def started(folder, workers):
-    command = [sys.executable, "-m", "ampler", "run", str(folder / "study.toml"), "--workers", str(workers)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+@pytest.fixture
+def started(drivers):
+    """`started(folder, workers)`: `ampler run` in a process of its own."""
+    return lambda folder, workers: drivers.ampler("run", folder / "study.toml", "--workers", workers, cwd=folder.parent)
 
 
 def recorded(folder):
@@ -142,25 +142,32 @@ def recorded(folder):
             return 0
 
 
-def killed_as_soon_as(folder, runs, workers):
-    process = started(folder, workers)
+def killed_as_soon_as(process, folder, runs):
     while recorded(folder) < runs and process.poll() is None:
         time.sleep(0.005)
     process.kill()
-    return process.wait(60)
+    return ended(process)
+
+
+def ended(process):
+    """Wait for its end, which is told by its exit code."""
+    process.communicate()
+    return process.returncode
 
 
 @pytest.mark.parametrize("size", [DETECT, LOOKS], ids=["detect", "looks"])
 @pytest.mark.parametrize(
     "moments", [(10, 60), pytest.param((1, 20, 54, 55, 70, 90, 110), marks=pytest.mark.slow)], ids=["two", "seven"]
 )
-def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(moments, size, tmp_path):
+def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(started, moments, size, tmp_path):
     whole, disturbed = made(tmp_path / "whole", size), made(tmp_path / "disturbed", size)
-    assert started(whole, 2).wait(120) == 0
+    assert ended(started(whole, 2)) == 0
 
-    ends = [killed_as_soon_as(disturbed, runs, 1 + place % 3) for place, runs in enumerate(moments)]
+    ends = []
+    for place, runs in enumerate(moments):
+        ends.append(killed_as_soon_as(started(disturbed, 1 + place % 3), disturbed, runs))
     assert ends[0] == -signal.SIGKILL
-    assert started(disturbed, 2).wait(120) == 0
+    assert ended(started(disturbed, 2)) == 0
 
     with read_store(whole / "study.db") as one, read_store(disturbed / "study.db") as other:
         assert kept(one) == kept(other)

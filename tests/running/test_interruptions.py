@@ -4,14 +4,12 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 import uuid
 from contextlib import closing
-from pathlib import Path
 
 import pytest
+from living import belonging
 
 from ampler.study.store import read_store
 
@@ -74,10 +72,15 @@ def folder(tmp_path):
     return make
 
 
-def driver(folder, token, workers=2):
-    command = [sys.executable, "-m", "ampler", "run", str(folder / "study.toml"), "--workers", str(workers)]
-    environment = {**os.environ, TOKEN: token}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+@pytest.fixture
+def driver(drivers):
+    """`driver(folder)`: `ampler run` in a process of its own."""
+
+    def start(folder, workers=2):
+        environment = {**os.environ, TOKEN: uuid.uuid4().hex}
+        return drivers.ampler("run", folder / "study.toml", "--workers", workers, cwd=folder.parent, env=environment)
+
+    return start
 
 
 def recorded(folder):
@@ -93,23 +96,16 @@ def recorded(folder):
     return {row[:4]: row[4:] for row in rows}
 
 
-def remaining(token):
-    """The processes that carry the token: the driver, its workers, their commands, and what those left running."""
-    marked = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and f"{TOKEN}={token}".encode() in (entry / "environ").read_bytes():
-                marked.append(int(entry.name))
-        except OSError:
-            continue
-    return marked
+def remaining(process):
+    """The driver, its workers, their commands, and what those left running."""
+    return [*belonging(f"{TOKEN}={process.args['env'][TOKEN]}".encode(), process.pid)]
 
 
-def none_remains(token, seconds=60.0):
+def none_remains(process, seconds=60.0):
     until = time.monotonic() + seconds
-    while remaining(token) and time.monotonic() < until:
+    while remaining(process) and time.monotonic() < until:
         time.sleep(0.02)
-    return not remaining(token)
+    return not remaining(process)
 
 
 def values(folder):
@@ -125,41 +121,40 @@ def finished(folder):
 @pytest.mark.parametrize(
     ("seed", "often"), [(1, 5), *(pytest.param(seed, 11, marks=pytest.mark.slow) for seed in (1, 2))]
 )
-def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not(folder, seed, often):
+def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not(folder, driver, seed, often):
     """Runs are slow, or so many sessions would bring it to its end."""
     rng = random.Random(seed)
     whole, broken = folder("whole"), folder("broken")
-    straight = driver(whole, token := uuid.uuid4().hex, workers=2)
-    output, _ = straight.communicate(timeout=240)
+    straight = driver(whole)
+    output = straight.communicate()
     assert straight.returncode == 0, output
-    assert none_remains(token)
+    assert none_remains(straight)
     total = len(recorded(whole))
     assert total > 12 * often  # or there would be too little between the kills
 
     acknowledged, kills = {}, 0
     while kills < often:
-        token = uuid.uuid4().hex
-        process = driver(broken, token, workers=rng.choice([1, 2]))
+        process = driver(broken, workers=rng.choice([1, 2]))
         wanted = max(1, round(total * 0.9 * kills / often)) + rng.randrange(8)
         while len(acknowledged) < wanted and process.poll() is None:
             acknowledged = recorded(broken)
-            time.sleep(0.005)
+            time.sleep(0.02)
         time.sleep(rng.random() * 0.1)
-        assert process.poll() is None, f"it was done after {kills} kills: {process.communicate()[0]}"
+        assert process.poll() is None, f"it was done after {kills} kills: {process.communicate()}"
         acknowledged = recorded(broken)
         process.kill()
         process.communicate()
         kills += 1
         after = recorded(broken)
         assert acknowledged.items() <= after.items(), "an acknowledged run was lost or changed"
-        assert none_remains(token), f"left running after kill {kills}: {remaining(token)}"
+        assert none_remains(process), f"left running after kill {kills}: {remaining(process)}"
         acknowledged = after
 
     assert 0 < len(acknowledged) < total
-    last = driver(broken, token := uuid.uuid4().hex)
-    output, _ = last.communicate(timeout=240)
+    last = driver(broken)
+    output = last.communicate()
     assert last.returncode == 0, output
-    assert none_remains(token)
+    assert none_remains(last)
 
     made = recorded(broken)
     assert acknowledged.items() <= made.items()
@@ -172,25 +167,25 @@ def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_driver_that_is_asked_to_end_leaves_with_130_and_the_next_goes_on(folder, number):
+def test_a_driver_that_is_asked_to_end_leaves_with_130_and_the_next_goes_on(folder, driver, number):
     place = folder("asked", instances=3)
-    process = driver(place, token := uuid.uuid4().hex)
+    process = driver(place)
     while not recorded(place) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(number)
-    output, _ = process.communicate(timeout=120)
+    output = "".join(process.communicate())
 
     assert process.returncode == 130
     assert "Interrupted." in output
     assert "the same command goes on from there" in output
     assert "Traceback" not in output
-    assert none_remains(token)
+    assert none_remains(process)
     before = recorded(place)
     assert before
 
-    again = driver(place, token := uuid.uuid4().hex)
-    output, _ = again.communicate(timeout=240)
+    again = driver(place)
+    output = again.communicate()
 
     assert again.returncode == 0, output
     assert before.items() <= recorded(place).items()
-    assert none_remains(token)
+    assert none_remains(again)

@@ -1,12 +1,13 @@
 """Code in processes of its own, without the time that Python takes to load what studies need.
 
-`Elsewhere` starts one process that has loaded the store; it forks itself for each piece of code or script. Nothing that
-this process holds, such as the lock of a study, is known there.
+`Elsewhere` starts one process that has loaded the store; it forks itself for each piece of code, script or command.
+Nothing that this process holds, such as the lock of a study, is known there.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -15,8 +16,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
+
+import typer.main
 
 # What code elsewhere starts with.
 PRELUDE = """
@@ -27,16 +31,24 @@ from ampler.core.values import *
 from ampler.study.store import *
 from ampler.testing import contract_plan
 """
+DRIVING = (  # what `ampler run` loads, sooner or later
+    *("ampler.app.shell.app", "ampler.app.shell.progress", "ampler.design.noise", "ampler.front", "scipy.optimize"),
+    *("ampler.running.driver", "ampler.study.detect_rule", "ampler.study.fairness", "ampler.study.toml"),
+    *("ampler.study.words", "scipy.special"),
+)
+RUNS = 1000  # no exit code
 
 
 class Elsewhere:
-    """A process that has loaded the store, and forks itself for what it is given."""
+    """A process that has loaded the store and more modules, and forks itself for what it is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, *modules: str) -> None:
         self._asking, there = socket.socketpair()
         with there:
-            command = [sys.executable, __file__, str(there.fileno())]
-            self._server = subprocess.Popen(command, pass_fds=[there.fileno()], stdout=subprocess.DEVNULL)
+            command = [sys.executable, __file__, str(there.fileno()), *modules]
+            self._server = subprocess.Popen(
+                command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
 
     def __enter__(self) -> Elsewhere:
         return self
@@ -51,7 +63,16 @@ class Elsewhere:
 
     def script(self, path: Path, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a script in its folder, as `python SCRIPT WORDS` would, and wait for its end."""
-        return Process(self, {"script": path.name, "cwd": str(path.parent), "words": words}).ended()
+        return self.begin(path, *words).ended()
+
+    def begin(self, path: Path, *words: str) -> Process:
+        """Start a script in its folder."""
+        return Process(self, {"script": path.name, "cwd": str(path.parent), "words": words})
+
+    def ampler(self, *words: object, cwd: Path, env: dict[str, str] | None = None) -> Process:
+        """Start `ampler WORDS` in a session of its own; what of it was started anew has the environment, too."""
+        asked = {"ampler": [*map(str, words)], "cwd": str(cwd), "env": {**(env or os.environ)}}
+        return Process(self, asked)
 
     def answer(self, asked: dict[str, Any], files: tuple[int, ...] = ()) -> int:
         """Ask the process, which answers everything with a number."""
@@ -76,8 +97,24 @@ class Process:
         if self.returncode is None:
             os.kill(self.pid, signal.SIGKILL)  # until it is waited for, nobody else has its number
 
-    def wait(self) -> int:
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def poll(self) -> int | None:
+        """Return its exit code, or None while it runs."""
+        if self.returncode is None and (told := self._there.answer({"poll": self.pid})) != RUNS:
+            self.returncode = told
+        return self.returncode
+
+    def wait(self, seconds: float | None = None) -> int:
         """Wait for its end."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while until is not None and self.poll() is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired([str(self.args)], float(seconds or 0.0))
+            time.sleep(0.005)
         if self.returncode is None:
             self.returncode = self._there.answer({"wait": self.pid})
         return self.returncode
@@ -103,18 +140,22 @@ class Process:
         self._errors.close()
 
 
-def serve(telling: socket.socket) -> None:
+def serve(telling: socket.socket, *modules: str) -> None:
     """Fork for what is asked, and tell how it ended when that is asked."""
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(PRELUDE, names)
+    for module in modules:
+        loaded = importlib.import_module(module)
+        if hasattr(loaded, "app"):
+            typer.main.get_command(loaded.app)  # which loads more
     gc.freeze()  # what is loaded is no garbage, and its pages stay shared
     while True:
         message, files, _, _ = socket.recv_fds(telling, 1 << 16, 2)
         if not message:
             return
         asked = json.loads(message)
-        if "wait" in asked:
-            answer = os.waitstatus_to_exitcode(os.waitpid(asked["wait"], 0)[1])
+        if "wait" in asked or "poll" in asked:
+            answer = ending(asked.get("wait") or asked["poll"], 0 if "wait" in asked else os.WNOHANG)
         elif (answer := os.fork()) == 0:
             telling.close()
             become(asked, names, files)
@@ -123,12 +164,27 @@ def serve(telling: socket.socket) -> None:
         telling.send(str(answer).encode())
 
 
+def ending(pid: int, how: int) -> int:
+    """The exit code of a process, or RUNS."""
+    ended, status = os.waitpid(pid, how)
+    return os.waitstatus_to_exitcode(status) if ended else RUNS
+
+
 def become(asked: dict[str, Any], names: dict[str, Any], files: list[int]) -> None:
     """Carry it out; never come back."""
     for number, file in enumerate(files, start=1):
         os.dup2(file, number)
         os.close(file)
-    if "code" in asked:
+    if "ampler" in asked:
+        os.setsid()
+        sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        os.chdir(asked["cwd"])
+        sys.path[0] = asked["cwd"]
+        sys.argv = ["ampler", *asked["ampler"]]
+        runpy.run_module("ampler", run_name="__main__", alter_sys=True)
+    elif "code" in asked:
         exec(asked["code"], names)
     else:
         os.chdir(asked["cwd"])
@@ -139,4 +195,4 @@ def become(asked: dict[str, Any], names: dict[str, Any], files: list[int]) -> No
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])

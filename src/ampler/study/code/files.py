@@ -151,8 +151,13 @@ def _home(file: Path, name: str, *, is_package: bool) -> Path:
 
 def _is_installed(file: Path) -> bool:
     """Whether a file is Python's own, or of an installed package: those are no part of the study."""
+    return any(file.is_relative_to(home) for home in _homes_of_installed())
+
+
+@functools.cache
+def _homes_of_installed() -> frozenset[Path]:
     homes = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return any(file.is_relative_to(Path(home).resolve()) for home in homes if home)
+    return frozenset(Path(home).resolve() for home in homes if home)
 
 
 # Both

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 OURS = "ampler"  # the tool is no part of a study
@@ -16,9 +18,9 @@ def reached(file: Path, home: Path) -> list[Path]:
     Imports inside functions count; those whose names are made when the program runs cannot be seen.
     """
     found: dict[Path, None] = {file: None}
-    waiting = [file]
+    waiting, beside = [file], _beginnings(home)
     while waiting:
-        for each in _imported(waiting.pop(), home):
+        for each in _imported(waiting.pop(), home, beside):
             if each not in found:
                 found[each] = None
                 waiting.append(each)
@@ -36,35 +38,46 @@ def file_of(module: str, home: Path) -> Path | None:
     return next(iter(sorted(place.parent.glob(f"{place.name}.*.so"))), None)
 
 
-def _imported(file: Path, home: Path) -> Iterator[Path]:
+def _beginnings(home: Path) -> frozenset[str]:
+    """What the names of modules in a folder begin with, up to their first point; most imports are from elsewhere."""
+    try:
+        return frozenset(name.partition(".")[0] for name in os.listdir(home)) - {OURS}
+    except OSError:
+        return frozenset()
+
+
+def _imported(file: Path, home: Path, beside: Collection[str]) -> Iterator[Path]:
     if file.suffix != ".py":
         return
     try:
-        tree = ast.parse(file.read_bytes())
+        names = _names(file.read_bytes(), _package(file, home))
     except (OSError, SyntaxError, ValueError):  # who executes it will say so
         return
-    package = _package(file, home)
-    for name in dict.fromkeys(_names(tree, package)):
-        for module in _with_parents(name):
-            if (found := file_of(module, home)) is not None and name.partition(".")[0] != OURS:
-                yield found
+    for name in names:
+        if name.partition(".")[0] in beside:
+            yield from filter(None, (file_of(module, home) for module in _with_parents(name)))
 
 
-def _names(tree: ast.AST, package: list[str]) -> Iterator[str]:
-    """The modules that are imported; `from a import b` may mean the module a.b."""
+@lru_cache(maxsize=256)  # of studies that are run again by the same process
+def _names(source: bytes, package: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules that a source imports, each once; `from a import b` may mean the module a.b."""
+    return tuple(dict.fromkeys(_all_names(ast.parse(source), package)))
+
+
+def _all_names(tree: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
+            above = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
             yield from ([module] if module else [])
             yield from (f"{module}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")
 
 
-def _package(file: Path, home: Path) -> list[str]:
+def _package(file: Path, home: Path) -> tuple[str, ...]:
     """The package a file is in, as its names below `home`."""
-    return list(file.parent.relative_to(home).parts) if file.is_relative_to(home) else []
+    return file.parent.relative_to(home).parts if file.is_relative_to(home) else ()
 
 
 def _with_parents(name: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ a user has it, with its own exit code, streams, folder and environment, started 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -15,14 +16,19 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 LOADED = (  # what the commands load, sooner or later
     *("numpy", "scipy.stats", "scipy.optimize", "pandas", "sqlite3", "jinja2", "rich.console", "rich.table"),
     *("rich.progress_bar", "matplotlib.figure", "matplotlib.backends.backend_svg", "ampler.app.shell", "ampler.front"),
     *("ampler.study.toml", "ampler.study.store", "ampler.study.words", "ampler.running.check", "ampler.report"),
     *("ampler.report.html", "ampler.analysis", "ampler.design.words", "ampler.app.shell.progress"),
+    *("ampler.analysis.text", "ampler.analysis.advice", "ampler.data.imports", "ampler.data.export", "email.parser"),
+    *("ampler.design.assurance", "ampler.design.cost", "multiprocessing.popen_fork", "multiprocessing.sharedctypes"),
+    *("matplotlib.pyplot", "encodings.unicode_escape", "encodings.utf_8_sig"),
 )
 
 
@@ -66,6 +72,7 @@ def serve() -> None:
     """Carry out what is asked, line by line."""
     for name in LOADED:
         importlib.import_module(name)
+    read_commands()
     gc.freeze()  # what is loaded is no garbage, and its pages stay shared
     asking, telling = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     for line in asking:
@@ -76,6 +83,18 @@ def serve() -> None:
             carry_out(**json.loads(line))
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), file=telling, flush=True)
+
+
+def read_commands() -> None:
+    """Have typer read the signatures of all commands and load what it reads words with."""
+    import typer.main
+
+    from ampler.app.shell.app import app
+
+    made = typer.main.get_command(app)
+    typer.main.get_command = lambda _: made
+    with redirect_stdout(None):
+        app(["--version"], standalone_mode=False)
 
 
 def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str) -> None:
@@ -89,12 +108,34 @@ def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str) -> 
     os.environ.update(env)
     os.chdir(cwd)
     sys.path[0] = cwd
+    try:
+        become(words)
+    except SystemExit as leaving:
+        leave(leaving)
+
+
+def become(words: list[str]) -> NoReturn:
+    """Do what `python -m ampler WORDS` or `python WORDS` does."""
     if words[0] == "python":
         sys.argv = words[1:]
         runpy.run_path(words[1], run_name="__main__")
         sys.exit()
     sys.argv = words
     runpy.run_module("ampler", run_name="__main__", alter_sys=True)
+    sys.exit()
+
+
+def leave(leaving: SystemExit) -> NoReturn:
+    """Leave as the interpreter does, but without tearing down all that was loaded: each page would be copied first."""
+    code = leaving.code or 0
+    if not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
 if __name__ == "__main__":

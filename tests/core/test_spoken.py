@@ -40,18 +40,27 @@ def texts(node):
     return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
+def nodes(path, kind):
+    """All nodes of a kind in a module."""
+    return [node for node in calls_and_raises(path) if isinstance(node, kind)]
+
+
 @cache
+def calls_and_raises(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Raise)]
+
+
 def raised(path):
     """The texts of every error that a module raises itself."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [text for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc for text in texts(node.exc)]
+    return [text for node in nodes(path, ast.Raise) if node.exc for text in texts(node.exc)]
 
 
 def named_parameters():
     """Every parameter that a message names, with the module."""
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameter"
+        for node in nodes(path, ast.Call):
+            called = isinstance(node.func, ast.Name) and node.func.id == "parameter"
             if called and node.args and isinstance(node.args[0], ast.Constant):
                 yield place(path), node.args[0].value
 

@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import sys
 from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,30 @@ from ampler.study.store.schema import MIGRATIONS
 OLD = Path(__file__).parent / "old"
 
 
+@pytest.fixture(scope="module")
+def gone_on(tmp_path_factory, warm):
+    """`gone_on(name, fresh=…)`: the folder of a study that was run to its end, each of them once."""
+
+    @cache
+    def run(name, *, fresh=False):
+        place = copied(tmp_path_factory.mktemp("gone-on"), name, fresh=fresh)
+        ran = warm.run("run", "study.toml", cwd=place)
+        assert ran.returncode == 0, ran.stderr
+        return place
+
+    return run
+
+
+def copied(where, name, *, fresh=False):
+    place = where / ("fresh" if fresh else "old") / name
+    shutil.copytree(OLD / name, place)
+    if fresh:
+        (place / "study.db").unlink()
+        toml = place / "study.toml"
+        toml.write_text(toml.read_text().replace("[rule]", "[rule]\nguard-edition = 1\n#", 1))
+    return place
+
+
 @pytest.fixture
 def folder(tmp_path):
     """`folder(name)`: a copy of an old study to work in; `fresh=True`: without what was run, its guard that of its day.
@@ -29,16 +54,7 @@ def folder(tmp_path):
     The guard has become safer since. An old study file says by itself which edition it has, a fresh one must be told.
     """
 
-    def copied(name, *, fresh=False):
-        place = tmp_path / ("fresh" if fresh else "old") / name
-        shutil.copytree(OLD / name, place)
-        if fresh:
-            (place / "study.db").unlink()
-            toml = place / "study.toml"
-            toml.write_text(toml.read_text().replace("[rule]", "[rule]\nguard-edition = 1\n#", 1))
-        return place
-
-    return copied
+    return partial(copied, tmp_path)
 
 
 @pytest.fixture
@@ -131,13 +147,12 @@ SUMS_ARE_OTHERS = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("name", ["command", pytest.param("demo", marks=SUMS_ARE_OTHERS)])
-def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, name, ampler):
-    old, fresh = folder(name), folder(name, fresh=True)
-    before, done = runs(old / "study.db"), finished(old / "study.db")
+def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, gone_on, name):
+    killed = folder(name)
+    before, done = runs(killed / "study.db"), finished(killed / "study.db")
     assert done
 
-    ampler("run", "study.toml", where=old)
-    ampler("run", "study.toml", where=fresh)
+    old, fresh = gone_on(name), gone_on(name, fresh=True)
 
     assert before < runs(old / "study.db") == runs(fresh / "study.db")
     assert done.items() <= finished(old / "study.db").items()
@@ -146,11 +161,10 @@ def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder,
         assert len(store.plans()) == 1, "the plan is the old one"
 
 
-def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_had(folder, ampler):
-    place = folder("demo")
+def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_had(gone_on, ampler):
+    place = gone_on("demo")
     assert "ampler.demo:anneal" in (place / "study.toml").read_text()
 
-    ampler("run", "study.toml", where=place)
     now = analysed_as_then(place, ampler)
 
     assert same(json.loads((place / "analysis.json").read_text()), now)

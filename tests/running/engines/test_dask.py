@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from elsewhere import DRIVING, Elsewhere
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_plans import SERIAL, kept, make, noisy
@@ -160,39 +161,51 @@ def test_chunks_are_sent_and_fetched_together_and_one_in_trouble_is_lost_alone()
     assert engine.busy == 0
 
 
+DASK = ("distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "cloudpickle", "ampler.running.work")
+ALIKE = ["--nthreads", "1", "--memory-limit", "0", "--death-timeout", "60"]
+SCHEDULER = """
+from distributed.cli.dask_scheduler import main
+main(["--port", "0", "--dashboard-address", ":0", *ARGUMENTS])
+"""
+CREW = """
+import dask
+from distributed.cli.dask_worker import main
+dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
+main(ARGUMENTS)
+"""
+
+
+@pytest.fixture(scope="module")
+def there():
+    """A process that has loaded Dask and what drivers need, and forks itself for each process of a cluster."""
+    with Elsewhere(*DRIVING, *DASK) as started:
+        yield started
+
+
 @contextmanager
-def processes(folder, workers=2):
+def processes(there, folder, workers=2):
     """A scheduler and its workers, each a process with a nanny, on this machine only."""
     file = folder / "scheduler.json"
-    alike = ["--nthreads", "1", "--memory-limit", "0", "--local-directory", str(folder), "--death-timeout", "60"]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     here = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
-    scheduler = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0", *here],
-        **quiet,
-    )
-    crew = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_worker", *here, *alike, "--nworkers", str(workers)], **quiet
-    )
+    alike = [*ALIKE, "--local-directory", str(folder), "--nworkers", str(workers)]
+    scheduler = there.start(SCHEDULER.replace("ARGUMENTS", repr(here)))
+    crew = there.start(CREW.replace("ARGUMENTS", repr([*here, *alike])))
     try:
         until = time.monotonic() + 60
         while not file.exists() and time.monotonic() < until:
             time.sleep(0.05)
         yield file, scheduler
     finally:
-        crew.terminate()
-        try:
+        crew.send_signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
             crew.wait(10)
-        except subprocess.TimeoutExpired:
-            crew.kill()
-            crew.wait()
-        scheduler.kill()
-        scheduler.wait()
+        crew.close()
+        scheduler.close()
 
 
 @pytest.fixture(scope="module")
-def scheduler_file(tmp_path_factory):
-    with processes(tmp_path_factory.mktemp("dask")) as (file, _):
+def scheduler_file(there, tmp_path_factory):
+    with processes(there, tmp_path_factory.mktemp("dask")) as (file, _):
         yield file
 
 
@@ -206,9 +219,10 @@ def client(scheduler_file):
 # The same study
 
 
+@pytest.mark.costly
 @given(st.integers(0, 2**31), st.sampled_from([0.1, 0.5]), st.sampled_from([None, "a"]), st.integers(1, 20))
 @settings(
-    max_examples=6,
+    max_examples=12,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
@@ -343,23 +357,23 @@ def test_what_a_killed_worker_was_running_ends_with_it(client, tmp_path, killed)
     assert ended(commands[0])
 
 
-@pytest.mark.parametrize("kind", ["function", "command"])
-def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client, kind):
+def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client):
     def hanging(instance, seed):
         while seed % 2 and instance == "i1":
-            pass
+            time.sleep(1000)
         return seed
 
     script = 'if [ "$0" = i1 ] && [ $(($1 % 2)) = 1 ]; then sleep 1000; fi; echo $1'
-    command = Command("h", ("sh", "-c", script, "{instance}", "{seed}"))
-    algorithms = {"a": lambda instance, seed: seed, "h": hanging if kind == "function" else command}
+    command = Command("c", ("sh", "-c", script, "{instance}", "{seed}"))
+    algorithms = {"a": lambda instance, seed: seed, "f": hanging, "c": command}
     plan = make(algorithms, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=4.0))
 
     store, progress = ran(plan, client)
 
-    stuck = {index for index in range(3) if run_seed(7, "i1", "h", index) % 2}
-    assert stuck
-    assert {(seen.key.index, seen.status) for seen in store.failures()} == {(index, "timeout") for index in stuck}
+    stuck = {(name, index) for name in "fc" for index in range(3) if run_seed(7, "i1", name, index) % 2}
+    assert {name for name, _ in stuck} == {"f", "c"}
+    ended = {(seen.key.algorithm, seen.key.index, seen.status) for seen in store.failures()}
+    assert ended == {(*each, "timeout") for each in stuck}
     assert progress.finished == 2
     assert client.submit(os.getpid, pure=False).result(timeout=30)
 
@@ -367,7 +381,7 @@ def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client, kind
 # Clusters that cannot be used
 
 
-def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(tmp_path, capfd):
+def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(there, tmp_path, capfd):
     def slow(instance, seed):
         import time
 
@@ -375,7 +389,7 @@ def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(tmp_path, c
         return seed
 
     plan, store = make({"a": slow, "b": slow}, rule=Fixed(runs=500)), MemoryStore()
-    with processes(tmp_path, workers=1) as (file, scheduler), dask_cluster(str(file)) as client:
+    with processes(there, tmp_path, workers=1) as (file, scheduler), dask_cluster(str(file)) as client:
         client.wait_for_workers(1, timeout=60)
 
         def end(progress):
@@ -464,30 +478,23 @@ def values(path):
         return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
 
 
-def test_ampler_run_uses_a_cluster_or_starts_one(scheduler_file, tmp_path):
+def test_ampler_run_uses_a_cluster_or_starts_one_that_takes_no_port_of_another_study(there, scheduler_file, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "solvers.py").write_text("def solve(instance, seed):\n    return seed\n")
 
-    for name, where in {"file": str(scheduler_file), "local": "local"}.items():
-        command = [sys.executable, "-m", "ampler", "run", "study.toml", "--store", f"{name}.db", "--dask", where]
-        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-        told = [line for line in answer.stderr.splitlines() if " runs/s" not in line]  # progress, when it takes long
-        assert (answer.returncode, told) == (0, []), answer.stderr
-        assert "all 2 instances are finished; 12 runs are recorded" in " ".join(answer.stdout.split())
+    with ExitStack() as stack:
+        with suppress(OSError):  # somebody has it already
+            stack.enter_context(socket.create_server(("127.0.0.1", 8787)))
+        for name, where in {"file": str(scheduler_file), "local": "local"}.items():
+            run = there.ampler("run", "study.toml", "--store", f"{name}.db", "--dask", where, cwd=tmp_path)
+            out, err = run.communicate()
+            told = [line for line in err.splitlines() if " runs/s" not in line]  # progress, when it takes long
+            assert (run.returncode, told) == (0, []), err
+            assert "all 2 instances are finished; 12 runs are recorded" in " ".join(out.split())
 
     made = values(tmp_path / "file.db")
     assert made == values(tmp_path / "local.db")
     assert all(value == (seed if key.algorithm == "python" else int(f"1{seed}")) for key, seed, value in made)
-
-
-def test_a_local_cluster_takes_no_port_that_another_study_has(recwarn):
-    with ExitStack() as stack:
-        with suppress(OSError):  # somebody has it already
-            stack.enter_context(socket.create_server(("127.0.0.1", 8787)))
-        connected = stack.enter_context(dask_cluster("local", workers=1))
-        assert connected.submit(abs, -1).result(timeout=60) == 1
-
-    assert [str(each.message) for each in recwarn if "8787" in str(each.message)] == []
 
 
 def begun(study):
@@ -497,18 +504,17 @@ def begun(study):
     return False
 
 
-def test_an_interrupt_leaves_with_130_and_what_is_recorded(scheduler_file, tmp_path):
+def test_an_interrupt_leaves_with_130_and_what_is_recorded(there, scheduler_file, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY.replace("runs = 3", "runs = 3000"))
     (tmp_path / "solvers.py").write_text(
         "import time\ndef solve(instance, seed):\n    time.sleep(0.02)\n    return seed\n"
     )
-    command = [sys.executable, "-m", "ampler", "run", "study.toml", "--dask", str(scheduler_file)]
-    driver = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    driver = there.ampler("run", "study.toml", "--dask", scheduler_file, cwd=tmp_path)
     until = time.monotonic() + 60
     while time.monotonic() < until and not begun(tmp_path / "study.db"):
-        time.sleep(0.2)
+        time.sleep(0.1)
     driver.send_signal(signal.SIGINT)
-    out, err = driver.communicate(timeout=60)
+    out, err = driver.communicate()
 
     assert driver.returncode == 130
     assert "the same command goes on from there" in err

@@ -42,6 +42,6 @@ def sound(tmp_path_factory) -> Path:
 @pytest.fixture
 def study(sound, tmp_path, monkeypatch) -> Path:
     """A copy of the sound study file to be damaged; we are in its folder."""
-    shutil.copytree(sound, tmp_path / "study")
+    shutil.copytree(sound, tmp_path / "study", copy_function=shutil.copyfile)
     monkeypatch.chdir(tmp_path / "study")
     return tmp_path / "study" / "study.db"

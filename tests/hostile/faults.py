@@ -9,7 +9,8 @@ import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
+
+from living import belonging
 
 KILL, TERM, INT, HUP, QUIT = (
     *(signal.SIGKILL, signal.SIGTERM, signal.SIGINT),
@@ -95,20 +96,8 @@ class Crew:
     def _targets(self, victim: str) -> list[int]:
         if victim in ("driver", "group"):
             return [self.driver if victim == "driver" else -self.driver]
-        processes = processes_with(self._token)
+        processes = belonging(self._token, self.driver)
         guardians = [pid for pid, (_, words) in processes.items() if b"guardian/script.py" in words]
         workers = [pid for pid, (parent, _) in processes.items() if parent == self.driver and pid not in guardians]
         commands = [pid for pid, (parent, _) in processes.items() if parent in workers and pid not in guardians]
         return {"guardian": guardians, "workers": workers, "worker": workers[:1], "command": commands[:1]}[victim]
-
-
-def processes_with(token: bytes) -> dict[int, tuple[int, bytes]]:
-    """The processes that carry a token in their environment: their parents and words."""
-    found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):
-            place = Path("/proc", pid)
-            if token in (place / "environ").read_bytes().split(b"\0"):
-                parent = int((place / "stat").read_bytes().rpartition(b")")[2].split()[1])
-                found[int(pid)] = (parent, (place / "cmdline").read_bytes())
-    return found

@@ -111,7 +111,7 @@ def test_a_command_that_ends_gives_its_value_or_its_reason(tmp_path, token):
     assert nothing_left(token, before)
 
 
-@pytest.mark.parametrize("limit", [1.0, pytest.param(2.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("limit", [0.5, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_a_command_that_does_not_end_is_ended_by_its_limit(tmp_path, token, monkeypatch, limit):
     monkeypatch.setattr(processes, "GRACE", 0.3)
     before = {pid for pid, _ in remaining("", ())}

@@ -7,6 +7,7 @@ import pytest
 import ampler as am
 
 FRAME = pd.DataFrame({"instance": list("abcdef"), "old": [9, 8, 7, 9, 8, 7.5], "new": [5, 4, 4, 6, 5, 5]})
+TABLE = FRAME.melt("instance", var_name="algorithm", value_name="value")
 NONSENSE = ["foo", 5, -1, 0, float("nan"), 1j, [], {}, object(), True, b"x", ""]
 
 
@@ -46,10 +47,10 @@ SENSE = {  # what of the nonsense above means something after all
     },
     "run": {"workers": [5], "retry_failed": [True], "despite_failures": [True]},
 }
+WORDS_OF_COLUMNS = ("algorithm", "instance", "value", "metric", "where", "encoding")
 WORDS_OF_ANALYSE = (
     *("difference", "reference", "better", "test", "alternative", "alpha", "statistic", "formula", "guard", "se"),
-    *("budget", "margin", "effect", "power", "on_failure", "algorithm", "instance", "value", "metric", "where"),
-    "encoding",
+    *("budget", "margin", "effect", "power", "on_failure", *WORDS_OF_COLUMNS),
 )
 WORDS_OF_STUDY = (
     *("algorithms", "instances", "difference", "reference", "effect", "power", "se", "seed", "use", "rule", "start"),
@@ -81,8 +82,9 @@ def one_sentence(problem):
 
 @pytest.mark.parametrize(("word", "value"), wrong("analyse", WORDS_OF_ANALYSE))
 def test_analyse_refuses_what_means_nothing_in_one_sentence(word, value):
+    source = FRAME if word in WORDS_OF_COLUMNS else TABLE
     with pytest.raises(am.AmplerError) as problem:
-        am.analyse(FRAME, **{"difference": "simple", "better": "lower", word: value})
+        am.analyse(source, **{"difference": "simple", "better": "lower", word: value})
 
     one_sentence(problem)
 

@@ -16,11 +16,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from living import belonging
 
 from ampler.study.store import read_store
 
 sys.path.insert(0, str(Path(__file__).parent))
-from faults import FAULTS, Crew, processes_with
+from faults import FAULTS, Crew
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found by /proc")
 
@@ -74,23 +75,18 @@ FILES = {"solvers.py": SOLVERS, "solver.sh": COMMAND, "study.toml": STUDY}
 class Running:
     """A study that is being run by a driver, and what is recorded of it."""
 
-    def __init__(self, folder):
+    def __init__(self, drivers, folder):
         self.folder = folder
         self.token = f"{TOKEN}={uuid.uuid4().hex}".encode()
         name, _, value = self.token.decode().partition("=")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ampler", "run", str(folder / "study.toml"), "--workers", "2"],
-            env={**os.environ, name: value, "TMPDIR": str(folder.parent / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        environment = {name: value, "TMPDIR": str(folder.parent / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+        words = ("run", folder / "study.toml", "--workers", 2)
+        self.process = drivers.ampler(*words, cwd=folder.parent, env=os.environ | environment)
         self.crew = Crew(self.process.pid, self.token)
 
     def wait_for(self, runs):
         while len(recorded(self.folder)) < runs and self.process.poll() is None:
-            time.sleep(0.01)
+            time.sleep(0.02)
         return self.process.poll() is None
 
     def ended(self, seconds=1.0):
@@ -98,7 +94,7 @@ class Running:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             return False
-        self.process.stdout.close()
+        self.process.close()
         return True
 
     def nothing_runs(self, seconds=60.0):
@@ -108,8 +104,8 @@ class Running:
         return not left
 
     def left(self):
-        """What carries our token, and daemons that got rid of it."""
-        return [*processes_with(self.token), *daemons(self.folder)]
+        """What belongs to our driver, and daemons that got rid of all signs of it."""
+        return [*belonging(self.token, self.process.pid), *daemons(self.folder)]
 
 
 def daemons(folder):
@@ -152,22 +148,22 @@ def results(folder):
         return runs, store.finished(store.plans()[-1].decisions)
 
 
-def finish(folder):
-    running = Running(folder)
-    output, _ = running.process.communicate(timeout=240)
+def finish(drivers, folder):
+    running = Running(drivers, folder)
+    output = running.process.communicate()
     assert running.process.returncode == 0, output
     assert running.nothing_runs(), running.left()
     return sorted(os.listdir(folder))  # before we look into the study file, which makes others beside it
 
 
-def disturbed(folder, faults, rng, total):
+def disturbed(drivers, folder, faults, rng, total):
     """Disturb a study; return how many faults happened, and what they left is all there."""
-    known, met, running = {}, 0, Running(folder)
+    known, met, running = {}, 0, Running(drivers, folder)
     for number, (victim, name, steps) in enumerate(faults):
         wanted = round(total * 0.85 * (number + rng.random()) / len(faults))
         if not running.wait_for(wanted):
             ends(running, known)
-            running = Running(folder)
+            running = Running(drivers, folder)
             assert running.wait_for(min(wanted, len(recorded(folder)) + 1)), running.process.stdout.read()
         time.sleep(rng.random() * 0.08)
         known = recorded(folder)
@@ -177,9 +173,9 @@ def disturbed(folder, faults, rng, total):
         met += happened or running.crew.meet("driver", [signal.SIGKILL])  # who has no part now is not waited for
         if running.ended(0.3):
             ends(running, known)
-            running = Running(folder)
+            running = Running(drivers, folder)
         assert known.items() <= recorded(folder).items(), f"after {name} of the {victim} a run was lost or changed"
-    running.process.communicate(timeout=240)
+    running.process.communicate()
     ends(running, known)
     return met
 
@@ -191,15 +187,15 @@ def ends(running, known):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def undisturbed(drivers, tmp_path_factory):
     folder = made(tmp_path_factory.mktemp("undisturbed") / "study")
-    files = finish(folder)
+    files = finish(drivers, folder)
     return len(recorded(folder)), results(folder), files
 
 
-def check(folder, undisturbed):
+def check(drivers, folder, undisturbed):
     """The study is finished, and equals the one that nobody disturbed; nothing lies about."""
-    files = finish(folder)
+    files = finish(drivers, folder)
     total, wanted, usual = undisturbed
     assert files == usual == sorted([*FILES, "number", "study.db"])
     assert not os.listdir(folder.parent / "tmp")
@@ -223,19 +219,19 @@ def test_there_are_sixty_kinds_of_faults():
     assert sum(map(is_deadly, ORDER[: STUDIES * IN_ONE_STUDY])) >= 200
 
 
-def test_a_study_that_is_disturbed_by_each_kind_of_victim_equals_the_undisturbed(tmp_path, undisturbed):
+def test_a_study_that_is_disturbed_by_each_kind_of_victim_equals_the_undisturbed(drivers, tmp_path, undisturbed):
     folder, faults = made(tmp_path / "study"), [FAULTS[place] for place in FEW]
 
-    assert disturbed(folder, faults, random.Random(1), undisturbed[0]) == len(faults)
-    check(folder, undisturbed)
+    assert disturbed(drivers, folder, faults, random.Random(1), undisturbed[0]) == len(faults)
+    check(drivers, folder, undisturbed)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", range(STUDIES))
-def test_a_study_that_is_disturbed_again_and_again_equals_the_undisturbed(tmp_path, undisturbed, seed):
+def test_a_study_that_is_disturbed_again_and_again_equals_the_undisturbed(drivers, tmp_path, undisturbed, seed):
     faults = ORDER[seed * IN_ONE_STUDY : (seed + 1) * IN_ONE_STUDY]
     folder = made(tmp_path / "study")
 
-    assert disturbed(folder, faults, random.Random(seed), undisturbed[0]) >= IN_ONE_STUDY - 1
-    check(folder, undisturbed)
+    assert disturbed(drivers, folder, faults, random.Random(seed), undisturbed[0]) >= IN_ONE_STUDY - 1
+    check(drivers, folder, undisturbed)

@@ -124,7 +124,7 @@ def finished(folder):
 def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not(folder, driver, seed, often):
     """Runs are slow, or so many sessions would bring it to its end."""
     rng = random.Random(seed)
-    whole, broken = folder("whole"), folder("broken")
+    whole, broken = (folder(name, instances=often // 3 + 1) for name in ("whole", "broken"))
     straight = driver(whole)
     output = straight.communicate()
     assert straight.returncode == 0, output

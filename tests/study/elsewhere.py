@@ -180,6 +180,7 @@ def become(asked: dict[str, Any], names: dict[str, Any], files: list[int]) -> No
         sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
         os.environ.clear()
         os.environ.update(asked["env"])
+        sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in os.environ  # which Python reads when it starts
         os.chdir(asked["cwd"])
         sys.path[0] = asked["cwd"]
         sys.argv = ["ampler", *asked["ampler"]]

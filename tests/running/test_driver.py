@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -487,7 +485,7 @@ def test_progress_tells_the_worst_error_and_the_time_left_while_instances_are_un
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm_leave_what_is_recorded_and_no_worker(number, tmp_path):
+def test_ctrl_c_and_sigterm_leave_what_is_recorded_and_no_worker(drivers, number, tmp_path):
     code = textwrap.dedent(f"""
         import multiprocessing, os, time
         from ampler.front import Study
@@ -502,12 +500,12 @@ def test_ctrl_c_and_sigterm_leave_what_is_recorded_and_no_worker(number, tmp_pat
         except KeyboardInterrupt:
             print("interrupted", multiprocessing.active_children(), flush=True)
     """)
-    driver = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    driver = drivers.start(code)
     for line in driver.stdout:
         if int(line) > 10:
             break
     driver.send_signal(number)
-    rest, _ = driver.communicate(timeout=120)
+    rest, _ = driver.communicate()
 
     assert rest.splitlines()[-1] == "interrupted []"
     assert driver.returncode == 0
@@ -607,7 +605,7 @@ def test_a_run_is_on_record_soon_even_when_nothing_else_ends_for_long(tmp_path):
     assert waited == [1.0, 1.0]
 
 
-def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_afterwards(tmp_path):
+def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_afterwards(drivers, tmp_path):
     code = textwrap.dedent(f"""
         import os, signal
         from ampler.front import Study
@@ -625,9 +623,9 @@ def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_af
         os.kill(os.getpid(), signal.SIGTERM)
     """)
 
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = drivers.start(code).ended()
 
-    assert ended.stdout.split() == ["interrupted", "ours"]
+    assert (ended.returncode, ended.stdout.split()) == (0, ["interrupted", "ours"])
 
 
 # The edition of the guard

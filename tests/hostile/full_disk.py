@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import shutil
@@ -28,8 +29,13 @@ COMMANDS = {
 }
 
 
+LOADED = ("ampler.app.shell", "ampler.front", "ampler.report", "ampler.running.driver", "ampler.study.toml", "pandas")
+
+
 def main(sound: str, disk: str, answers: str, *chosen: str) -> None:
     """Carry out the chosen commands on the full disk `disk`; `answers` is a folder on another one."""
+    for name in LOADED:  # once, for all children
+        importlib.import_module(name)
     os.chdir(disk)
     shutil.copytree(sound, "study")
     os.chdir("study")

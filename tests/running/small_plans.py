@@ -3,9 +3,10 @@
 import random
 
 from ampler.core.values import Question
+from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy
 from ampler.study.plan import make_plan
-from ampler.testing import SerialExecutor
+from ampler.testing import MemoryStore, SerialExecutor
 
 SERIAL = SerialExecutor()
 
@@ -32,3 +33,10 @@ def make(algorithms=None, instances=4, **fields):
 def kept(store):
     """What a store holds, whatever the order."""
     return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
+
+
+def recorded(executor):
+    """What an executor records of the study."""
+    store = MemoryStore()
+    run_plan(make(), store, executor=executor)
+    return kept(store)

@@ -133,14 +133,15 @@ def test_a_dask_cluster_makes_the_same_runs_and_takes_the_same_decision(whole):
     assert kept(store) == whole
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.costly
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 8), max_size=6))
 def test_interruptions_wherever_they_come_change_nothing(whole, cuts):
-    store = MemoryStore()
+    plan, store = study().plan, MemoryStore()
     for after in cuts:
         with suppress(KeyboardInterrupt):
-            run_plan(study().plan, store, executor=Cut(after))
-    run_plan(study().plan, store, executor=SerialExecutor())
+            run_plan(plan, store, executor=Cut(after))
+    run_plan(plan, store, executor=SerialExecutor())
     assert kept(store) == whole
 
 

@@ -52,8 +52,14 @@ def carried_out(how=None, **more):
 
 
 @pytest.fixture(scope="module")
-def whole():
-    return kept(carried_out())
+def store():
+    """The whole study; not to be changed."""
+    return carried_out()
+
+
+@pytest.fixture(scope="module")
+def whole(store):
+    return kept(store)
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +67,7 @@ def sampled():
     return kept(carried_out(**SAMPLED))
 
 
-def test_the_study_of_these_tests_decides_something(whole):
-    store = carried_out()
+def test_the_study_of_these_tests_decides_something(store):
     taken = [each.decision for each in store.decisions()]
     assert len(taken) == 4
     assert taken[1].algorithms == ("a", "b", "d")
@@ -85,24 +90,25 @@ def test_a_dask_cluster_makes_the_same_runs_and_takes_the_same_decisions(sampled
         assert kept(carried_out({"executor": client}, **SAMPLED)) == sampled
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.costly
+@settings(max_examples=24, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 120), st.booleans()), max_size=5))
 def test_interruptions_wherever_they_come_and_whoever_goes_on_change_nothing(whole, cuts):
-    store = MemoryStore()
+    plan, store = study().plan, MemoryStore()
     for after, threads in cuts:
         with suppress(KeyboardInterrupt):
-            run_plan(study().plan, store, executor=ThreadPoolExecutor(2) if threads and after > 100 else Cut(after))
-    run_plan(study().plan, store, executor=SerialExecutor())
+            run_plan(plan, store, executor=ThreadPoolExecutor(2) if threads and after > 100 else Cut(after))
+    run_plan(plan, store, executor=SerialExecutor())
     assert kept(store) == whole
     assert analyse(store).looks.history[-1] == tuple(store.decisions()[-1].decision.details["verdicts"])
 
 
 def test_after_every_look_the_file_gives_the_analysis_of_that_look(tmp_path):
     """Interrupted anywhere, an analysis is that of the looks that are over, and of nothing beyond."""
-    store, seen = MemoryStore(), {}
+    plan, store, seen = study().plan, MemoryStore(), {}
     while 3 not in seen:
         with suppress(KeyboardInterrupt):
-            run_plan(study().plan, store, executor=Cut(6))
+            run_plan(plan, store, executor=Cut(6))
         if number := store.decisions()[-1].number:
             seen[number] = (analyse(store), store.decisions()[-1].decision)
     assert sorted(seen) == [1, 2, 3]

@@ -36,7 +36,7 @@ def solve(instance, seed):
 """
 DRIVER = """
 import os, sys, threading, time
-sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, FOLDER)
 import holding
 import ampler as am
 threading.Thread(target=holding.hold, daemon=True).start()
@@ -45,22 +45,16 @@ study = am.Study(
     algorithms={"a": holding.solve, "b": lambda instance, seed: holding.solve(instance, seed + 1)},
     instances={"x": 1, "y": 2}, difference="simple", rule=am.Fixed(runs=4), use="all", seed=1, better="lower",
 )
-study.run(sys.argv[2], workers=2)
+study.run(os.path.join(FOLDER, "study.db"), workers=2)
 print("done", flush=True)
 os._exit(0)
 """
 
 
-def test_a_lock_that_a_thread_of_the_driver_holds_holds_up_no_worker(tmp_path):
+def test_a_lock_that_a_thread_of_the_driver_holds_holds_up_no_worker(drivers, tmp_path):
     """Forked, the workers would wait for it for ever."""
     (tmp_path / "holding.py").write_text(HOLDING)
-    ran = subprocess.run(
-        [sys.executable, "-c", DRIVER, str(tmp_path), str(tmp_path / "study.db")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    ran = drivers.start(DRIVER.replace("FOLDER", repr(str(tmp_path)))).ended()
 
     assert ran.stdout == "done\n", ran.stderr
 

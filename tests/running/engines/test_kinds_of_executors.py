@@ -9,17 +9,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from small_plans import SERIAL, kept, make
+from small_plans import SERIAL, recorded
 
-from ampler.running.driver import run_plan
 from ampler.running.engines.choose import capacity_of
-from ampler.testing import MemoryStore
-
-
-def recorded(executor):
-    store = MemoryStore()
-    run_plan(make(), store, executor=executor)
-    return kept(store)
 
 
 def loky_executor():
@@ -44,11 +36,11 @@ def test_an_executor_records_what_one_process_records(kind):
 SCRIPT = """
 import sys
 from mpi4py.futures import MPIPoolExecutor
-sys.path[:0] = {folders!r}
-from test_kinds_of_executors import recorded
-from small_plans import SERIAL
 
 if __name__ == "__main__":
+    sys.path.insert(0, {folder!r})
+    from small_plans import SERIAL, recorded
+
     with MPIPoolExecutor() as executor:
         given = recorded(executor)
     print("the same" if given == recorded(SERIAL) and given else "others", len(given))
@@ -61,9 +53,8 @@ def test_the_executor_of_mpi_records_what_one_process_records(tmp_path):
     start = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if start is None:
         pytest.skip("mpi4py is installed, but there is no mpiexec")
-    here = Path(__file__).parent
     script = tmp_path / "study.py"
-    script.write_text(SCRIPT.format(folders=[str(here), str(here.parent)]), encoding="utf-8")
+    script.write_text(SCRIPT.format(folder=str(Path(__file__).parents[1])), encoding="utf-8")
     job = [start, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)]
     ended = subprocess.run(job, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stderr

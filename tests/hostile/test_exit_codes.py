@@ -133,16 +133,23 @@ def left(folder):
     return {path.name: path.stat().st_size for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))}
 
 
-@pytest.mark.parametrize("words", every_second_slow(WRONG, ids=shown))
-def test_wrong_usage_is_told_with_exit_code_2_before_anything_is_done(folder, shell, words):
+def by_command(cases, marks=()):
+    """The cases of each command."""
+    commands = dict.fromkeys(words[0] for words in cases)
+    return [
+        pytest.param([words for words in cases if words[0] == command], id=command, marks=marks) for command in commands
+    ]
+
+
+@pytest.mark.parametrize("wrong", [*by_command(WRONG[::2]), *by_command(WRONG[1::2], pytest.mark.slow)])
+def test_wrong_usage_is_told_with_exit_code_2_before_anything_is_done(folder, shell, wrong):
     before = left(folder)
+    for words in wrong:
+        answer = shell(*words)
 
-    answer = shell(*words)
-
-    refused(answer, 2)
-    assert answer.out == ""
-    assert answer.err
-    assert left(folder) == before
+        assert (answer.code, answer.out, bool(answer.err)) == (2, "", True), shown(words)
+        refused(answer, 2)
+        assert left(folder) == before, shown(words)
 
 
 @pytest.mark.parametrize("kind", every_second_slow(FILES))

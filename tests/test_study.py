@@ -122,7 +122,7 @@ def test_a_study_is_a_value():
     assert replace(STUDY, seed=2020).seed == 2020
 
 
-def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path):
+def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path, forked):
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent("""
@@ -140,9 +140,7 @@ def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path):
         """)
     )
 
-    answer = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+    answer = forked("script.py", cwd=tmp_path, program="python")
 
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == "1\n"

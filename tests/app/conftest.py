@@ -33,6 +33,69 @@ class Answer:
         return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
+LIGHT = """
+import ampler
+seen("import ampler")
+import ampler.app.shell.app
+seen("ampler.app.shell.app")
+ampled("--help")
+ampled("design", "--comparisons", "21", "--effect", "0.5", "--power", "0.8", "--json")
+ampled("design", "--comparisons", "21", "--effect", "0.5", "--power", "0.8")
+"""
+HEAVIER = """
+import ampler.report
+seen("ampler.report")
+import ampler.front
+seen("ampler.front")
+import ampler.app.shell; ampler.analyse
+seen("analyse")
+import tempfile
+with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
+    print("instance,old,=1+1", *(f"i{k},{k},{k + 1 + k % 2}" for k in range(6)), sep="\\n", file=table, flush=True)
+    ampled("analyse", table.name, "--difference", "simple", "--better", "lower", "--csv")
+"""
+STEPS = """
+import contextlib, io, json, sys
+found = {}
+def seen(step, out=""):
+    found[step] = {"modules": list(sys.modules), "out": out}
+def ampled(*words):
+    from ampler.app.shell import main
+    sys.argv = ["ampler", *words]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main()
+    seen(" ".join(word for word in words if not word.startswith("/")), out.getvalue())
+"""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a step printed, and the modules that were loaded after it."""
+
+    out: str
+    modules: frozenset[str]
+
+
+@pytest.fixture(scope="session")
+def loaded() -> Callable[[str], Loaded]:
+    """`loaded("--help")`: what is loaded after a step of a new Python, and so after those before it in its process."""
+    found: dict[str, Loaded] = {}
+
+    def after(step: str) -> Loaded:
+        for steps in (LIGHT, HEAVIER) if not found else ():
+            code = f"{STEPS}{steps}print(json.dumps(found))"
+            answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            found.update(
+                {
+                    name: Loaded(each["out"], frozenset(each["modules"]))
+                    for name, each in json.loads(answer.stdout).items()
+                }
+            )
+        return found[step]
+
+    return after
+
+
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
     """`shell("design", "--power", 0.8)`: the whole command line, in this process."""

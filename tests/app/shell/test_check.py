@@ -1,7 +1,6 @@
 """`ampler check`: what each algorithm gives, what the whole will take, and nothing wasted."""
 
-import subprocess
-import sys
+import signal
 import time
 import tomllib
 
@@ -267,14 +266,13 @@ def test_a_power_is_told_with_the_noise_of_runs_it_allows_for(shell, study):
     assert document["power"] > document["power_left"][0]["power"] > document["power_left"][2]["power"]
 
 
-def test_interrupted_it_leaves_with_130_and_no_process(study, tmp_path):
+def test_interrupted_it_leaves_with_130_and_no_process(study, drivers, tmp_path):
     study(a="solvers:endless", b="solvers:stochastic")
-    command = [sys.executable, "-m", "ampler", "check", "study.toml"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = drivers.ampler("check", "study.toml", cwd=tmp_path)
     while not (tmp_path / "began").exists() and process.poll() is None:
         time.sleep(0.05)
-    process.terminate()
-    _, errors = process.communicate(timeout=120)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate()
 
     assert process.returncode == 130
     assert errors == "Interrupted. First runs that have ended are recorded.\n"

@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import os
-import subprocess
 import sys
 import typing
 from unittest import mock
@@ -263,31 +262,18 @@ def test_a_power_near_one_asks_no_more_than_it_must(shell):
     assert document["power"] == pytest.approx(achieved_power(instances=30, comparisons=1, effect=5).power)
 
 
-def test_a_design_loads_neither_pandas_nor_matplotlib():
-    script = (
-        "import sys, json; sys.argv = 'ampler design --comparisons 21 --effect 0.5 --power 0.8'.split()\n"
-        "from ampler.app.shell import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "heavy = ('pandas', 'matplotlib', 'jinja2', 'pebble', 'sqlite3', 'asyncio', 'ampler.analysis')\n"
-        "print(json.dumps([name for name in heavy if name in sys.modules]))"
-    )
-    child = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+def test_a_design_loads_neither_pandas_nor_matplotlib(loaded):
+    after = loaded("design --comparisons 21 --effect 0.5 --power 0.8")
 
-    assert child.stdout.startswith("57 instances")
-    assert json.loads(child.stdout.splitlines()[-1]) == []
+    assert after.out.startswith("57 instances")
+    assert not after.modules & {"pandas", "matplotlib", "jinja2", "pebble", "sqlite3", "asyncio", "ampler.analysis"}
 
 
-def test_a_document_needs_no_rich():
-    script = (
-        "import sys; sys.argv = 'ampler design --comparisons 21 --effect 0.5 --power 0.8 --json'.split()\n"
-        "from ampler.app.shell import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "sys.exit('rich' in sys.modules)"
-    )
+def test_a_document_needs_no_rich(loaded):
+    after = loaded("design --comparisons 21 --effect 0.5 --power 0.8 --json")
 
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode == 0
+    assert json.loads(after.out)["instances"] == 57
+    assert "rich" not in after.modules
 
 
 NUMBERS = st.sampled_from(["0.5", "0.8", "0.05", "2", "0", "1", "-1", "nan", "inf", "1e-300", "1e300", "1e-4", "x", ""])

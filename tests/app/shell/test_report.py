@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import islice
 
 import pytest
@@ -115,30 +113,15 @@ def test_a_folder_that_is_not_there_is_a_problem_in_one_sentence(shell, runs, tm
 
 
 @pytest.mark.parametrize("module", ["ampler.app.shell.app", "ampler.report", "ampler.front"])
-def test_nothing_heavy_is_imported_before_it_is_needed(module):
-    code = (
-        f"import sys, {module}; heavy = {{'matplotlib', 'pandas', 'jinja2', 'scipy.stats', 'rich'}} & set(sys.modules);"
-        "print(sorted(heavy)); sys.exit(bool(heavy))"
-    )
-
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-
-    assert answer.returncode == 0, answer.stdout
+def test_nothing_heavy_is_imported_before_it_is_needed(loaded, module):
+    assert not loaded(module).modules & {"matplotlib", "pandas", "jinja2", "scipy.stats", "rich"}
 
 
-def test_analyse_draws_nothing(runs):
-    code = (
-        "import sys; asked = ['--difference', 'simple', '--better', 'lower', '--csv'];"
-        "sys.argv = ['ampler', 'analyse', sys.argv[1], *asked];"
-        "from ampler.app.shell import main\ntry: main()\nexcept SystemExit: pass\nsys.exit('matplotlib' in sys.modules)"
-    )
+def test_analyse_draws_nothing(loaded):
+    after = loaded("analyse --difference simple --better lower --csv")
 
-    answer = subprocess.run(
-        [sys.executable, "-c", code, str(runs)], capture_output=True, text=True, check=False, timeout=120
-    )
-
-    assert answer.returncode == 0, answer.stderr
-    assert "'=1+1" in answer.stdout
+    assert "'=1+1" in after.out
+    assert "matplotlib" not in after.modules
 
 
 @pytest.mark.parametrize("command", [("report", "-o"), ("export",)])

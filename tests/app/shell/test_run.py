@@ -337,9 +337,9 @@ def test_a_file_that_is_no_study_of_ours_is_refused_and_left_alone(study, shell,
     assert path.read_bytes() == before
 
 
-def test_a_folder_that_cannot_be_written_is_told(study, process):
+def test_a_folder_that_cannot_be_written_is_told(study, forked):
     folder = study(two("echo {instance} 5"))
-    answer = process("run", "study.toml", "--store", "/proc/study.db", cwd=folder)
+    answer = forked("run", "study.toml", "--store", "/proc/study.db", cwd=folder)
 
     assert answer.returncode == 1
     assert len(answer.stderr.strip().splitlines()) == 1
@@ -347,10 +347,10 @@ def test_a_folder_that_cannot_be_written_is_told(study, process):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")
-def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(study):
+def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(study, forked):
     """A limit on the size of files stands for the full disk: SQLite sees a write that fails in the middle."""
     folder = study(two("echo {instance} {seed}").replace("runs = 2", "runs = 3000"))
-    code = (
+    (folder / "small.py").write_text(
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))\n"
@@ -358,9 +358,7 @@ def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(s
         "from ampler.app.shell import main\nmain()\n"
     )
 
-    answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
+    answer = forked("small.py", cwd=folder, program="python")
 
     assert answer.returncode == 1, answer.stderr
     assert len(answer.stderr.strip().splitlines()) == 1
@@ -369,9 +367,9 @@ def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(s
     assert observed(folder / "study.db")
 
 
-def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell):
+def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell, drivers):
     folder = study(two("sh -c 'until test -e go; do sleep 0.05; done; echo 5' sh {instance} {seed}"))
-    first = subprocess.Popen([sys.executable, "-m", "ampler", "run", "study.toml"], cwd=folder)
+    first = drivers.ampler("run", "study.toml", cwd=folder)
     until = time.monotonic() + 60
     while not (folder / "study.db").exists() and time.monotonic() < until:
         time.sleep(0.01)
@@ -381,6 +379,7 @@ def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell):
     assert answer.code == 1
     assert f"study.db is being run by process {first.pid}" in answer.err
     assert first.wait(60) == 0
+    first.close()
     assert len(observed()) == 16
 
 
@@ -443,16 +442,14 @@ def test_in_a_terminal_progress_is_shown_in_place(study):
     assert "\x1b[2K" in text
 
 
-def test_ctrl_c_in_the_shell_is_answered_with_130(study):
+def test_ctrl_c_in_the_shell_is_answered_with_130(study, drivers):
     folder = study(two("sh -c 'sleep 0.2; echo 5' sh {instance}").replace("runs = 2", "runs = 50"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ampler", "run", "study.toml"], cwd=folder, stderr=subprocess.PIPE, text=True
-    )
+    process = drivers.ampler("run", "study.toml", cwd=folder)
     until = time.monotonic() + 60
     while time.monotonic() < until and not ((folder / "study.db").exists() and _any_run(folder / "study.db")):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate()
 
     assert process.returncode == 130
     assert err.strip().splitlines()[-1].startswith("Interrupted. ")

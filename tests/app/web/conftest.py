@@ -7,8 +7,6 @@ import json
 import random
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,19 +143,18 @@ def study(finished_study: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def serve() -> Callable[..., Any]:
+def serve(drivers: Any) -> Callable[..., Any]:
     """`with serve(study) as address`: `ampler serve` in a process of its own."""
+
+    @contextmanager
+    def served(*paths: Path) -> Iterator[str]:
+        """The address of the pages over some files."""
+        child = drivers.ampler("serve", *paths, cwd=Path.cwd())
+        try:
+            yield child.stdout.readline().strip()
+        finally:
+            child.send_signal(signal.SIGINT)
+            child.wait(60)
+            child.close()
+
     return served
-
-
-@contextmanager
-def served(*paths: Path) -> Iterator[str]:
-    """The address of the pages over some files."""
-    command = [sys.executable, "-m", "ampler", "serve", *map(str, paths)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert child.stdout is not None
-        yield child.stdout.readline().strip()
-    finally:
-        child.send_signal(signal.SIGINT)
-        child.communicate(timeout=60)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Iterator
@@ -161,10 +159,10 @@ GROWING = """
 """
 
 
-def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, tmp_path):
+def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, drivers, tmp_path):
     script, study, watched = tmp_path / "growing.py", tmp_path / "growing.db", tmp_path / "watched"
     script.write_text(textwrap.dedent(GROWING), encoding="utf-8")
-    runner = subprocess.Popen([sys.executable, str(script), str(study)])
+    runner = drivers.begin(script, str(study))
     try:
         wait_for_runs(study)
         with serve(study) as address:
@@ -182,7 +180,8 @@ def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, 
             context.close()
     finally:
         watched.touch()
-        runner.wait(timeout=PATIENCE)
+        runner.wait(PATIENCE)
+        runner.close()
     assert runner.returncode == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Annotated
@@ -41,5 +42,6 @@ def serve(
         opened = server.listening_socket(host, port)
     app = server.application(studies or [], host=host, token=token)
     say_lines([server.address_of(opened, host, token)])
+    sys.stdout.flush()  # a program that reads the address through a pipe waits for it
     note("Open this address in a browser; Ctrl-C ends it.")
     server.answer_requests(app, opened)

@@ -126,7 +126,7 @@ def test_a_dask_cluster_makes_the_same_runs_and_takes_the_same_decision(whole):
     distributed = pytest.importorskip("distributed")
     store = MemoryStore()
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         run_plan(study().plan, store, executor=client)

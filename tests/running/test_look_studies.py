@@ -84,7 +84,7 @@ def test_workers_and_threads_make_the_same_runs_and_take_the_same_decisions(samp
 def test_a_dask_cluster_makes_the_same_runs_and_takes_the_same_decisions(sampled):
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         assert kept(carried_out({"executor": client}, **SAMPLED)) == sampled

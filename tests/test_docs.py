@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = [page for page in PAGES if page.stem.startswith("tutorial-")]
 COMMANDS = [command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands]
+READING = ("analyse", "report", "export", "status", "design")  # commands that know the files they are told only
 SHOWN = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -56,15 +57,17 @@ def state(folder: Path) -> tuple[tuple[str, bytes], ...]:
 def typed(warm):
     """`typed(command, folder)`: what a reader gets who types it; `python` is this one, and `ampler` its module.
 
-    Pages begin alike: what a command made of the same folder before, it makes of it again.
+    Pages begin alike: what a command made of the same files before, it makes of them again. Reports have all their
+    figures in README.md, and few in the other pages.
     """
     env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     known = {}
 
-    def ampler(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    def ampler(words: list[str], folder: Path, figures: tuple[str, ...] | None) -> subprocess.CompletedProcess[str]:
         before = state(folder)
-        if (asked := (*words, before)) not in known:
-            answer = warm.run(*words, cwd=folder, env=env)
+        read = [file for file in before if words[0] not in READING or file[0] in words]
+        if (asked := (*words, *read)) not in known:
+            answer = warm.run(*words, cwd=folder, env=env, figures=figures)
             known[asked] = answer, set(state(folder)) - set(before)
             return answer
         answer, made = known[asked]
@@ -73,12 +76,12 @@ def typed(warm):
             (folder / name).write_bytes(content)
         return answer
 
-    def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    def run(command: str, folder: Path, figures: tuple[str, ...] | None) -> subprocess.CompletedProcess[str]:
         program, *words = shlex.split(command)
         if program == "ampler":
-            return ampler(words, folder)
+            return ampler(words, folder, figures)
         if program == "python":
-            return warm.run(*words, cwd=folder, env=env, program=program)
+            return warm.run(*words, cwd=folder, env=env, program=program, figures=figures)
         return subprocess.run(
             [program, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
         )
@@ -86,10 +89,10 @@ def typed(warm):
     return run
 
 
-def check_session(session: list[tuple[str, str]], folder: Path, typed) -> None:
+def check_session(session: list[tuple[str, str]], folder: Path, typed, figures=("comparisons",)) -> None:
     checker = doctest.OutputChecker()
     for command, expected in session:
-        answer = typed(command, folder)
+        answer = typed(command, folder, figures)
         assert answer.returncode == 0, f"{command}\n{answer.stderr}"
         assert not expected or checker.check_output(expected, answer.stdout, SHOWN), f"{command}\n{answer.stdout}"
 
@@ -100,7 +103,8 @@ def check_session(session: list[tuple[str, str]], folder: Path, typed) -> None:
     ids=name,
 )
 def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, typed):
-    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path, typed)
+    figures = None if page.stem == "README" else ("comparisons",)
+    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path, typed, figures)
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=name)

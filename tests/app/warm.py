@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn
@@ -51,11 +52,16 @@ class Warm:
         cwd: os.PathLike[str] | str = ".",
         env: dict[str, str] | None = None,
         program: str = "ampler",
+        figures: Sequence[str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Carry out `ampler WORDS`, or `python WORDS`, as `subprocess.run(…, capture_output=True, text=True)` would."""
+        """Carry out `ampler WORDS`, or `python WORDS`, as `subprocess.run(…, capture_output=True, text=True)` would.
+
+        With `figures`, pages have those of these sections only.
+        """
         arguments = [program, *map(str, words)]
         with tempfile.TemporaryDirectory() as folder:
             asked = {"words": arguments, "cwd": os.path.abspath(cwd), "env": {**(env or os.environ)}, "into": folder}
+            asked["figures"] = figures
             code = self._answer(asked)
             out, err = (Path(folder, name).read_text(encoding="utf-8") for name in ("out", "err"))
         return subprocess.CompletedProcess(arguments, code, out, err)
@@ -97,7 +103,7 @@ def read_commands() -> None:
         app(["--version"], standalone_mode=False)
 
 
-def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str) -> None:
+def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str, figures: list[str] | None) -> None:
     """Become the command; never come back."""
     wanted = ((os.devnull, os.O_RDONLY), *((f"{into}/{name}", os.O_WRONLY | os.O_CREAT) for name in ("out", "err")))
     for number, (path, how) in enumerate(wanted):
@@ -108,10 +114,20 @@ def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str) -> 
     os.environ.update(env)
     os.chdir(cwd)
     sys.path[0] = cwd
+    if figures is not None:
+        draw_only(figures)
     try:
         become(words)
     except SystemExit as leaving:
         leave(leaving)
+
+
+def draw_only(sections: list[str]) -> None:
+    """Leave the figures of other sections out of pages."""
+    from ampler.report import html
+
+    drawings = html.drawings
+    html.drawings = lambda analysis: (each for each in drawings(analysis) if each.section in sections)
 
 
 def become(words: list[str]) -> NoReturn:

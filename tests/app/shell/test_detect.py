@@ -1,6 +1,7 @@
 """A study that finds its own size, in the shell: what is told before the pilot, after it, and at the end."""
 
 import re
+import shutil
 
 import pytest
 
@@ -38,18 +39,32 @@ a, b, far = solve(0.0), solve(0.4), solve(40.0)
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
-    (tmp_path / "solvers.py").write_text(SOLVERS)
-    return tmp_path
+    return written(tmp_path)
+
+
+def written(folder):
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "solvers.py").write_text(SOLVERS)
+    return folder
 
 
 def words(text):
     return " ".join(text.split())
 
 
-def test_check_run_status_and_analyse_tell_the_whole_story(forked, folder):
-    checked = forked("check", "study.toml", cwd=folder)
-    ran = forked("run", "study.toml", "--workers", "1", cwd=folder)
+@pytest.fixture(scope="module")
+def told(warm, tmp_path_factory):
+    """The folder of a study that was checked and run, with what was said."""
+    folder = written(tmp_path_factory.mktemp("detect"))
+    return (
+        folder,
+        warm.run("check", "study.toml", cwd=folder),
+        warm.run("run", "study.toml", "--workers", 1, cwd=folder),
+    )
+
+
+def test_check_run_status_and_analyse_tell_the_whole_story(forked, told):
+    folder, checked, ran = told
     again = forked("run", "study.toml", "--workers", "1", cwd=folder)
     status = forked("status", "study.db", cwd=folder)
     found = forked("analyse", "study.db", cwd=folder)
@@ -65,8 +80,9 @@ def test_check_run_status_and_analyse_tell_the_whole_story(forked, folder):
     assert "(decided in the pilot)" in words(found.stdout)
 
 
-def test_changes_after_the_decision_and_parts_are_one_sentence(forked, folder):
-    assert forked("run", "study.toml", "--workers", "1", cwd=folder).returncode == 0
+def test_changes_after_the_decision_and_parts_are_one_sentence(forked, told, tmp_path):
+    assert told[-1].returncode == 0
+    folder = shutil.copytree(told[0], tmp_path / "copy")
     part = forked("run", "study.toml", "--part", "1/2", cwd=folder)
     (folder / "study.toml").write_text(STUDY.replace("detect = 1.0", "detect = 0.5"))
     changed = forked("run", "study.toml", cwd=folder)

@@ -9,8 +9,8 @@ from ampler.study.starters.init import PROGRAMS
 FLAVOURS = list(PROGRAMS)
 
 
-STARTED = ("command", "irace")  # each run starts a Python
-WHOLE = [*((each, "forked", 16) for each in STARTED), ("python", "process", 16)]
+FEW = 4  # of 16 instances; the whole study of functions is also run by the tests of README.md
+WHOLE = [*((each, "forked", 16) for each in FLAVOURS), ("python", "process", 16)]
 
 
 def smaller(folder, instances):
@@ -24,7 +24,7 @@ def smaller(folder, instances):
 @pytest.mark.parametrize(
     ("flavour", "way", "instances"),
     [
-        *((each, "forked", 4 if each in STARTED else 16) for each in FLAVOURS),
+        *((each, "forked", FEW) for each in FLAVOURS),
         *(pytest.param(*each, marks=pytest.mark.slow) for each in WHOLE),
     ],
 )

@@ -1,6 +1,7 @@
 """A study with looks, in the shell: what is told before, at each look and at the end, and what is refused."""
 
 import json
+import shutil
 
 import pytest
 
@@ -38,20 +39,25 @@ a, b, far = solve(0.0), solve(0.4), solve(9.0)
 """
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
-    (tmp_path / "solvers.py").write_text(SOLVERS)
-    return tmp_path
+@pytest.fixture(scope="module")
+def told(warm, tmp_path_factory):
+    """The folder of a study that was checked and run, with what was said."""
+    folder = tmp_path_factory.mktemp("looks")
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "solvers.py").write_text(SOLVERS)
+    return (
+        folder,
+        warm.run("check", "study.toml", cwd=folder),
+        warm.run("run", "study.toml", "--workers", 1, cwd=folder),
+    )
 
 
 def words(text):
     return " ".join(text.split())
 
 
-def test_check_run_status_and_analyse_tell_the_whole_story(forked, folder):
-    checked = forked("check", "study.toml", cwd=folder)
-    ran = forked("run", "study.toml", "--workers", "1", cwd=folder)
+def test_check_run_status_and_analyse_tell_the_whole_story(forked, told):
+    folder, checked, ran = told
     status = forked("status", "study.db", cwd=folder)
     found = forked("analyse", "study.db", cwd=folder)
     document = json.loads(forked("analyse", "study.db", "--json", cwd=folder).stdout)
@@ -68,8 +74,8 @@ def test_check_run_status_and_analyse_tell_the_whole_story(forked, folder):
     assert document["looks"]["history"][0] == ["continue", "different"]
 
 
-def test_what_is_refused_is_one_sentence_and_forgetting_must_be_asked_for(forked, folder):
-    forked("run", "study.toml", "--workers", "1", cwd=folder)
+def test_what_is_refused_is_one_sentence_and_forgetting_must_be_asked_for(forked, told, tmp_path):
+    folder = shutil.copytree(told[0], tmp_path / "copy")
     other = forked("analyse", "study.db", "--alpha", "0.01", cwd=folder)
     forgotten = forked("analyse", "study.db", "--alpha", "0.01", "--ignore-looks", cwd=folder)
     part = forked("run", "study.toml", "--part", "1/2", cwd=folder)

@@ -339,7 +339,7 @@ def test_a_hanging_function_costs_only_its_own_runs():
             time.sleep(3600)
         return seed
 
-    plan = make({"a": noisy(1, 1), "h": hanging}, rule=Fixed(runs=4), policy=Drop(), limits=Limits(timeout=3.0))
+    plan = make({"a": noisy(1, 1), "h": hanging}, rule=Fixed(runs=4), policy=Drop(), limits=Limits(timeout=2.0))
     store, progress = ran(plan, workers=2)
 
     stuck = {index for index in range(4) if run_seed(7, "i2", "h", index) % 2}

@@ -322,7 +322,7 @@ from ampler.running import run_plan
 def slow(mean, sd):
     quick = test_groups.noisy(mean, sd)
     def call(instance, seed):
-        time.sleep(0.03)
+        time.sleep(0.015)
         return quick(instance, seed)
     return call
 

@@ -19,7 +19,7 @@ SOLVERS = """
 import random, time
 
 def nap(instance, seed):
-    time.sleep(0.08)
+    time.sleep(0.04)
     return 50 + int(instance.read_text()) + random.Random(seed).gauss(0, 4)
 
 def quick(instance, seed):
@@ -52,7 +52,7 @@ use = "all"
 COMMAND = """
 read size < "$1"
 sleep 30 &
-sleep 0.08
+sleep 0.04
 echo $((60 + size + $2 % 17))
 """
 

@@ -366,7 +366,7 @@ def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client):
     script = 'if [ "$0" = i1 ] && [ $(($1 % 2)) = 1 ]; then sleep 1000; fi; echo $1'
     command = Command("c", ("sh", "-c", script, "{instance}", "{seed}"))
     algorithms = {"a": lambda instance, seed: seed, "f": hanging, "c": command}
-    plan = make(algorithms, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=4.0))
+    plan = make(algorithms, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=2.5))
 
     store, progress = ran(plan, client)
 

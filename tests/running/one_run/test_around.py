@@ -51,12 +51,12 @@ def test_a_number_of_runs_warms_up_each_prepared_as_the_one_that_counts(made, ki
 
 def test_what_is_around_a_run_is_not_in_its_times_nor_in_its_limits(made):
     began = time.time()
-    outcome, _ = made(prepare="sleep 1.5", warmup="sleep 1.5", cleanup="sleep 1.5", limits=Limits(timeout=4.4))
+    outcome, _ = made(prepare="sleep 0.8", warmup="sleep 0.8", cleanup="sleep 0.8", limits=Limits(timeout=2.3))
     ended = time.time()
 
     assert outcome.status == "ok"
-    assert outcome.seconds <= ended - began - 4.5
-    assert began + 3 <= outcome.started <= ended - 1.5
+    assert outcome.seconds <= ended - began - 2.4
+    assert began + 1.6 <= outcome.started <= ended - 0.8
 
 
 @pytest.mark.parametrize("name", ["prepare", "warmup", "cleanup"])

@@ -156,7 +156,7 @@ def test_a_hanging_command_is_ended_with_its_whole_group():
 def test_a_command_is_first_asked_to_end(tmp_path):
     script = f"trap 'echo asked > {tmp_path}/asked; exit 0' TERM; sleep 300 & wait"
 
-    outcome = shell(script, limits=Limits(timeout=3.0))  # so long it may take to be ready for the question
+    outcome = shell(script, limits=Limits(timeout=2.0))  # so long it may take to be ready for the question
 
     assert outcome.status == "timeout"
     assert (tmp_path / "asked").read_text() == "asked\n"

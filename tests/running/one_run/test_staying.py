@@ -113,7 +113,7 @@ def test_other_output_is_passed_over_and_further_numbers_are_measures(worker):
 
 
 def test_times_are_values_on_request_and_the_start_does_not_count(worker):
-    slow_start = START.replace("say(ampler=1)", "time.sleep(3.0); say(ampler=1)")
+    slow_start = START.replace("say(ampler=1)", "time.sleep(2.0); say(ampler=1)")
     script = """
         while True:
             run = asked()
@@ -125,7 +125,7 @@ def test_times_are_values_on_request_and_the_start_does_not_count(worker):
                       reading=Reading("seconds")))  # fmt: skip
     cpu = run(worker(script, reading=Reading("cpu-seconds")))
 
-    assert 0.1 <= wall.value == wall.seconds < 3.0
+    assert 0.1 <= wall.value == wall.seconds < 2.0
     assert 0.02 < cpu.value < cpu.seconds
     assert cpu.measures == {"steps": 4.0, "size": 2.0}
 
@@ -211,10 +211,10 @@ def test_the_time_limit_ends_the_whole_group_and_the_next_run_has_a_new_process(
         {ECHO}
     """
     command = worker(script)
-    outcome = run(command, limits=Limits(timeout=3.0))
+    outcome = run(command, limits=Limits(timeout=2.0))
     program, child = map(int, (tmp_path / "seen").read_text().split())
 
-    assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 3 s and was ended")
+    assert (outcome.status, outcome.message) == ("timeout", "it ran longer than 2 s and was ended")
     assert gone_within(program)
     assert gone_within(child)
     assert run(command, 9, limits=Limits(timeout=30)).value == 9.0

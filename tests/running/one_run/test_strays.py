@@ -93,7 +93,7 @@ def test_daemons_end_with_the_run_that_started_them(tmp_path, made, way, limits)
 @pytest.mark.parametrize("way", ["forks twice", "forks twice and has no environment"])
 def test_daemons_end_where_other_threads_make_runs_too_and_those_are_left_alone(tmp_path, way):
     command, daemons = daemon_program(tmp_path, way)
-    other = Command("other", (sys.executable, "-S", "-c", "import time; time.sleep(2); print(7)"))
+    other = Command("other", (sys.executable, "-S", "-c", "import time; time.sleep(1.2); print(7)"))
     outcomes = {}
     thread = threading.Thread(target=lambda: outcomes.update(other=run_once(other, Instance("i"), 1, Limits())))
     thread.start()

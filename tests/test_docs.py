@@ -66,7 +66,7 @@ def typed(warm):
     def ampler(words: list[str], folder: Path, figures: tuple[str, ...] | None) -> subprocess.CompletedProcess[str]:
         before = state(folder)
         read = [file for file in before if words[0] not in READING or file[0] in words]
-        if (asked := (*words, *read)) not in known:
+        if (asked := (*words, figures if words[0] == "report" else None, *read)) not in known:
             answer = warm.run(*words, cwd=folder, env=env, figures=figures)
             known[asked] = answer, set(state(folder)) - set(before)
             return answer

@@ -147,7 +147,8 @@ def serve(telling: socket.socket, *modules: str) -> None:
     for module in modules:
         loaded = importlib.import_module(module)
         if hasattr(loaded, "app"):
-            typer.main.get_command(loaded.app)  # which loads more
+            made = typer.main.get_command(loaded.app)  # which loads more
+            typer.main.get_command = lambda app, made=made: made  # once for all: signatures are read each time
     gc.freeze()  # what is loaded is no garbage, and its pages stay shared
     while True:
         message, files, _, _ = socket.recv_fds(telling, 1 << 16, 2)

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from elsewhere import DRIVING, Elsewhere
+from elsewhere import Elsewhere
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_plans import SERIAL, kept, make, noisy
@@ -161,7 +161,10 @@ def test_chunks_are_sent_and_fetched_together_and_one_in_trouble_is_lost_alone()
     assert engine.busy == 0
 
 
-DASK = ("distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "cloudpickle", "ampler.running.work")
+LOADED = (
+    *("distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "cloudpickle", "ampler.app.shell.app"),
+    *("ampler.running.driver", "ampler.study.toml", "ampler.study.words", "ampler.study.fairness"),
+)
 ALIKE = ["--nthreads", "1", "--memory-limit", "0", "--death-timeout", "60"]
 SCHEDULER = """
 from distributed.cli.dask_scheduler import main
@@ -178,7 +181,7 @@ main(ARGUMENTS)
 @pytest.fixture(scope="module")
 def there():
     """A process that has loaded Dask and what drivers need, and forks itself for each process of a cluster."""
-    with Elsewhere(*DRIVING, *DASK) as started:
+    with Elsewhere(*LOADED) as started:
         yield started
 
 

@@ -143,7 +143,7 @@ def figures_only_of(monkeypatch):
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run", "--in-process-gpu", "--no-zygote"),  # fewer processes, less to start
+    *("--disable-sync", "--no-first-run"),
 )
 
 

@@ -67,13 +67,25 @@ def address(chromium, finished_study, serve) -> Iterator[str]:
         yield found
 
 
-@pytest.fixture
-def watched(chromium, address) -> Iterator[Watched]:
+@pytest.fixture(scope="module")
+def watched_by_all(chromium, address) -> Iterator[Watched]:
+    """One page for the tests that each open it somewhere: to start one takes longer than most of them."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page = Watched(context.new_page(), address)
-    yield page
-    page.check()
+    yield Watched(context.new_page(), address)
     context.close()
+
+
+@pytest.fixture
+def watched(watched_by_all) -> Iterator[Watched]:
+    """The page, as if it had been nowhere before."""
+    yield watched_by_all
+    page = watched_by_all.page
+    watched_by_all.check()
+    page.evaluate("localStorage.clear()")
+    page.unroute_all()
+    page.goto("about:blank")
+    watched_by_all.requests.clear()
+    watched_by_all.complaints.clear()
 
 
 def test_the_calculator_follows_its_sliders(watched):

@@ -87,9 +87,7 @@ def table(frame, folder):
     return path
 
 
-def test_nothing_of_proc_is_to_be_seen_there(elsewhere):
-    told = elsewhere(
-        """
+PROC = """
 import io
 from pathlib import Path
 
@@ -102,10 +100,8 @@ for way in ways:
         except FileNotFoundError:
             print("absent")
 print(os.path.exists("/proc/self/stat"), Path("/proc").is_dir(), os.access("/", os.R_OK), os.path.exists(os.getcwd()))
+print(end="\f")
 """
-    ).splitlines()
-    assert told == ["absent"] * 30 + ["False False True True"]
-
 
 STUDY = """
 import ampler as am
@@ -136,18 +132,41 @@ def verdict(folder):
     return made["study"]().run(folder / "here.db", workers=1).comparisons[0].verdict
 
 
+REFUSED = """
+def refused(study, **how):
+    try:
+        study.run(other, **how)
+    except am.AmplerError as problem:
+        print(problem)
+
+
+refused(study())
+refused(study(timeout=5), executor=SerialExecutor())
+commands = {name: am.Command(name, ("solve", "{instance}", "{seed}")) for name in "ab"}
+refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", rule=am.Fixed(runs=2), use="all"),
+        executor=SerialExecutor())
+with am.open_store(other):
+    import subprocess
+
+    second = "import sys, ampler as am; am.open_store(sys.argv[1])"
+    ran = subprocess.run([sys.executable, "-c", absent + second, other], capture_output=True, text=True)
+    print(ran.stderr.splitlines()[-1].partition(": ")[2])
+print(end="\f")
+"""
+
 USE = """
 import pandas as pd
 from ampler.app.shell import main
 from ampler.front import analyse
 
-table, report, here, there = sys.argv[1:]
+table, report, here, there, other, absent = sys.argv[1:]
 print(analyse(pd.read_csv(table), difference="simple", better="lower"), end="\f")
 print(am.advise(table, difference="simple", detect=0.5, start=2), end="\f")
 am.write_report(table, report, difference="simple", better="lower")
 print(am.analyse(here).comparisons[0].verdict)
 print(study().run(there, executor=SerialExecutor()).comparisons[0].verdict)
 print(study().run(there, executor=SerialExecutor()).comparisons[0].verdict, end="\f")
+@REFUSED@
 sys.argv = ["ampler", "analyse", table, "--difference", "simple", "--better", "lower"]
 main()
 """
@@ -155,9 +174,14 @@ main()
 
 @pytest.fixture(scope="module")
 def used(elsewhere, table, folder, verdict):
-    """What is told there by `analyse`, by `advise`, of a study, and by the shell, one after the other."""
-    told = elsewhere(STUDY + USE, table, folder / "report.md", folder / "here.db", folder / "there.db")
-    return dict(zip(("analyse", "advise", "study", "shell"), told.split("\f"), strict=True))
+    """What is told there of /proc, by `analyse`, by `advise`, of studies that run and do not, and by the shell."""
+    files = (folder / name for name in ("report.md", "here.db", "there.db", "study.db"))
+    told = elsewhere(PROC + STUDY + USE.replace("@REFUSED@", REFUSED), table, *files, ABSENT)
+    return dict(zip(("proc", "analyse", "advise", "study", "refused", "shell"), told.split("\f"), strict=True))
+
+
+def test_nothing_of_proc_is_to_be_seen_there(used):
+    assert used["proc"].splitlines() == ["absent"] * 30 + ["False False True True"]
 
 
 def test_the_python_door_opens_and_analyses_a_data_frame(used, frame):
@@ -197,32 +221,8 @@ if __name__ == "__main__":
     assert (ran.stdout.strip(), ran.returncode) == (verdict, 0), ran.stderr
 
 
-def test_what_such_a_system_cannot_do_is_refused_in_a_sentence(elsewhere, tmp_path):
-    told = elsewhere(
-        STUDY
-        + """
-def refused(study, **how):
-    try:
-        study.run(sys.argv[1], **how)
-    except am.AmplerError as problem:
-        print(problem)
-
-
-refused(study())
-refused(study(timeout=5), executor=SerialExecutor())
-commands = {name: am.Command(name, ("solve", "{instance}", "{seed}")) for name in "ab"}
-refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", rule=am.Fixed(runs=2), use="all"),
-        executor=SerialExecutor())
-with am.open_store(sys.argv[1]):
-    import subprocess
-
-    other = "import sys, ampler as am; am.open_store(sys.argv[1])"
-    ran = subprocess.run([sys.executable, "-c", sys.argv[2] + other, sys.argv[1]], capture_output=True, text=True)
-    print(ran.stderr.splitlines()[-1].partition(": ")[2])
-""",
-        tmp_path / "study.db",
-        ABSENT,
-    ).splitlines()
+def test_what_such_a_system_cannot_do_is_refused_in_a_sentence(used):
+    told = used["refused"].splitlines()
 
     assert told[0].startswith("workers of our own need a system that forks processes")
     assert told[1].startswith("a time limit needs a system that can end all that a run starts")

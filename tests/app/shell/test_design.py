@@ -156,8 +156,9 @@ def test_the_power_curve_is_drawn_into_a_file(shell, tmp_path, kind):
 
 def test_every_target_can_be_drawn(shell, tmp_path):
     for target in ("median", "worst", "best", 3, "simulated"):
-        answer = shell(*PAPER, "--target", target, "--plot", tmp_path / f"{target}.png")
+        answer = shell(*PAPER, "--target", target, "--plot", tmp_path / f"{target}.svg")
         assert answer.code == 0, answer.err
+        assert (tmp_path / f"{target}.svg").stat().st_size > 1000
 
 
 BAD_VALUES = [

@@ -80,12 +80,14 @@ def watched(watched_by_all) -> Iterator[Watched]:
     """The page, as if it had been nowhere before."""
     yield watched_by_all
     page = watched_by_all.page
-    watched_by_all.check()
-    page.evaluate("localStorage.clear()")
-    page.unroute_all()
-    page.goto("about:blank")
-    watched_by_all.requests.clear()
-    watched_by_all.complaints.clear()
+    try:
+        watched_by_all.check()
+    finally:
+        page.evaluate("localStorage.clear()")
+        page.unroute_all()
+        page.goto("about:blank")
+        watched_by_all.requests.clear()
+        watched_by_all.complaints.clear()
 
 
 def test_the_calculator_follows_its_sliders(watched):

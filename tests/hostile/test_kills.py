@@ -100,7 +100,7 @@ class Running:
     def nothing_runs(self, seconds=60.0):
         until = time.monotonic() + seconds
         while (left := self.left()) and time.monotonic() < until:
-            time.sleep(0.02)
+            time.sleep(0.05)
         return not left
 
     def left(self):
@@ -169,7 +169,7 @@ def disturbed(drivers, folder, faults, rng, total):
         known = recorded(folder)
         until = time.monotonic() + 1
         while not (happened := running.crew.meet(victim, steps)) and time.monotonic() < until:
-            time.sleep(0.01)  # no command runs at the moment
+            time.sleep(0.03)  # no command runs at the moment
         met += happened or running.crew.meet("driver", [signal.SIGKILL])  # who has no part now is not waited for
         if running.ended(0.3):
             ends(running, known)

@@ -31,9 +31,13 @@ def belonging(token, session):
     found = {}
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         with suppress(OSError):
-            place = Path("/proc", str(pid))
-            state, parent, _, of, *_ = (place / "stat").read_bytes().rpartition(b")")[2].split()
-            ours = int(of) == session or token in (place / "environ").read_bytes().split(b"\0")
+            state, parent, _, of, *_ = _read(pid, "stat").rpartition(b")")[2].split(None, 4)
+            ours = int(of) == session or token in _read(pid, "environ").split(b"\0")
             if ours and state != b"Z":
-                found[pid] = (int(parent), (place / "cmdline").read_bytes())
+                found[pid] = (int(parent), _read(pid, "cmdline"))
     return found
+
+
+def _read(pid, name):
+    with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+        return file.read()

@@ -104,7 +104,7 @@ def remaining(process):
 def none_remains(process, seconds=60.0):
     until = time.monotonic() + seconds
     while remaining(process) and time.monotonic() < until:
-        time.sleep(0.02)
+        time.sleep(0.05)
     return not remaining(process)
 
 

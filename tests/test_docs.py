@@ -127,7 +127,8 @@ def test_every_file_of_a_tutorial_has_a_name(page):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES[1:] if ">>>" in page.read_text(encoding="utf-8")], ids=name)
-def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, figures_only_of):
+    figures_only_of("comparisons")
     monkeypatch.chdir(tmp_path)
     outcome = doctest.testfile(str(page), module_relative=False, optionflags=SHOWN, encoding="utf-8")
 

@@ -10,6 +10,7 @@ import ampler
 from ampler.report import render
 from ampler.report.subject import Subject
 from ampler.sampling.rules import Accuracy
+from ampler.testing import SerialExecutor
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +77,7 @@ def study_file(tmp_path_factory):
                 rule=rule or Accuracy(se=0.6, difference="simple", reference="full", start=4, budget=60),
                 **options,
             )
-            study.run(path, workers=1)
+            study.run(path, executor=SerialExecutor())
             made[key] = path
         return made[key]
 

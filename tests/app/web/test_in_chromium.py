@@ -296,19 +296,23 @@ def test_a_choice_is_followed_at_once_and_called_exploring(watched):
 
 
 SIZES = ((390, "dark"), (1280, "light"))
-WHOLE = [(*size, [*PAGES, *REFUSED]) for size in (*SIZES, (390, "light"), (1280, "dark"))]
-HALVES = [(*size, [*PAGES, *REFUSED][half::2]) for half, size in enumerate(SIZES)]  # each page at one size
+ALTERNATELY = [(where, *SIZES[place % 2]) for place, where in enumerate([*PAGES, *REFUSED])]
+WHOLE = [[(where, *size) for where in (*PAGES, *REFUSED)] for size in (*SIZES, (390, "light"), (1280, "dark"))]
 
 
 @pytest.mark.parametrize(
-    ("width", "scheme", "pages"), [*HALVES, *(pytest.param(*each, marks=pytest.mark.slow) for each in WHOLE)]
+    "looks",
+    [ALTERNATELY, *(pytest.param(each, marks=pytest.mark.slow) for each in WHOLE)],
+    ids=["alternately", *(f"{each[0][1]}-{each[0][2]}" for each in WHOLE)],
 )
-def test_every_page_is_for_everyone_and_asks_nobody_else(chromium, address, width, scheme, pages):
+def test_every_page_is_for_everyone_and_asks_nobody_else(chromium, address, looks):
     from axe_playwright_python.sync_playwright import Axe
 
-    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = chromium.new_context()
     page, axe = Watched(context.new_page(), address), Axe()
-    for where in pages:
+    for where, width, scheme in looks:
+        page.page.set_viewport_size({"width": width, "height": 900})
+        page.page.emulate_media(color_scheme=scheme)
         opened = page.open(where)
         found = axe.run(opened, options={"resultTypes": ["violations"]}).response["violations"]
         told = [(each["id"], each["nodes"][0]["html"][:200]) for each in found if each["impact"] in SERIOUS]
@@ -318,7 +322,6 @@ def test_every_page_is_for_everyone_and_asks_nobody_else(chromium, address, widt
             assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
                 f"{where} is wider than {wide}"
             )
-        opened.set_viewport_size({"width": width, "height": 900})
     page.complaints[:] = [each for each in page.complaints if "404" not in each and "422" not in each]
     page.check()
     context.close()

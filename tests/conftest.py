@@ -21,13 +21,15 @@ LONG = (  # begun first, or the others would be done and wait for them; each han
     ("in_chromium", "html_browser"),
     ("portable_half", "test_interruptions.py", "test_solvers.py", "killed", "disturbed"),
 )
+SHORT = tuple(f"tests/{room}/" for room in ("core", "stats", "design", "sampling", "analysis", "data"))  # start nothing
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Put long tests first and those that leave threads behind last, and try fewer examples of costly laws if asked to.
+    """Put the tests in an order that leaves no worker waiting, and try fewer examples of costly laws if asked to.
 
-    Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own.
+    Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own. So
+    those that leave threads behind come after all that start processes.
     """
     items[:] = dealt_out(items, getattr(config, "workerinput", {"workercount": 1})["workercount"])
     if config.option.markexpr == "not slow":
@@ -43,20 +45,23 @@ def pytest_collection_finish():
 
 
 def dealt_out(items, workers):
-    """The tests in an order in which each worker begins with some of the long ones and those with threads come last.
+    """The tests in an order in which each worker begins with long ones and ends with short ones that others may take.
 
-    A worker gets a run of neighbours in this order, as many as the others.
+    A worker gets a run of neighbours in this order, as many as the others. The last one has those that leave threads.
     """
-    last, others = _parted(items, LEAVING_THREADS)
+    threads, others = _parted(items, LEAVING_THREADS)
     begins = [[] for _ in range(workers)]
     for number, words in enumerate(LONG):
         hand, others = _parted(others, words)
         begins[number % workers] += hand
-    rest, order = others + last, []
-    for number, begin in enumerate(begins):
-        size = max(0, (len(items) - len(order)) // (workers - number) - len(begin))
-        order += begin + rest[:size]
-        rest = rest[size:]
+    short, others = _parted(others, SHORT)
+    order = []
+    for left, begin in zip(range(workers, 0, -1), begins, strict=True):
+        share = len(others) // left
+        hand = [*begin, *others[:share], *(threads if left == 1 else [])]
+        fill = max(0, (len(items) - len(order)) // left - len(hand))
+        order += hand + short[:fill]
+        others, short = others[share:], short[fill:]
     return order
 
 

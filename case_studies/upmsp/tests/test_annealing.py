@@ -208,7 +208,10 @@ def test_a_seed_gives_the_search_of_the_slow_version(seed, jobs, machines, setup
     assert_same_makespan(generate_instance(jobs, machines, setup, seed=seed), seed, variant, 600, per_temperature)
 
 
-@pytest.mark.parametrize(("jobs", "machines"), [(50, 10), (100, 20), (150, 15), (250, 10), (250, 30)])
+MORE_SIZES = [pytest.param(*size, marks=pytest.mark.slow) for size in ((150, 15), (250, 10))]
+
+
+@pytest.mark.parametrize(("jobs", "machines"), [(50, 10), (100, 20), (250, 30), *MORE_SIZES])
 @pytest.mark.parametrize("variant", paper_variants())
 def test_the_searches_are_the_same_on_the_sizes_of_the_benchmark(jobs, machines, variant):
     assert_same_makespan(of_size(jobs, machines), 7, variant, 400, 10)

@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis without a clock, and where the public data lie."""
+"""What all tests share: their order, processes that have loaded everything, a browser, and the public data."""
 
 import gc
 import shutil

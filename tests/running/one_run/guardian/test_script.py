@@ -1,6 +1,7 @@
 """The guardian as a program: it needs Python alone, ends what dead owners have started, and leaves with the last."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -153,10 +154,46 @@ def test_a_group_whose_number_is_a_strangers_by_now_is_left_alone():
 
 
 def test_an_owner_whose_number_is_a_strangers_by_now_is_dead():
-    mine = script._Owner(None, script.mark_of(os.getpid()), None)
+    mine, other = (script._Owner(None, mark) for mark in (script.mark_of(os.getpid()), f"{os.getpid()}-1"))
 
     assert not script._dead(os.getpid(), mine, set())
-    assert script._dead(os.getpid(), mine._replace(mark=f"{os.getpid()}-1"), set())
+    assert script._dead(os.getpid(), other, set())
+
+
+@pytest.mark.parametrize("refusal", [None, PermissionError, AttributeError], ids=str)
+def test_a_label_is_seen_by_all_and_no_mark_is_taken_for_another(monkeypatch, refusal):
+    """Where the kernel does not tell us the limits of a process, as of one with more rights, it is read in /proc."""
+
+    def refuses(*_):
+        raise refusal
+
+    label = script.label_of(os.getpid())
+    stray = subprocess.Popen(["sleep", "300"], env={"X": "1" * 100_000, script.MARK: "1-2"})
+    try:
+        resource.prlimit(stray.pid, resource.RLIMIT_RTTIME, (label, resource.RLIM_INFINITY))
+        if refusal is not None:
+            monkeypatch.setattr(resource, "prlimit", refuses)
+        seen = {mark: script._strays_of(script._Owner(None, mark, 1)) for mark in ("1-2", "1-22", "1-", "-2")}
+        assert [mark for mark, strays in seen.items() if stray.pid in strays] == ["1-2"]
+        assert stray.pid in script._strays_of(script._Owner(None, "1-3", label))
+        assert stray.pid not in script._strays_of(script._Owner(None, "1-3", label + 1))
+        assert stray.pid not in script._strays_of(script._Owner(None, "1-3", None))
+    finally:
+        stray.kill()
+        stray.wait()
+
+
+def test_processes_that_we_may_not_end_are_not_looked_at(monkeypatch):
+    def kill(pid, number):
+        if pid != os.getppid():
+            raise PermissionError
+
+    looked = []
+    monkeypatch.setattr(os, "kill", kill)
+    monkeypatch.setattr(script, "content", lambda path: looked.append(path) or b"")
+
+    assert script._strays_of(script._Owner(None, "1-2", None)) == []
+    assert looked == [f"/proc/{os.getppid()}/environ"]
 
 
 def test_what_carries_the_label_of_a_dead_owner_ends_though_it_has_left_group_and_environment(owner, guardian):

@@ -1,12 +1,14 @@
 """The rules judged by the truth: true standard errors, and the whole comparison on a small scale."""
 
 import csv
+from contextlib import redirect_stdout
+from io import StringIO
 
 import numpy as np
 import pytest
 
 import ampler as am
-from ampler_upmsp.experiments import Recipe
+from ampler_upmsp.experiments import RULES, Recipe
 from ampler_upmsp.instance import generate_instance, write_instance
 from ampler_upmsp.paper import main
 from ampler_upmsp.rules import RuleOnInstance, Truth, draw_rules, summary, true_moments, truth_experiment
@@ -58,12 +60,20 @@ def test_the_figure_has_a_mark_for_each_instance_and_rule():
     assert [len(line.get_xdata()) for line in ax.lines[:3]] == [3, 3, 3]
 
 
-def test_the_guarded_rules_run_more_and_hold_more(tmp_path, capsys):
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The comparison of the rules on three small instances: the folder, and what was said."""
+    instances, output = tmp_path_factory.mktemp("instances"), tmp_path_factory.mktemp("out")
     for replicate in range(1, 4):
-        write_instance(generate_instance(12, 3, 49, seed=replicate), tmp_path / f"G_12_3_S_1-49_{replicate}.txt")
-    output = tmp_path / "out"
-    arguments = ["--only", "rules", "--instances", tmp_path, "--iterations", 300, "--truth", 50, "--output", output]
-    assert main([str(word) for word in arguments]) == 0
+        write_instance(generate_instance(12, 3, 49, seed=replicate), instances / f"G_12_3_S_1-49_{replicate}.txt")
+    arguments = ["--only", "rules", "--instances", instances, "--iterations", 300, "--truth", 50, "--output", output]
+    with redirect_stdout(StringIO()) as said:
+        assert main([str(word) for word in arguments]) == 0
+    return output, said.getvalue()
+
+
+def test_the_guarded_rules_run_more_and_hold_more(judged):
+    output, said = judged
     with (output / "rules.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 3
@@ -74,4 +84,15 @@ def test_the_guarded_rules_run_more_and_hold_more(tmp_path, capsys):
     assert runs["paper"] < runs["pairs"] < runs["all"]
     assert hard_within["paper"] < hard_within["pairs"] <= hard_within["all"]
     assert all(0 <= int(row["hard_within"]) <= int(row["within"]) <= int(row["pairs"]) == 21 for row in rows)
-    assert "guard all" in capsys.readouterr().out
+    assert "guard all" in said
+
+
+def test_the_rules_see_the_same_runs(judged):
+    values = {}
+    for name in RULES:
+        assert len(am.analyse(judged[0] / f"rule-{name}.db").comparisons) == 21
+        with am.read_store(judged[0] / f"rule-{name}.db") as store:
+            values[name] = {each.key: each.value for each in store.observations()}
+    shared = values["paper"].keys() & values["pairs"].keys() & values["all"].keys()
+    assert len(shared) >= 3 * 22 * 10
+    assert all(values["paper"][key] == values["pairs"][key] == values["all"][key] for key in shared)

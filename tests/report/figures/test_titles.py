@@ -1,8 +1,11 @@
 """Words of figures fit the room they have."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from ampler.report.figures.rows import beside
 from ampler.report.figures.style import canvas
-from ampler.report.figures.titles import entitle, explain, in_lines, text_width
+from ampler.report.figures.titles import HARD, entitle, explain, in_lines, text_width
 
 
 def test_a_title_stands_above_all_and_fits_the_width():
@@ -55,3 +58,16 @@ def test_lines_below_the_axes_leave_room_for_what_stands_at_their_right():
 
     widest = max(map(text_width, ax.get_xlabel().split("\n")))
     assert widest <= ax.get_figure(root=True).get_size_inches()[0] - text_width("−12.345 %") - 0.2
+
+
+@given(st.lists(st.text("iMe %", min_size=1, max_size=9), min_size=1, max_size=40), st.sampled_from([1.5, 3.3]))
+@settings(max_examples=25)
+def test_a_line_holds_what_fits_when_word_after_word_is_added(words, inches):
+    text, lines = " ".join(words), []
+    for word in text.replace(" %", f"{HARD}%").split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer) <= inches:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    assert in_lines(text, inches) == [line.replace(HARD, " ") for line in lines]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ampler.report.figures.style import LETTERS
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 HARD = "\N{NO-BREAK SPACE}"
 WORDS = 0.165  # inches that a line of words takes
+LETTER, BOLD_LETTER = 0.063, 0.071  # inches that a letter of a sentence takes, about
 BESIDE = ("axes fraction", "data")  # the coordinates of what stands at the right of a row
 
 
@@ -68,14 +71,28 @@ def _room(ax: Axes) -> float:
 
 def in_lines(text: str, inches: float, *, bold: bool = False) -> list[str]:
     """Return the words of a text in lines that fit."""
-    lines: list[str] = []
-    for word in text.replace(" %", f"{HARD}%").split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, bold=bold) <= inches:
-            lines[-1] = longer
-        else:
-            lines.append(_cut_to(word, inches, bold=bold))
-    return [line.replace(HARD, " ") for line in lines]
+    words, lines = text.replace(" %", f"{HARD}%").split(" "), list[str]()
+    while words:
+        count = _fitting(words, inches, bold=bold)
+        line = " ".join(words[:count]) if count > 1 else _cut_to(words[0], inches, bold=bold)
+        lines.append(line.replace(HARD, " "))
+        del words[:count]
+    return lines
+
+
+def _fitting(words: list[str], inches: float, *, bold: bool) -> int:
+    """How many words a line holds, one at least: a guess by the number of letters, mended by measuring."""
+
+    def fit(count: int) -> bool:
+        return text_width(" ".join(words[:count]), bold=bold) <= inches
+
+    ends = list(accumulate(len(word) + 1 for word in words))
+    count = max(1, bisect_right(ends, inches / (BOLD_LETTER if bold else LETTER)))
+    while count < len(words) and fit(count + 1):
+        count += 1
+    while count > 1 and not fit(count):
+        count -= 1
+    return count
 
 
 def _cut_to(word: str, inches: float, *, bold: bool) -> str:

@@ -93,7 +93,7 @@ def failing_table():
     rng = np.random.default_rng(4)
     rows = [
         (f"sat/{i}.cnf", name, rng.lognormal(1, 0.5), "timeout" if (name, i % 2) == ("slow", 0) else "ok")
-        for i in range(10)
+        for i in range(4)
         for name in ("quick", "slow", "plain")
         for _ in range(3)
     ]
@@ -123,11 +123,12 @@ def tied_table():
 def pages(study_of, nasty_text, tmp_path_factory):
     """Files by name, one for each kind of study that there is; each is written when it is asked for."""
     folder = tmp_path_factory.mktemp("pages")
-    features = {"size": ["small", "big", "huge"]}
-    names = ["one", "two", "three"]
+    features, names = {"size": ["small", "big", "huge"]}, ["one", "two", "three"]
     plain = {"difference": "simple", "better": "lower"}
+    everything = {"margin": 0.5, "reference": "one", "features": features, "se": 0.8}
     sources = {
-        "whole": lambda: study_of(names, margin=0.5, reference="one", features=features, se=0.8),
+        "whole": lambda: study_of(names, **everything),
+        "brief": lambda: study_of(names, instances=4, **everything),
         "nasty": lambda: nasty_text,
         "hostile": lambda: ampler.analyse(hostile_table(), **plain),
         "failing": lambda: ampler.analyse(failing_table(), **plain, on_failure="par=10,cutoff=60"),
@@ -151,23 +152,38 @@ def shown(browser, pages):
 
     def open_page(name):
         if name not in opened:
-            page = context.new_page()
-            page.requests = []
-            page.on("request", lambda request: page.requests.append(request.url))
-            page.goto(pages[name].as_uri())
-            page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-            opened[name] = page
+            opened[name] = watched(context.new_page(), pages[name], *OPENED.get(name, (1280, "light")))
+        opened[name].bring_to_front()  # or it is drawn once a second
         return opened[name]
 
     yield open_page
     context.close()
 
 
-OFTEN = ("whole", "nasty", f"hostile{FEW}", f"failing{FEW}")
-SELDOM = ("hostile", "failing", "single", "two", "one instance", "tied", "detecting", "looked", "many")
+def watched(page, path, width, scheme):
+    """A page as it opens: what it asked for, complained of and had folded away is noted."""
+    page.requests, page.troubles = [], []
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.on("console", lambda message: page.troubles.append(message.text))
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on("dialog", lambda dialog: (page.troubles.append(dialog.message), dialog.dismiss()))
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(path.as_uri())
+    page.first_width = page.evaluate("document.documentElement.scrollWidth")
+    page.folded = page.locator("details:not([open])").count()
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    page.emulate_media(color_scheme="light")
+    return page
 
 
-SEEN = [(name, width) for name in OFTEN for width in (WIDTHS if name == "whole" else WIDTHS[::2])]
+BRIEF = f"brief{FEW}"  # of four instances: has all that a page can have, but no long table
+OPENED = {"nasty": (390, "dark")}
+OFTEN = ("nasty", BRIEF, f"hostile{FEW}", f"failing{FEW}")
+SELDOM = ("whole", "hostile", "failing", "single", "two", "one instance", "tied", "detecting", "looked", "many")
+
+
+SEEN = [(name, width) for name in OFTEN for width in (WIDTHS if name == "nasty" else WIDTHS[::2])]
 REST = [(name, width) for name in (*OFTEN, *SELDOM) for width in WIDTHS if (name, width) not in SEEN]
 
 
@@ -185,7 +201,7 @@ def test_nothing_overflows_is_cut_off_or_broken_letter_by_letter(shown, name, wi
 
 @pytest.mark.parametrize(("what", "style"), [("CLIPPED", "overflow: hidden; width: 3em"), ("LETTERS", "width: 1ch")])
 def test_the_eyes_of_these_tests_see_what_is_wrong(shown, what, style):
-    page = shown("whole")
+    page = shown(BRIEF)
     wrong = f"<p id='wrong' style='{style}; white-space: {'nowrap' if what == 'CLIPPED' else 'normal'}'>Unreadable</p>"
 
     page.evaluate("text => document.body.insertAdjacentHTML('beforeend', text)", wrong)
@@ -195,7 +211,7 @@ def test_the_eyes_of_these_tests_see_what_is_wrong(shown, what, style):
     assert len(seen) == 1
 
 
-LOOKED_AT = [(f"whole{FEW}", 390, "dark"), (f"failing{FEW}", 1280, "light")]
+LOOKED_AT = [(BRIEF, 390, "dark"), (f"failing{FEW}", 1280, "light")]
 ALL = [(name, width, scheme) for name in (*OFTEN, *SELDOM) for width in WIDTHS[::2] for scheme in SCHEMES]
 
 
@@ -219,19 +235,15 @@ def test_axe_finds_nothing_serious(shown, name, width, scheme):
     page.emulate_media(color_scheme="light")
 
 
-def test_the_page_asks_for_nothing_but_itself(shown, pages):
-    assert shown("whole").requests == [pages["whole"].as_uri()]
-
-
 def test_a_click_on_a_comparison_shows_its_instances_and_a_second_puts_them_back(shown):
-    page = shown("whole")
+    page = shown(BRIEF)
     page.set_viewport_size({"width": 1280, "height": 900})
     name = page.locator("#table-forest .name a").first
 
     name.click()
     below = page.locator("#table-forest tr.under")
-    assert below.locator("svg.strip circle").count() == 12
-    assert below.locator("tbody tr").count() == 12
+    assert below.locator("svg.strip circle").count() == 4
+    assert below.locator("tbody tr").count() == 4
     name.click()
 
     assert page.locator("#table-forest tr.under").count() == 0
@@ -239,7 +251,7 @@ def test_a_click_on_a_comparison_shows_its_instances_and_a_second_puts_them_back
 
 
 def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(shown):
-    page = shown("whole")
+    page = shown(BRIEF)
     page.set_viewport_size({"width": 1280, "height": 900})
     strip = page.locator("details.pair svg.strip").first
     strip.scroll_into_view_if_needed()
@@ -253,7 +265,7 @@ def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(sh
 
 
 def test_rows_are_filtered_by_letters(shown):
-    page = shown(f"single{FEW}")
+    page = shown("nasty")
     page.set_viewport_size({"width": 1280, "height": 900})
     field = page.locator("#data-statistics .filter")
 
@@ -282,7 +294,7 @@ def test_a_table_is_copied_as_csv_and_as_latex_with_the_numbers_it_shows(shown):
 
 
 def test_figures_are_downloaded_as_svg_without_anything_of_the_page(shown, tmp_path):
-    page = shown("whole")
+    page = shown(BRIEF)
     page.set_viewport_size({"width": 1280, "height": 900})
     for place in ("#forest .foot .acts", "#figure-power .acts"):
         with page.expect_download() as coming:
@@ -294,7 +306,7 @@ def test_figures_are_downloaded_as_svg_without_anything_of_the_page(shown, tmp_p
 
 
 def test_the_theme_can_be_turned_whatever_the_system_says(shown):
-    page = shown(f"single{FEW}")
+    page = shown(BRIEF)
     ground = "getComputedStyle(document.body).backgroundColor"
 
     before = page.evaluate(ground)
@@ -309,7 +321,7 @@ def test_the_theme_can_be_turned_whatever_the_system_says(shown):
 def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(browser, pages):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(pages["whole"].as_uri())
+    page.goto(pages[BRIEF].as_uri())
 
     assert page.locator(".act:visible, .theme:visible, .filter:visible").count() == 0
     assert page.locator("#table-forest tbody tr").count() == 2
@@ -319,7 +331,7 @@ def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(browse
 
 
 @pytest.mark.parametrize(
-    "name", ["whole", f"failing{FEW}", *(pytest.param(name, marks=SLOW) for name in ("failing", "many"))]
+    "name", ["nasty", f"failing{FEW}", *(pytest.param(name, marks=SLOW) for name in ("whole", "failing", "many"))]
 )
 def test_on_a4_no_figure_is_wider_than_the_paper_higher_than_a_page_or_cut(shown, name):
     page = shown(name)
@@ -370,50 +382,29 @@ def test_the_report_of_the_paper_fits_into_two_megabytes_and_every_width(paper, 
     page.close()
 
 
-@pytest.fixture(scope="module")
-def nasty_file(nasty_text, tmp_path_factory):
-    file = tmp_path_factory.mktemp("report") / "nasty.html"
-    file.write_text(nasty_text, encoding="utf-8")
-    return file
+@pytest.mark.parametrize(("name", "width"), [("nasty", 390), (BRIEF, 1280)], ids=["dark", "light"])
+def test_chromium_opens_a_page_without_a_request_an_error_or_a_dialog(shown, pages, name, width):
+    check_opened(shown(name), pages[name], width)
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        (390, "dark"),
-        (1280, "light"),
-        pytest.param(390, "light", marks=SLOW),
-        pytest.param(1280, "dark", marks=SLOW),
-    ],
-)
-def test_chromium_opens_the_page_without_a_request_an_error_or_a_dialog(browser, nasty_file, width, scheme):
-    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    requests, troubles = [], []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss()))
-
-    page.goto(nasty_file.as_uri())
-
-    assert requests == [nasty_file.as_uri()]
-    assert troubles == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.locator("svg").count() > 10
+@SLOW
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_chromium_opens_the_nasty_page_alike_at_every_width(browser, pages, width, scheme):
+    page = watched(browser.new_page(), pages["nasty"], width, scheme)
+    check_opened(page, pages["nasty"], width)
     page.close()
 
 
-@pytest.fixture(scope="module")
-def opened(browser, nasty_file):
-    """The page as it stands in the browser; each test touches another part of it."""
-    page = browser.new_page()
-    page.goto(nasty_file.as_uri())
-    yield page
-    page.close()
+def check_opened(page, path, width):
+    assert page.requests == [path.as_uri()]
+    assert page.troubles == []
+    assert page.first_width == width
+    assert page.locator("svg").count() > 8
 
 
-def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(opened, nasty):
-    page = opened
+def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(shown, nasty):
+    page = shown("nasty")
     heading = page.locator("#table-comparisons th", has_text="mean")
     column = "Array.from(document.querySelectorAll('#table-comparisons tbody tr'), row => row.cells[3].dataset.value)"
     ascending = sorted(each.estimate for each in nasty.comparisons)
@@ -428,21 +419,23 @@ def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(opened
     assert heading.get_attribute("aria-sort") == "descending"
 
 
-def test_what_is_folded_away_is_printed(opened):
-    assert opened.locator("details:not([open])").count() > 0
+def test_what_is_folded_away_is_printed(shown):
+    page = shown("nasty")
+    assert page.folded > 0
 
-    opened.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = false")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
 
-    assert opened.locator("details:not([open])").count() == 0
+    assert page.locator("details:not([open])").count() == 0
 
 
-def test_no_script_but_ours_may_run(opened):
-    troubles = []
-    opened.on("console", lambda message: troubles.append(message.text))
+def test_no_script_but_ours_may_run(shown):
+    page = shown(BRIEF)
+    before = len(page.troubles)
 
-    opened.evaluate(
+    page.evaluate(
         "{ const s = document.createElement('script'); s.textContent = 'window.stolen = 1'; document.body.append(s); }"
     )
 
-    assert opened.evaluate("window.stolen") is None
-    assert any("Content Security Policy" in trouble for trouble in troubles)
+    assert page.evaluate("window.stolen") is None
+    assert any("Content Security Policy" in trouble for trouble in page.troubles[before:])

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 LOADED = (  # what the commands load, sooner or later
-    *("numpy", "scipy.stats", "scipy.optimize", "pandas", "sqlite3", "jinja2", "rich.console", "rich.table"),
+    *("numpy", "scipy.special", "scipy.optimize", "pandas", "sqlite3", "jinja2", "rich.console", "rich.table"),
     *("rich.progress_bar", "matplotlib.figure", "matplotlib.backends.backend_svg", "ampler.app.shell", "ampler.front"),
     *("ampler.study.toml", "ampler.study.store", "ampler.study.words", "ampler.running.check", "ampler.report"),
     *("ampler.report.html", "ampler.analysis", "ampler.design.words", "ampler.app.shell.progress"),

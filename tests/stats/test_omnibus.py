@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_array_equal
 from scipy import stats
 
-from ampler.stats.omnibus import block_anova, critical_difference, friedman, mean_ranks_of, omnibus, ranks
+from ampler.stats.omnibus import block_anova, critical_difference, friedman, omnibus, ranks
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "analysis.json").read_text())
 
@@ -167,12 +166,6 @@ def test_published_friedman_statistics(public_data):
     cec = pd.read_csv(public_data / "cec17_extended_final.csv.gz").query("Dimension == 30")
     cec = cec.pivot_table(index="Benchmark", columns="Algorithm", values="Result")
     assert friedman(cec.to_numpy()).corrected.statistic == pytest.approx(230.990, abs=5e-4)
-
-
-@pytest.mark.costly
-@given(arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 8)), elements=st.sampled_from([-1.0, 0.0, 1.0, 2.5])))
-def test_ranks_are_those_of_scipy(values):
-    assert_array_equal(mean_ranks_of(values), stats.rankdata(values, axis=1))
 
 
 @pytest.mark.parametrize("alpha", [1e-5, 0.01, 0.05, 0.5])

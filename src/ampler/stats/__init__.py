@@ -19,6 +19,7 @@ Over the instances: what the differences show.
 * `effect_size`, `shape`: d with its interval; skewness and what it does to a t-test
 * `location`: mean and standard deviation at any magnitude
 * `ties`: numbers that differ by rounding alone are the same number
+* `ranks`: ranks within rows, ties sharing their mean
 * `omnibus`: tests of all algorithms together, and ranks
 * `power`: the power of one paired test; `noncentral_t`: the distribution behind it and behind intervals of d
 * `sequential`: the same differences judged at several looks while instances still come in

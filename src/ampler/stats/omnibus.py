@@ -13,6 +13,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Better
+from ampler.stats.ranks import mean_ranks_of
 from ampler.stats.ties import settled_rows
 
 LEAST_ALPHA = 1e-6
@@ -89,27 +90,6 @@ def ranks(statistics: Floats, *, better: Better = "lower") -> Floats:
     [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
     """
     return mean_ranks_of(settled_rows(statistics if better == "lower" else -statistics))
-
-
-def mean_ranks_of(values: Floats) -> Floats:
-    """Return the ranks within each row, ties sharing their mean: as `scipy.stats.rankdata`, which is slow to load.
-
-    >>> mean_ranks_of(np.array([[2.0, 1.0, 2.0, 5.0]])).tolist()
-    [[2.5, 1.0, 2.5, 4.0]]
-    """
-    order = np.argsort(values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    begins = np.ones(values.shape, bool)
-    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    ends = np.ones(values.shape, bool)
-    ends[:, :-1] = begins[:, 1:]
-    places = np.arange(values.shape[1])
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=1)
-    last = np.minimum.accumulate(np.where(ends, places, values.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    result = np.empty(values.shape)
-    np.put_along_axis(result, order, (first + last) / 2 + 1, axis=1)
-    result[np.isnan(values).any(axis=1)] = np.nan
-    return result
 
 
 def friedman(statistics: Floats) -> Friedman:

@@ -21,6 +21,7 @@ from ampler.stats.bayes.heterogeneity import ProperPrior, TauPosterior, tau_post
 from ampler.stats.bayes.mixture import Areas, checked_margin
 from ampler.stats.bayes.robust import robust_posterior
 from ampler.stats.location import location
+from ampler.stats.ranks import mean_ranks_of
 
 Model = Literal["normal", "robust"]
 
@@ -81,9 +82,7 @@ def error_correlation(differences: Floats, errors: Floats) -> float:
 
     Precision weights are for errors that have nothing to do with the differences: far from 0, do not use them.
     """
-    from scipy.stats import rankdata
-
-    a, b = (rankdata(values) - (len(values) + 1) / 2 for values in (errors, differences))
+    a, b = (mean_ranks_of(values) - (len(values) + 1) / 2 for values in (errors, differences))
     size = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / size if size > 0 else math.nan
 

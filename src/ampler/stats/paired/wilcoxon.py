@@ -16,6 +16,7 @@ from ampler.core.arrays import Codes, Floats
 from ampler.core.choices import Alternative
 from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
 from ampler.stats.paired.contract import Many
+from ampler.stats.ranks import mean_ranks_of, tied_with
 
 EXACT_BELOW = 50  # R's wilcox.test: exact with fewer differences than this, none of them tied or zero
 EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
@@ -242,25 +243,16 @@ def _untied_tails(w: Floats, n: int) -> tuple[Floats, Floats]:
 
 def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
     """The tails where there are ties or zeros: zeros dropped, mean ranks, normal, less variance by ties."""
-    from scipy.stats import rankdata
-
     sizes = np.abs(differences)
     zeros = (sizes == 0).sum(-1)
     n = differences.shape[-1] - zeros
-    ranks = rankdata(sizes, axis=-1) - zeros[..., None]
+    ranks = mean_ranks_of(sizes) - zeros[..., None]
     w = np.where(differences > 0, ranks, 0.0).sum(-1)
     # Σ(t³−t)/48 over groups of t ties; a group of t members adds t²−1 per member
-    members = _group_sizes(sizes)
+    members = tied_with(sizes)
     ties = np.where(sizes > 0, members**2 - 1, 0.0).sum(-1)
     deviation = np.sqrt(np.maximum(0.0, n * (n + 1) * (2 * n + 1) / 24 - ties / 48))
     return _normal_tails(w, n * (n + 1) / 4, deviation)
-
-
-def _group_sizes(sizes: Floats) -> Floats:
-    """How many values in its row each value is equal to, itself included."""
-    from scipy.stats import rankdata
-
-    return rankdata(sizes, "max", axis=-1) - rankdata(sizes, "min", axis=-1) + 1.0
 
 
 def _normal_tails(w: Floats, mean: Floats | float, deviation: Floats | float) -> tuple[Floats, Floats]:

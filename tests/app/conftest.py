@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
+from once import once
 
 from ampler.app.shell import main
 
@@ -33,16 +35,14 @@ class Answer:
         return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
-LIGHT = """
+LOADING = """
 import ampler
 seen("import ampler")
 import ampler.app.shell.app
 seen("ampler.app.shell.app")
 ampled("--help")
 ampled("design", "--comparisons", "21", "--effect", "0.5", "--power", "0.8", "--json")
-ampled("design", "--comparisons", "21", "--effect", "0.5", "--power", "0.8")
-"""
-HEAVIER = """
+apart("design", "--comparisons", "21", "--effect", "0.5", "--power", "0.8")
 import ampler.report
 seen("ampler.report")
 import ampler.front
@@ -55,7 +55,7 @@ with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
     ampled("analyse", table.name, "--difference", "simple", "--better", "lower", "--csv")
 """
 STEPS = """
-import contextlib, io, json, sys
+import contextlib, io, json, os, sys
 found = {}
 def seen(step, out=""):
     found[step] = {"modules": list(sys.modules), "out": out}
@@ -65,6 +65,17 @@ def ampled(*words):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
         main()
     seen(" ".join(word for word in words if not word.startswith("/")), out.getvalue())
+def apart(*words):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        ampled(*words)
+        with open(writing, "w") as telling:
+            json.dump(found, telling)
+        os._exit(0)
+    os.close(writing)
+    with open(reading) as told:
+        found.update(json.load(told))
+    os.wait()
 """
 
 
@@ -77,21 +88,17 @@ class Loaded:
 
 
 @pytest.fixture(scope="session")
-def loaded() -> Callable[[str], Loaded]:
-    """`loaded("--help")`: what is loaded after a step of a new Python, and so after those before it in its process."""
-    found: dict[str, Loaded] = {}
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Loaded]:
+    """`loaded("--help")`: what is loaded after a step of a new Python, and so after those before it but those apart."""
+
+    def steps() -> str:
+        code = f"{STEPS}{LOADING}print(json.dumps(found))"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    found = cache(lambda: json.loads(once(tmp_path_factory, "loaded.json", steps)))
 
     def after(step: str) -> Loaded:
-        for steps in (LIGHT, HEAVIER) if not found else ():
-            code = f"{STEPS}{steps}print(json.dumps(found))"
-            answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-            found.update(
-                {
-                    name: Loaded(each["out"], frozenset(each["modules"]))
-                    for name, each in json.loads(answer.stdout).items()
-                }
-            )
-        return found[step]
+        return Loaded(found()[step]["out"], frozenset(found()[step]["modules"]))
 
     return after
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from once import once
 
 import ampler
 from ampler.report import render
@@ -21,9 +22,10 @@ def nasty(study_of, nasty_names):
 
 
 @pytest.fixture(scope="session")
-def nasty_text(nasty):
+def nasty_text(nasty, tmp_path_factory):
     """Its page; the title is nasty, too."""
-    return render(Subject(r"<i>$\frac{$</i> & \input{x} <script>alert(2)</script>", nasty), "html")
+    subject = Subject(r"<i>$\frac{$</i> & \input{x} <script>alert(2)</script>", nasty)
+    return once(tmp_path_factory, "nasty.html", lambda: render(subject, "html"))
 
 
 @pytest.fixture

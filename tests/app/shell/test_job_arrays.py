@@ -106,15 +106,12 @@ def sent(tmp_path, monkeypatch):
     return send
 
 
-@pytest.mark.parametrize("queue", ["slurm", *(pytest.param(each, marks=pytest.mark.slow) for each in ("pbs", "sge"))])
+@pytest.mark.slow
+@pytest.mark.parametrize("queue", QUEUES)
 def test_a_job_array_makes_the_parts_of_the_study(queue, sent, shell):
     folder = sent(queue, f'exec {sys.executable} -m ampler "$@"')
 
-    parts = sorted(folder.glob("study-part-*.db"))
-    assert [part.name for part in parts] == [f"study-part-{number}-of-2.db" for number in (1, 2)]
-    assert shell("merge", *parts, "-o", folder / "study.db").code == 0
-    with read_store(folder / "study.db") as store:
-        assert len(list(store.observations())) == 12
+    check_parts(folder, shell)
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -123,6 +120,24 @@ def test_each_job_of_an_array_asks_for_its_part_in_the_folder_of_the_study(queue
 
     asked = (folder / "asked").read_text(encoding="utf-8").splitlines()
     assert asked == [f"{folder} run study.toml --part {number}/2 --workers 1" for number in (1, 2)]
+
+
+def test_what_the_jobs_of_an_array_ask_for_makes_the_parts_of_the_study(sent, shell, monkeypatch):
+    folder = sent("slurm", 'echo "$@" >> asked')
+
+    monkeypatch.chdir(folder)
+    for asked in (folder / "asked").read_text(encoding="utf-8").splitlines():
+        assert shell(*asked.split()).code == 0
+    check_parts(folder, shell)
+
+
+def check_parts(folder, shell):
+    """The parts are there, and together they are the study."""
+    parts = sorted(folder.glob("study-part-*.db"))
+    assert [part.name for part in parts] == [f"study-part-{number}-of-2.db" for number in (1, 2)]
+    assert shell("merge", *parts, "-o", folder / "study.db").code == 0
+    with read_store(folder / "study.db") as store:
+        assert len(list(store.observations())) == 12
 
 
 def test_the_scheduler_of_the_clusters_page_asks_slurm_for_workers_of_one_thread(monkeypatch):

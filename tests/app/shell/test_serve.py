@@ -5,18 +5,16 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import closing
 
 import pytest
 
 
 @pytest.fixture
-def server():
-    command = [sys.executable, "-m", "ampler", "serve"]
+def server(drivers, tmp_path):
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # few have it
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
-    yield child
-    child.kill()
-    child.communicate()
+    with closing(drivers.ampler("serve", cwd=tmp_path, env=env)) as child:
+        yield child
 
 
 def test_it_prints_the_address_answers_there_and_ends_with_ctrl_c(server):
@@ -25,7 +23,7 @@ def test_it_prints_the_address_answers_there_and_ends_with_ctrl_c(server):
     with urllib.request.urlopen(f"{address}design", timeout=60) as reply:
         assert b"57 instances" in reply.read()
     server.send_signal(signal.SIGINT)
-    _, err = server.communicate(timeout=60)
+    _, err = server.communicate()
 
     assert server.returncode == 130
     assert address.startswith("http://127.0.0.1:")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("ampler", "numpy", "scipy")
@@ -24,10 +23,16 @@ def environment() -> dict[str, str]:
 
 @cache
 def _version(package: str) -> str:
+    """The version as it was installed; only the line that says it is read of the page on the package."""
+    from importlib.metadata import PackageNotFoundError, distribution  # loads much that those who only read do without
+
     try:
-        return version(package)
+        installed = distribution(package)
     except PackageNotFoundError:  # a source tree on the path, not installed
         return "unknown"
+    lines = (installed.read_text("METADATA") or "").splitlines()
+    said = (line.removeprefix("Version:").strip() for line in lines if line.startswith("Version:"))
+    return next(said, None) or installed.version
 
 
 @cache

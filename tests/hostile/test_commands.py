@@ -27,6 +27,8 @@ TABLE = {
 }
 QUICK = [name for name, (_, wanted) in TABLE.items() if wanted is not None]
 HANGING = [name for name, (_, wanted) in TABLE.items() if wanted is None]
+BUSY = [name for name in HANGING if re.search(r"loops|prints .* for ever|writes", name)]  # from the first moment on
+WAITING = [name for name in HANGING if name not in BUSY]
 TOKEN = "AMPLER_HOSTILE_TOKEN"
 LEFT = re.compile(rb"sleep\0600\0")
 
@@ -111,12 +113,16 @@ def test_a_command_that_ends_gives_its_value_or_its_reason(tmp_path, token):
     assert nothing_left(token, before)
 
 
-@pytest.mark.parametrize("limit", [0.5, pytest.param(2.0, marks=pytest.mark.slow)])
-def test_a_command_that_does_not_end_is_ended_by_its_limit(tmp_path, token, monkeypatch, limit):
+@pytest.mark.parametrize(
+    ("names", "limit"),
+    [(BUSY, 0.2), (WAITING, 0.5), pytest.param(HANGING, 2.0, marks=pytest.mark.slow)],
+    ids=["busy", "waiting", "all"],
+)
+def test_a_command_that_does_not_end_is_ended_by_its_limit(tmp_path, token, monkeypatch, names, limit):
     monkeypatch.setattr(processes, "GRACE", 0.3)
     before = {pid for pid, _ in remaining("", ())}
 
-    check(carried_out(HANGING, tmp_path, workers=8, limit=limit), HANGING, limit)
+    check(carried_out(names, tmp_path, workers=8, limit=limit), names, limit)
     assert nothing_left(token, before)
 
 

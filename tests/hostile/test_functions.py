@@ -89,8 +89,12 @@ def words_of(table):
     return {name: wanted for name, (_, wanted) in table.items()}
 
 
-def test_whatever_a_function_raises_or_returns_is_a_value_or_a_reason_in_a_worker():
-    check(outcomes(functions_of(GIVING), workers=2), words_of(GIVING))
+FEW_OR_ALL = [("i1",), pytest.param(("i1", "i2"), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("places", FEW_OR_ALL, ids=len)
+def test_whatever_a_function_raises_or_returns_is_a_value_or_a_reason_in_a_worker(places):
+    check(outcomes(functions_of(GIVING), places=places, workers=2), words_of(GIVING))
 
 
 @pytest.fixture(params=["processes", "threads", "dask"])
@@ -113,14 +117,12 @@ def test_under_a_limit_it_is_the_same(engine):
 
 
 @pytest.mark.alone
+@pytest.mark.parametrize("places", FEW_OR_ALL, ids=len)
 @pytest.mark.parametrize("where", ["serial", "threads"])
-def test_whatever_leaves_the_process_as_it_is_does_so_in_our_own(where):
+def test_whatever_leaves_the_process_as_it_is_does_so_in_our_own(where, places):
     table = {name: row for name, row in GIVING.items() if name not in NOT_IN_OUR_PROCESS}
     with nullcontext(SerialExecutor()) if where == "serial" else ThreadPoolExecutor(2) as executor:
-        check(outcomes(functions_of(table), executor=executor), words_of(table))
-
-
-FEW_OR_ALL = [("i1",), pytest.param(("i1", "i2"), marks=pytest.mark.slow)]
+        check(outcomes(functions_of(table), places=places, executor=executor), words_of(table))
 
 
 @pytest.mark.parametrize("places", FEW_OR_ALL, ids=len)
@@ -141,7 +143,9 @@ def test_under_a_limit_it_costs_its_child_only(engine):
 @pytest.mark.parametrize("where", ["processes", "threads"])
 def test_a_function_that_hangs_is_ended_by_its_limit(where, places):
     limit = len(places)  # seconds
-    names = evil.HANGING if where == "processes" else ["stops itself", "joins another group"]
+    names = [*evil.HANGING] if where == "processes" else ["stops itself", "joins another group"]
+    if len(places) == 1 and "loops in C" in names:
+        names.remove("loops in C")  # for a second; that it is ended is tested with the runs themselves
     how = {"workers": 4} if where == "processes" else {"executor": ThreadPoolExecutor(2)}
     seen = outcomes({name: evil.HANGING[name] for name in names}, limits=Limits(timeout=limit), places=places, **how)
 

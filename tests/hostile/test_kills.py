@@ -29,6 +29,7 @@ IN_ONE_STUDY = 10
 STUDIES = 40  # so that drivers, workers and guardians are killed more than 200 times
 ORDER = random.Random("order").sample(FAULTS * 8, 8 * len(FAULTS))
 FEW = [3, 20, 35, 40, 44, 51]  # the fast half: one fault of each victim
+RUNS, FEWER_RUNS = 16, 8  # of each algorithm on each instance, with many faults and with few
 TOKEN = "AMPLER_FAULT_TOKEN"
 SOLVERS = """
 import random, time
@@ -53,7 +54,7 @@ better = "lower"
 seed = 3
 [rule]
 allocation = "fixed"
-runs = 16
+runs = RUNS
 [run]
 retries = 9
 [[algorithm]]
@@ -119,12 +120,12 @@ def daemons(folder):
     return found
 
 
-def made(folder):
+def made(folder, runs=RUNS):
     folder.mkdir()
     (folder.parent / "tmp").mkdir(exist_ok=True)
     number = f"31.{uuid.uuid4().int % 10**9:09d}"
     for name, text in {**FILES, "number": number}.items():
-        (folder / name).write_text(text.replace("NUMBER", number))
+        (folder / name).write_text(text.replace("NUMBER", number).replace("RUNS", str(runs)))
     return folder
 
 
@@ -188,7 +189,11 @@ def ends(running, known):
 
 @pytest.fixture(scope="module")
 def undisturbed(drivers, tmp_path_factory):
-    folder = made(tmp_path_factory.mktemp("undisturbed") / "study")
+    return left_alone(drivers, made(tmp_path_factory.mktemp("undisturbed") / "study"))
+
+
+def left_alone(drivers, folder):
+    """How many runs a study has that nobody disturbs, what comes of them, and its files."""
     files = finish(drivers, folder)
     return len(recorded(folder)), results(folder), files
 
@@ -219,8 +224,9 @@ def test_there_are_sixty_kinds_of_faults():
     assert sum(map(is_deadly, ORDER[: STUDIES * IN_ONE_STUDY])) >= 200
 
 
-def test_a_study_that_is_disturbed_by_each_kind_of_victim_equals_the_undisturbed(drivers, tmp_path, undisturbed):
-    folder, faults = made(tmp_path / "study"), [FAULTS[place] for place in FEW]
+def test_a_study_that_is_disturbed_by_each_kind_of_victim_equals_the_undisturbed(drivers, tmp_path):
+    undisturbed = left_alone(drivers, made(tmp_path / "undisturbed", FEWER_RUNS))
+    folder, faults = made(tmp_path / "study", FEWER_RUNS), [FAULTS[place] for place in FEW]
 
     assert disturbed(drivers, folder, faults, random.Random(1), undisturbed[0]) == len(faults)
     check(drivers, folder, undisturbed)

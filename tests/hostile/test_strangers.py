@@ -209,12 +209,12 @@ def test_nothing_that_a_terminal_obeys_comes_out_of_a_study_file(study, shell, d
     assert (answer.out + answer.err).replace("\n", "").isprintable()
 
 
-def test_the_modules_beside_a_study_are_those_of_the_study_when_it_is_run(folder, tmp_path):
+def test_the_modules_beside_a_study_are_those_of_the_study_when_it_is_run(folder, forked):
     """What `run` and `check` do is said in the manual: they run what study.toml names."""
     for name in (*PLANTED, "owned"):
         (folder / f"{name}.py").unlink()
     shutil.rmtree(folder / "stylelib")
 
-    done = carried_out("python -m ampler", ("check", "study.toml", "--store", "new.db"), folder)
+    done = forked("check", "study.toml", "--store", "new.db", cwd=folder)
 
     assert done.returncode == 0, done.stderr

@@ -135,7 +135,7 @@ DAMAGED = {
 SHARED = [HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=15, suppress_health_check=SHARED)
+@settings(max_examples=8, suppress_health_check=SHARED)
 @given(**DAMAGED)
 def test_flipped_bits_and_lost_ends_give_an_answer_or_one_sentence(sound, tmp_path, seed, flips, share, noise):
     hold_to_answers(tmp_path / "fuzz", damaged_bytes(sound, seed, flips, share, noise))
@@ -174,7 +174,7 @@ def hold_to_answers_edited(sound, folder, table, column, cell, share):
     hold_to_answers(folder / "fuzz", path.read_bytes())
 
 
-@settings(max_examples=15, suppress_health_check=SHARED)
+@settings(max_examples=8, suppress_health_check=SHARED)
 @given(**EDITED)
 def test_edited_rows_give_an_answer_or_one_sentence(sound, tmp_path, table, column, cell, share):
     hold_to_answers_edited(sound, tmp_path, table, column, cell, share)

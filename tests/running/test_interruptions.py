@@ -119,7 +119,7 @@ def finished(folder):
 
 
 @pytest.mark.parametrize(
-    ("seed", "often"), [(1, 5), *(pytest.param(seed, 11, marks=pytest.mark.slow) for seed in (1, 2))]
+    ("seed", "often"), [(1, 3), *(pytest.param(seed, 11, marks=pytest.mark.slow) for seed in (1, 2))]
 )
 def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not(folder, driver, seed, often):
     """Runs are slow, or so many sessions would bring it to its end."""
@@ -169,6 +169,7 @@ def test_a_driver_killed_again_and_again_ends_with_the_study_of_one_that_was_not
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_driver_that_is_asked_to_end_leaves_with_130_and_the_next_goes_on(folder, driver, number):
     place = folder("asked", instances=2)
+    (place / "study.toml").write_text(STUDY.replace("budget = 45", "budget = 24"))
     process = driver(place)
     while not recorded(place) and process.poll() is None:
         time.sleep(0.01)

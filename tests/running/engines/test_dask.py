@@ -369,7 +369,7 @@ def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client):
     script = 'if [ "$0" = i1 ] && [ $(($1 % 2)) = 1 ]; then sleep 1000; fi; echo $1'
     command = Command("c", ("sh", "-c", script, "{instance}", "{seed}"))
     algorithms = {"a": lambda instance, seed: seed, "f": hanging, "c": command}
-    plan = make(algorithms, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=2.5))
+    plan = make(algorithms, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=1.5))
 
     store, progress = ran(plan, client)
 
@@ -482,7 +482,7 @@ def values(path):
 
 
 def test_ampler_run_uses_a_cluster_or_starts_one_that_takes_no_port_of_another_study(there, scheduler_file, tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "study.toml").write_text(STUDY.replace("workers = 2", "workers = 1"))
     (tmp_path / "solvers.py").write_text("def solve(instance, seed):\n    return seed\n")
 
     with ExitStack() as stack:

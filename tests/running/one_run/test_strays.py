@@ -5,6 +5,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,40 +56,32 @@ def is_running(pid):
 def made(request):
     """Runs are made where this process has one thread, and where it has several."""
     if request.param == "alone":
-        return run_once
-
-    def beside(*arguments):
-        outcomes = []
-        thread = threading.Thread(target=lambda: outcomes.append(run_once(*arguments)))
-        thread.start()
-        thread.join()
-        return outcomes[0]
-
-    return beside
+        yield run_once
+    else:
+        with ThreadPoolExecutor(1) as thread:  # all of them by one: each has a process of its own that makes its runs
+            yield lambda *arguments: thread.submit(run_once, *arguments).result()
 
 
 def daemon_program(tmp_path, way):
-    script, daemons = tmp_path / "daemon.py", tmp_path / "daemons"
+    script, daemons = tmp_path / f"{way}.py", tmp_path / f"{way} daemons"
     script.write_text(WAYS[way])
-    daemons.mkdir(exist_ok=True)
+    daemons.mkdir()
     return Command("daemon", (sys.executable, "-S", str(script), str(daemons))), daemons
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("limits", [Limits(timeout=1.0), Limits(timeout=30.0, memory=10**9)])
-def test_daemons_end_with_the_run_that_started_them(tmp_path, made, way, limits):
-    command, daemons = daemon_program(tmp_path, way)
-    if way != "hangs" and limits.timeout == 1.0:
-        limits = Limits()
-    if way == "hangs":
-        limits = Limits(timeout=1.5, memory=limits.memory)
+@pytest.mark.parametrize("limits", [Limits(), Limits(timeout=30.0, memory=10**9)], ids=["no limits", "limits"])
+def test_daemons_end_with_the_run_that_started_them(tmp_path, made, limits):
+    endings = {"hangs": "timeout", "fails": "failed"}
+    for way in WAYS:
+        command, daemons = daemon_program(tmp_path, way)
+        kept = replace(limits, timeout=1.5) if way == "hangs" else limits
 
-    outcome = made(command, Instance("i"), 1, limits)
+        outcome = made(command, Instance("i"), 1, kept)
 
-    assert outcome.status == {"hangs": "timeout", "fails": "failed"}.get(way, "ok")
-    assert os.listdir(daemons)
-    assert not [pid for pid in os.listdir(daemons) if is_running(pid)]
-    assert not any(str(child) in os.listdir(daemons) for child in children())
+        assert (way, outcome.status) == (way, endings.get(way, "ok"))
+        assert os.listdir(daemons)
+        assert (way, [pid for pid in os.listdir(daemons) if is_running(pid)]) == (way, [])
+        assert not any(str(child) in os.listdir(daemons) for child in children())
 
 
 @pytest.mark.parametrize("way", ["forks twice", "forks twice and has no environment"])
@@ -121,9 +115,9 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize("company", ["alone", "beside threads"])
-def test_daemons_without_group_and_environment_end_with_a_process_that_is_killed(tmp_path, company):
-    WAYS["hangs without environment"] = WAYS["forks twice and has no environment"] + "; time.sleep(600)"
-    command, daemons = daemon_program(tmp_path, "hangs without environment")
+def test_daemons_without_group_and_environment_end_with_a_process_that_is_killed(tmp_path, monkeypatch, company):
+    monkeypatch.setitem(WAYS, "hangs bare", WAYS["forks twice and has no environment"] + "; time.sleep(600)")
+    command, daemons = daemon_program(tmp_path, "hangs bare")
     driver = subprocess.Popen([sys.executable, "-c", WORKER_WITH_DAEMONS, company, *command.argv[2:]])
     assert wait_for(lambda: os.listdir(daemons))
     pids = os.listdir(daemons)

@@ -77,14 +77,14 @@ def studies(draw):
 
 
 @pytest.mark.costly
-@given(studies(), st.lists(st.integers(0, 3), max_size=4), st.randoms(use_true_random=False))
+@given(studies(), st.sampled_from([2, 4]), st.lists(st.integers(0, 3), max_size=4), st.randoms(use_true_random=False))
 @settings(
     max_examples=24,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would start thousands of processes
 )
-def test_workers_engines_and_interruptions_change_nothing(plan, interruptions, rng):
+def test_workers_engines_and_interruptions_change_nothing(plan, workers, interruptions, rng):
     serial, progress = ran(plan)
     expected = kept(serial)
     decisions = serial.plans()[-1].decisions
@@ -93,7 +93,7 @@ def test_workers_engines_and_interruptions_change_nothing(plan, interruptions, r
     assert len(finished) == len(plan.instances)
 
     with ThreadPoolExecutor(3) as threads:
-        engines = [{"workers": 2}, {"workers": 4}, {"executor": threads}, {"executor": SERIAL}]
+        engines = [{"workers": workers}, {"executor": threads}, {"executor": SERIAL}]
         for engine in engines:
             store, _ = ran(plan, **engine)
             assert kept(store) == expected
@@ -122,7 +122,7 @@ def test_the_order_of_the_algorithms_changes_nothing():
     algorithms = {"a": noisy(10, 1), "b": noisy(11, 2), "c": noisy(12, 0.5)}
     turned = dict(reversed(algorithms.items()))
 
-    assert kept(ran(make(algorithms), workers=2)[0]) == kept(ran(make(turned), workers=3)[0])
+    assert kept(ran(make(algorithms), workers=2)[0]) == kept(ran(make(turned))[0])
 
 
 def test_a_finished_study_makes_no_runs_and_starts_no_workers():
@@ -168,8 +168,9 @@ def test_a_study_grown_in_steps_equals_the_fresh_one_on_every_run_it_asks_for():
     more_algorithms = make({**algorithms, "c": noisy(12, 0.5)}, 5)
     final = replace(more_algorithms, rule=replace(more_algorithms.rule, se=0.35))
 
-    for plan in (small, more_instances, more_algorithms, final):
-        run_plan(plan, grown, workers=2)
+    for plan in (small, more_instances, more_algorithms):
+        run_plan(plan, grown, executor=SERIAL)
+    run_plan(final, grown, workers=2)
     run_plan(final, fresh, executor=SERIAL)
 
     digest = fresh.plans()[-1].decisions
@@ -304,14 +305,14 @@ def test_a_run_that_kills_its_worker_is_tried_three_times_and_costs_only_itself(
             os.kill(os.getpid(), signal.SIGKILL)
         return seed
 
-    plan = make({"a": noisy(1, 1), "deadly": deadly}, rule=Fixed(runs=12), policy=Drop(), seed=11)
+    plan = make({"a": noisy(1, 1), "deadly": deadly}, rule=Fixed(runs=6), policy=Drop(), seed=11)
     store, progress = ran(plan, workers=2)
-    guilty = {index for index in range(12) if run_seed(11, "i2", "deadly", index) % 3 == 0}
+    guilty = {index for index in range(6) if run_seed(11, "i2", "deadly", index) % 3 == 0}
 
-    assert guilty
+    assert len(guilty) > 1
     assert {seen.key.index for seen in store.failures()} == guilty
     assert all("was lost while making this run 3 times" in seen.message for seen in store.failures())
-    assert (progress.finished, progress.runs, progress.failures) == (4, 4 * 24, len(guilty))
+    assert (progress.finished, progress.runs, progress.failures) == (4, 4 * 12, len(guilty))
     lost = [seen for seen in store.observations(superseded=True) if seen.status == "lost"]
     assert {seen.key.index for seen in lost} == guilty
     assert len(lost) == 2 * len(guilty)
@@ -335,16 +336,17 @@ def test_a_worker_killed_from_outside_costs_nothing_but_time(tmp_path):
 
 def test_a_hanging_function_costs_only_its_own_runs():
     def hanging(instance, seed):
-        if instance == "i2" and seed % 2:
+        if instance == "i1" and seed % 2:
             time.sleep(3600)
         return seed
 
-    plan = make({"a": noisy(1, 1), "h": hanging}, rule=Fixed(runs=4), policy=Drop(), limits=Limits(timeout=2.0))
+    plan = make({"a": noisy(1, 1), "h": hanging}, 2, rule=Fixed(runs=3), policy=Drop(), limits=Limits(timeout=1.5))
     store, progress = ran(plan, workers=2)
 
-    stuck = {index for index in range(4) if run_seed(7, "i2", "h", index) % 2}
+    stuck = {index for index in range(3) if run_seed(7, "i1", "h", index) % 2}
+    assert 0 < len(stuck) < 3
     assert {(seen.key.index, seen.status) for seen in store.failures()} == {(index, "timeout") for index in stuck}
-    assert progress.finished == 4
+    assert progress.finished == 2
 
 
 def test_measures_are_kept():
@@ -422,7 +424,7 @@ def test_an_executor_that_loses_chunks_has_them_made_again_one_by_one():
 
 
 def test_threads_run_limited_functions_too():
-    plan = make({"a": noisy(1, 1), "b": noisy(2, 1)}, rule=Fixed(runs=2), limits=Limits(timeout=60), instances=2)
+    plan = make({"a": noisy(1, 1), "b": noisy(2, 1)}, rule=Fixed(runs=1), limits=Limits(timeout=60), instances=2)
     with ThreadPoolExecutor(2) as threads:
         store, _ = ran(plan, executor=threads)
 
@@ -443,7 +445,7 @@ def test_a_plan_can_be_carried_out_from_another_thread():
 
 def test_progress_comes_as_values_and_ends_with_everything_done():
     seen = []
-    plan = make({"a": slow, "b": slow}, rule=Accuracy(se=0.01, difference="simple", start=5, budget=300), instances=6)
+    plan = make({"a": slow, "b": slow}, rule=Accuracy(se=0.01, difference="simple", start=5, budget=120), instances=6)
 
     store, last = ran(plan, workers=2, report=seen.append)
 

@@ -7,12 +7,14 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from living import gone_within
 
 from ampler.core.errors import InvalidPlan
 from ampler.core.values import Command, Function, Instance, Limits, Reading
+from ampler.core.wording import in_bytes
 from ampler.running.one_run import Outcome, check_limits, functions, processes, run_once
 
 NO_LIMITS = Limits()
@@ -192,7 +194,7 @@ def test_a_daemon_that_holds_the_output_open_does_not_hold_us_up_and_is_ended(tm
         assert gone_within(int(pid))
 
 
-@pytest.mark.parametrize("megabytes", [40, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("megabytes", [30, pytest.param(100, marks=pytest.mark.slow)])
 def test_much_output_is_read_in_little_memory(megabytes):
     code = textwrap.dedent("""
         import resource
@@ -378,16 +380,24 @@ def test_a_process_with_several_threads_is_not_forked(monkeypatch):
     assert [outcome.value for outcome in found] == [7.0]
 
 
-def test_a_function_that_takes_too_much_memory_is_killed(anywhere):
-    def function(instance, seed):
-        hoard = bytearray(400_000_000)
+def test_a_function_that_takes_too_much_memory_is_killed(place):
+    def modest(instance, seed):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def hoarding(instance, seed):
+        hoard = bytearray(120_000_000)
         time.sleep(60)
         return len(hoard)
 
-    outcome = anywhere(function, Limits(memory=300_000_000, timeout=60))
+    def both():
+        limits = Limits(memory=int(call(modest, AMPLE).value) + 60_000_000, timeout=60)
+        return call(modest, limits), call(hoarding, limits), limits
 
-    assert outcome.status == "failed"
-    assert outcome.message.endswith("MB of memory, more than 300 MB, and was killed")
+    within, beyond, limits = place(both)
+
+    assert within.status == "ok"
+    assert beyond.status == "failed"
+    assert beyond.message.endswith(f" of memory, more than {in_bytes(limits.memory)}, and was killed")
 
 
 def test_a_function_that_takes_its_process_down_fails_alone(place):

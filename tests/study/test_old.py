@@ -7,34 +7,106 @@ version 0.1.0 (commit 77a3086), as were the analyses, `old/demo/analysis.json` f
 
 import json
 import math
+import os
 import shutil
 import sqlite3
 import sys
 from contextlib import closing
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ampler.core.plain import jsonable
+from ampler.study.seeds import run_seed
 from ampler.study.store import open_store, read_store
 from ampler.study.store.schema import MIGRATIONS
 
 OLD = Path(__file__).parent / "old"
+HERE = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
 def gone_on(tmp_path_factory, warm):
-    """`gone_on(name, fresh=…)`: the folder of a study that was run to its end, each of them once."""
+    """`gone_on(name, fresh=…)`: the folder of a study that was run to its end, each of them once.
+
+    Programs are started by `python3`, which is `programs` if given.
+    """
 
     @cache
-    def run(name, *, fresh=False):
+    def run(name, programs=HERE, *, fresh=False):
         place = copied(tmp_path_factory.mktemp("gone-on"), name, fresh=fresh)
-        ran = warm.run("run", "study.toml", cwd=place)
+        path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
+        ran = warm.run("run", "study.toml", cwd=place, env=os.environ | {"PATH": path})
         assert ran.returncode == 0, ran.stderr
         return place
 
     return run
+
+
+# Answers what solver.py of the old study answers, which was called for it; else it calls that.
+PYTHON3 = """#!/bin/sh
+if { read -r answer < "ANSWERS/${2##*/} $4 $6"; } 2>/dev/null
+then echo "$answer"
+else exec PYTHON "$@"
+fi
+"""
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """A folder with a `python3` that knows most answers of the solver of the old study: it need not load Python."""
+    answers, programs = (tmp_path_factory.mktemp(name) for name in ("answers", "programs"))
+    solver: dict[str, Any] = {}
+    exec((OLD / "command" / "solver.py").read_text().partition("parser =")[0], solver)
+    with read_store(OLD / "command" / "study.db") as store:
+        names = store.plans()[-1].instances
+    algorithms = {"one long": 1, "four short": 4}
+    for name, (algorithm, restarts), index in product(names, algorithms.items(), range(20)):
+        seed, file = run_seed(2019, name, algorithm, index), OLD / "command" / name
+        told = f"makespan {solver['solve'](file, seed, restarts)}\n"
+        (answers / f"{file.name} {seed} {restarts}").write_text(told)
+    program = programs / "python3"
+    program.write_text(PYTHON3.replace("ANSWERS", str(answers)).replace("PYTHON", sys.executable))
+    program.chmod(0o755)
+    return programs
+
+
+BEGUN = """
+import os, sys
+os.chdir(PLACE)
+sys.path[0] = PLACE
+from ampler.running import run_plan
+from ampler.study.toml import read_study_file
+
+class Left:
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def add(self, observations, finished=()):
+        self._store.add(observations, finished)
+        sys.exit(130)
+
+with open_store("study.db") as store:
+    run_plan(read_study_file("study.toml").plan, Left(store), workers=2)
+"""
+
+
+@pytest.fixture
+def begin(drivers):
+    """`begin(folder)`: have the study there begun by another process, which leaves when some runs are recorded."""
+
+    def begin(place):
+        left = drivers.start(BEGUN.replace("PLACE", repr(str(place)))).ended()
+        assert left.returncode == 130, left.stderr
+        return runs(place / "study.db")
+
+    return begin
 
 
 def copied(where, name, *, fresh=False):
@@ -146,13 +218,21 @@ SUMS_ARE_OTHERS = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("name", ["command", pytest.param("demo", marks=SUMS_ARE_OTHERS)])
-def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, gone_on, name):
+@pytest.mark.parametrize(
+    ("name", "programs"),
+    [
+        ("command", "quick"),
+        pytest.param("command", "all", marks=pytest.mark.slow),
+        pytest.param("demo", "none", marks=SUMS_ARE_OTHERS),
+    ],
+)
+def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder, gone_on, quick, name, programs):
     killed = folder(name)
     before, done = runs(killed / "study.db"), finished(killed / "study.db")
     assert done
 
-    old, fresh = gone_on(name), gone_on(name, fresh=True)
+    by = quick if programs == "quick" else HERE
+    old, fresh = gone_on(name, by), gone_on(name, by, fresh=True)
 
     assert before < runs(old / "study.db") == runs(fresh / "study.db")
     assert done.items() <= finished(old / "study.db").items()
@@ -162,7 +242,7 @@ def test_an_old_study_that_was_killed_goes_on_to_the_runs_of_a_fresh_one(folder,
 
 
 def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_had(gone_on, ampler):
-    place = gone_on("demo")
+    place = gone_on("demo", HERE)
     assert "ampler.demo:anneal" in (place / "study.toml").read_text()
 
     now = analysed_as_then(place, ampler)
@@ -173,20 +253,20 @@ def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_h
     assert {identity["python"] for identity in identities} == {"ampler.demo:anneal"}
 
 
-def test_an_old_study_file_and_one_of_today_can_be_merged(folder, ampler):
+def test_an_old_study_file_and_one_of_today_can_be_merged(folder, ampler, begin):
     old, fresh = folder("python"), folder("python", fresh=True)
-    ampler("run", "study.toml", where=fresh)
+    assert set() < begin(fresh) < runs(old / "study.db")
 
     ampler("merge", str(old / "study.db"), str(fresh / "study.db"), "-o", str(fresh / "both.db"), where=fresh)
 
     assert runs(fresh / "both.db") == runs(old / "study.db")
 
 
-def test_an_old_part_and_one_of_a_later_edition_are_not_merged_and_the_way_out_is_named(folder, ampler, forked):
+def test_an_old_part_and_one_of_a_later_edition_are_not_merged_and_the_way_out_is_named(folder, begin, forked):
     old, today = folder("python"), folder("python", fresh=True)
     toml = today / "study.toml"
     toml.write_text(toml.read_text().replace("guard-edition = 1", ""))
-    ampler("run", "study.toml", where=today)
+    assert begin(today)
 
     refused = forked("merge", old / "study.db", "study.db", "-o", "both.db", cwd=today)
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from warm import Warm
 
 
 @pytest.mark.parametrize("words", [("--version",), ("dessign",), ("status", "nothing.db")], ids=" ".join)
@@ -50,3 +51,14 @@ def test_a_forked_command_has_its_own_folder_and_environment_and_leaves_none_to_
     assert (tmp_path / "one" / "study.toml").read_text() == (tmp_path / "two" / "study.toml").read_text()
     assert "Traceback" in told.stderr
     assert "Traceback" not in forked("fail", cwd=tmp_path).stderr
+
+
+def test_all_who_ask_share_one_process_and_are_answered_each(warm, tmp_path):
+    (tmp_path / "script.py").write_text("import os; print(os.getppid())")
+    with Warm() as other:
+        first, second = (each.run("script.py", cwd=tmp_path, program="python").stdout for each in (warm, other))
+        missing = other.run("status", "nothing.db", cwd=tmp_path)
+
+    assert first == second
+    assert missing.returncode == 1
+    assert warm.run("--version").returncode == 0

@@ -1,24 +1,28 @@
 """Commands in processes of their own, without the second that Python takes to load all they need.
 
-`Warm` starts one process that has loaded everything; it forks itself for each command. What is tested is a process as
-a user has it, with its own exit code, streams, folder and environment, started where `python -m ampler` or
-`python script.py` begins.
+`Warm` asks one process that has loaded everything, which all workers of a run of the tests share; it forks itself for
+each command. What is tested is a process as a user has it, with its own exit code, streams, folder and environment,
+started where `python -m ampler` or `python script.py` begins.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
 import os
 import runpy
+import select
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,20 +35,50 @@ LOADED = (  # what the commands load, sooner or later
     *("ampler.design.assurance", "ampler.design.cost", "multiprocessing.popen_fork", "multiprocessing.sharedctypes"),
     *("matplotlib.pyplot", "encodings.unicode_escape", "encodings.utf_8_sig"),
 )
+HERE = b"here"  # how the process greets
 
 
 class Warm:
-    """A process that has loaded everything and carries commands out, one after the other."""
+    """Asks the process that has loaded everything to carry commands out, one after the other."""
 
     def __init__(self) -> None:
-        command = [sys.executable, __file__]
-        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+        self._address = os.path.join(tempfile.gettempdir(), f"ampler-warm-{run}")
+        self._server: subprocess.Popen[bytes] | None = None
+        with open(f"{self._address}.lock", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            self._asking = self._connected() or self._started()
 
     def __enter__(self) -> Warm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.communicate()  # at the end of its input it leaves
+        self._asking.close()
+        if self._server is not None:
+            self._server.wait()  # which leaves when nobody is left who could ask
+            Path(f"{self._address}.lock").unlink()
+
+    def _started(self) -> socket.socket:
+        """Start the process, and be the first that it knows."""
+        Path(self._address).unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(self._address)
+            listening.listen()
+            words = [sys.executable, __file__, str(listening.fileno())]
+            self._server = subprocess.Popen(words, pass_fds=[listening.fileno()], stdin=subprocess.DEVNULL)
+        connected = self._connected()
+        assert connected is not None
+        return connected
+
+    def _connected(self) -> socket.socket | None:
+        """A connection to the process, if it is there and answers."""
+        asking = socket.socket(socket.AF_UNIX)
+        with suppress(OSError):
+            asking.connect(self._address)
+            if asking.recv(len(HERE)) == HERE:
+                return asking
+        asking.close()
+        return None
 
     def run(
         self,
@@ -67,28 +101,71 @@ class Warm:
         return subprocess.CompletedProcess(arguments, code, out, err)
 
     def _answer(self, asked: dict[str, Any]) -> int:
-        assert self._server.stdin is not None
-        assert self._server.stdout is not None
-        self._server.stdin.write(f"{json.dumps(asked)}\n")
-        self._server.stdin.flush()
-        return int(json.loads(self._server.stdout.readline()))
+        self._asking.sendall(f"{json.dumps(asked)}\n".encode())
+        return int(self._asking.recv(64))
 
 
-def serve() -> None:
-    """Carry out what is asked, line by line."""
+def serve(listening: socket.socket) -> None:
+    """Carry out what is asked, as long as somebody is there who could ask."""
     for name in LOADED:
         importlib.import_module(name)
     read_commands()
     gc.freeze()  # what is loaded is no garbage, and its pages stay shared
-    asking, telling = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-    for line in asking:
-        child = os.fork()
+    ended, end = os.pipe()  # has something to read when a command ended
+    os.set_blocking(end, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(end)
+    asking, running = [first_or_next(listening)], dict[int, socket.socket]()
+    while asking:
+        for ready in select.select([listening, ended, *asking], [], [])[0]:
+            if ready is listening:
+                asking.append(first_or_next(listening))
+            elif ready == ended:
+                os.read(ended, 4096)
+                tell_ends(running)
+            elif line := whole_line(ready):
+                running[begin(line, [listening, *asking])] = ready
+            else:
+                asking.remove(ready)
+                ready.close()
+    os.unlink(listening.getsockname())
+
+
+def first_or_next(listening: socket.socket) -> socket.socket:
+    """The next who could ask, greeted."""
+    asking, _ = listening.accept()
+    asking.sendall(HERE)
+    return asking
+
+
+def whole_line(asking: socket.socket) -> bytes:
+    """What somebody asks, or nothing of one who left."""
+    line = b""
+    while not line.endswith(b"\n") and (piece := asking.recv(1 << 16)):
+        line += piece
+    return line
+
+
+def begin(line: bytes, sockets: list[socket.socket]) -> int:
+    """Start a command; the number of its process."""
+    child = os.fork()
+    if child == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for each in sockets:
+            each.close()
+        carry_out(**json.loads(line))
+    return child
+
+
+def tell_ends(running: dict[int, socket.socket]) -> None:
+    """Tell those who asked how their commands ended."""
+    while running:
+        child, status = os.waitpid(-1, os.WNOHANG)
         if child == 0:
-            asking.close()
-            telling.close()
-            carry_out(**json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), file=telling, flush=True)
+            return
+        with suppress(OSError):  # who asked may have been ended meanwhile
+            running.pop(child).sendall(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def read_commands() -> None:
@@ -155,4 +232,4 @@ def leave(leaving: SystemExit) -> NoReturn:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(socket.socket(fileno=int(sys.argv[1])))

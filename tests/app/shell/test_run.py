@@ -221,7 +221,7 @@ def test_commands_that_hang_flood_or_fork_cost_only_their_own_runs(study, shell,
     (folder / "instances" / "40.txt").unlink()
     text = (folder / "study.toml").read_text()
     if statuses == {"timeout"}:
-        (folder / "study.toml").write_text(text.replace("120s", "5s").replace("runs = 2", "runs = 1"))
+        (folder / "study.toml").write_text(text.replace("120s", "2s").replace("runs = 2", "runs = 1"))
 
     answer = shell("run", "study.toml")
 

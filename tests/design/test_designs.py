@@ -170,6 +170,7 @@ def test_a_larger_alpha_never_lowers_the_power(n, effect, alpha, more, k, method
     assert lenient.power >= strict.power - ROUNDING
 
 
+@pytest.mark.costly
 @given(instances, effects, alphas, comparisons, st.integers(0, 300), methods)
 @laws
 def test_more_comparisons_never_raise_the_power(n, effect, alpha, k, more, method):

@@ -86,6 +86,7 @@ def test_what_is_no_number_in_a_data_frame_is_refused_and_never_cut_down(value, 
             read_table(frame)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("exact", [True, False])
 @given(numbers=st.lists(st.floats(allow_nan=False), min_size=1, max_size=5))
 def test_all_digits_are_read_also_where_pandas_misses_the_last(exact, numbers):

@@ -122,6 +122,7 @@ NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=40)
 @given(
     algorithms=st.lists(NAMES, min_size=2, max_size=4, unique=True),

@@ -69,9 +69,10 @@ def read_from(finding: FirstRun) -> str:
 
 
 def first_runs_kept(inspection: Inspection, where: str) -> str:
-    """Say how many of the first runs are the study's own."""
-    recorded = sum(finding.recorded for finding in inspection.findings)
-    return f"{recorded} of {len(inspection.findings)} first runs are recorded in {where}, as the study's own."
+    """Say of how many algorithms the first runs, which are one or two, are the study's own."""
+    recorded, all_ = sum(finding.recorded for finding in inspection.findings), len(inspection.findings)
+    whose = f"all {all_}" if recorded == all_ else f"{recorded} of {all_}"
+    return f"The first runs of {whose} algorithms are recorded in {where}, as the study's own."
 
 
 def first_run_columns(inspection: Inspection) -> TextTable:

@@ -108,7 +108,10 @@ def test_people_are_told_in_words(shell, study):
     assert "plain reports cost, steps: all are kept, the value decides." in answer.words
     assert "the study will take 24 to 120 runs and" in answer.words
     assert "with 2 workers (" in answer.words
-    assert "2 of 2 first runs are recorded in study.db, as the study's own. Next: ampler run study.toml" in answer.words
+    assert (
+        "The first runs of all 2 algorithms are recorded in study.db, as the study's own. Next: ampler run study.toml"
+        in answer.words
+    )
 
 
 READINGS = {

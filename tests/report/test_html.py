@@ -178,9 +178,8 @@ KINDS = [
     {"difference": "log-ratio"},
 ]
 TOGETHER = [
-    {"runs": 1, "instances": 2},
-    {"test": "sign", "alternative": "less", "reference": "one", "difference": "log-ratio"},
-    {"test": "wilcoxon", "instances": 3, "margin": 0.5},
+    {"runs": 1, "instances": 2, "margin": 0.5, "test": "wilcoxon"},
+    {"test": "sign", "alternative": "less", "reference": "one", "difference": "log-ratio", "instances": 3},
 ]
 
 

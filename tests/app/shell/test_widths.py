@@ -138,10 +138,10 @@ def commands(study, folder):
     rescued = folder / "rescued.db"
     return [
         ("design", "--algorithms", 22, "--vs-one", "--effect", 0.5, "--power", 0.8),
-        ("design", "--algorithms", 3, "--vs-all", "--effect", 0.5, "--power", 0.8, "--looks", 4),
+        ("design", "--algorithms", 3, "--vs-all", "--effect", 0.5, "--power", 0.8, "--looks", 2),
         ("design", "--comparisons", 3, "--effect", 0.5, "--effect-sd", 0.1, "--assurance", 0.7),
         ("status", study),
-        ("analyse", study, "--explore", "--bayes", "--margin", 1),
+        ("analyse", study, "--explore", "--reference", "variant-number-0", "--bayes", "--margin", 1),
         ("advise", study, "--detect", 0.5, "--difference", "simple"),
         ("advise", "--detect", 0.02),
         ("export", study, runs),

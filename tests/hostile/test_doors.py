@@ -104,7 +104,8 @@ def test_running_refuses_what_means_nothing_before_a_run_is_made(tmp_path, word)
 
 
 @pytest.mark.parametrize("source", [*NONSENSE, None, "no such file.csv", np.zeros(3)], ids=named)
-def test_what_is_no_source_of_results_is_refused_in_one_sentence(source):
+def test_what_is_no_source_of_results_is_refused_in_one_sentence(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # no name at all is that of this folder, which has no results
     with pytest.raises(am.AmplerError) as problem:
         am.analyse(source, difference="simple", better="lower")
 

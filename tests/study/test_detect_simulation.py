@@ -14,7 +14,7 @@ import detect_simulation as simulation
 import detect_studies
 
 FEW = [(1, 1.5, 0.3), (5, 1.5, 2.0), (21, 1.5, 0.3), ("all", 1.5, 0.3)]
-SIZES = [("a few", 120), pytest.param("many", 1500, marks=pytest.mark.slow)]
+SIZES = [("a few", 75), pytest.param("many", 1500, marks=pytest.mark.slow)]
 ASKED, ALPHA = 0.8, 0.05
 
 

@@ -107,8 +107,13 @@ def test_without_an_effect_nothing_stops_for_being_small():
     assert "undecided" in taken[-1].reason
 
 
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
-@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+TESTED = [*(("t", way) for way in ("two-sided", "less", "greater")), ("wilcoxon", "less"), ("sign", "greater")]
+TESTED_TOO = [("wilcoxon", "two-sided"), ("wilcoxon", "greater"), ("sign", "two-sided"), ("sign", "less")]
+
+
+@pytest.mark.parametrize(
+    ("test", "alternative"), [*TESTED, *(pytest.param(*each, marks=pytest.mark.slow) for each in TESTED_TOO)]
+)
 def test_the_tests_with_looks_have_them_in_every_direction(test, alternative):
     plan = plan_of(question=Question("simple", reference="a", effect=0.5, test=test, alternative=alternative))
     up, _ = course(plan, {"b": 8.0, "c": -8.0})

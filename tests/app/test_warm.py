@@ -1,6 +1,7 @@
 """A forked command is what a user's own process is: the same words, the same exit code, in its own folder."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -62,3 +63,19 @@ def test_all_who_ask_share_one_process_and_are_answered_each(warm, tmp_path):
     assert first == second
     assert missing.returncode == 1
     assert warm.run("--version").returncode == 0
+
+
+def test_what_is_begun_in_the_background_can_be_read_sent_signals_and_waited_for(warm, tmp_path):
+    (tmp_path / "script.py").write_text("import sys, time; print(*sys.argv[1:], flush=True); time.sleep(60)")
+    sleeping = warm.begin(tmp_path / "script.py", "a", "word")
+    version = warm.ampler("--version", cwd=tmp_path).ended()
+    missing = warm.ampler("status", "nothing.db", cwd=tmp_path).ended()
+
+    assert (version.returncode, version.stdout) == (0, warm.run("--version").stdout)
+    assert (missing.returncode, missing.stderr.count("nothing.db")) == (1, 1)
+    assert sleeping.stdout.readline() == "a word\n"
+    assert sleeping.poll() is None
+    sleeping.send_signal(signal.SIGTERM)
+    assert sleeping.wait(60) == -signal.SIGTERM
+    sleeping.close()
+    assert warm.start("print(Path('here'))").ended().stdout == "here\n"

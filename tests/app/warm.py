@@ -21,10 +21,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn
+
+from elsewhere import PRELUDE, RUNS, Elsewhere
+from elsewhere import become as become_elsewhere
 
 LOADED = (  # what the commands load, sooner or later
     *("numpy", "scipy.special", "scipy.optimize", "pandas", "sqlite3", "jinja2", "rich.console", "rich.table"),
@@ -33,13 +36,18 @@ LOADED = (  # what the commands load, sooner or later
     *("ampler.report.html", "ampler.analysis", "ampler.design.words", "ampler.app.shell.progress"),
     *("ampler.analysis.text", "ampler.analysis.advice", "ampler.data.imports", "ampler.data.export", "email.parser"),
     *("ampler.design.assurance", "ampler.design.cost", "multiprocessing.popen_fork", "multiprocessing.sharedctypes"),
-    *("matplotlib.pyplot", "encodings.unicode_escape", "encodings.utf_8_sig"),
+    *("matplotlib.pyplot", "encodings.unicode_escape", "encodings.utf_8_sig", "ampler.app.web.server", "uvicorn"),
+    *("uvicorn.protocols.http.auto", "uvicorn.loops.auto", "uvicorn.lifespan.off", "asyncio"),
 )
+FOLDERS = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "study")]  # of this and of `elsewhere`
 HERE = b"here"  # how the process greets
 
 
-class Warm:
-    """Asks the process that has loaded everything to carry commands out, one after the other."""
+class Warm(Elsewhere):
+    """Asks the process that has loaded everything to carry commands out, one after the other.
+
+    What is started as `Elsewhere` starts it goes on in the background.
+    """
 
     def __init__(self) -> None:
         run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
@@ -64,8 +72,11 @@ class Warm:
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(self._address)
             listening.listen()
-            words = [sys.executable, __file__, str(listening.fileno())]
-            self._server = subprocess.Popen(words, pass_fds=[listening.fileno()], stdin=subprocess.DEVNULL)
+            number = listening.fileno()
+            code = f"import sys; sys.path[1:1] = {FOLDERS}; from warm import serve; del sys.path[1:3]; serve({number})"
+            self._server = subprocess.Popen(
+                [sys.executable, "-c", code], pass_fds=[number], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
         connected = self._connected()
         assert connected is not None
         return connected
@@ -96,35 +107,35 @@ class Warm:
         with tempfile.TemporaryDirectory() as folder:
             asked = {"words": arguments, "cwd": os.path.abspath(cwd), "env": {**(env or os.environ)}, "into": folder}
             asked["figures"] = figures
-            code = self._answer(asked)
+            code = self.answer(asked)
             out, err = (Path(folder, name).read_text(encoding="utf-8") for name in ("out", "err"))
         return subprocess.CompletedProcess(arguments, code, out, err)
 
-    def _answer(self, asked: dict[str, Any]) -> int:
-        self._asking.sendall(f"{json.dumps(asked)}\n".encode())
-        return int(self._asking.recv(64))
 
-
-def serve(listening: socket.socket) -> None:
-    """Carry out what is asked, as long as somebody is there who could ask."""
+def serve(number: int) -> None:
+    """Carry out what is asked through a socket, as long as somebody is there who could ask."""
+    listening = socket.socket(fileno=number)
     for name in LOADED:
-        importlib.import_module(name)
+        with suppress(ModuleNotFoundError):  # not every command has all that it needs everywhere
+            importlib.import_module(name)
     read_commands()
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(PRELUDE, names)
     gc.freeze()  # what is loaded is no garbage, and its pages stay shared
-    ended, end = os.pipe()  # has something to read when a command ended
-    os.set_blocking(end, False)
+    reading, writing = os.pipe()  # has something to read when a command ended
+    os.set_blocking(writing, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(end)
-    asking, running = [first_or_next(listening)], dict[int, socket.socket]()
+    signal.set_wakeup_fd(writing)
+    asking, commands = [first_or_next(listening)], Commands(names)
     while asking:
-        for ready in select.select([listening, ended, *asking], [], [])[0]:
+        for ready in select.select([listening, reading, *asking], [], [])[0]:
             if ready is listening:
                 asking.append(first_or_next(listening))
-            elif ready == ended:
-                os.read(ended, 4096)
-                tell_ends(running)
-            elif line := whole_line(ready):
-                running[begin(line, [listening, *asking])] = ready
+            elif ready == reading:
+                os.read(reading, 4096)
+                commands.reap()
+            elif (asked := received(ready)) is not None:
+                commands.answer(ready, *asked, others=[listening, *asking])
             else:
                 asking.remove(ready)
                 ready.close()
@@ -138,34 +149,65 @@ def first_or_next(listening: socket.socket) -> socket.socket:
     return asking
 
 
-def whole_line(asking: socket.socket) -> bytes:
-    """What somebody asks, or nothing of one who left."""
-    line = b""
-    while not line.endswith(b"\n") and (piece := asking.recv(1 << 16)):
-        line += piece
-    return line
+def received(asking: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """What somebody asks, with the files to write to, or None from one who left."""
+    line, files, _, _ = socket.recv_fds(asking, 1 << 16, 2)
+    while line and not line.endswith(b"\n"):
+        line += asking.recv(1 << 16)
+    return (json.loads(line), files) if line else None
 
 
-def begin(line: bytes, sockets: list[socket.socket]) -> int:
-    """Start a command; the number of its process."""
+class Commands:
+    """The commands that were begun, who waits for the end of which, and how those ended that nobody waited for."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = names  # that code in the background knows
+        self.awaited: dict[int, socket.socket] = {}
+        self.ended: dict[int, int] = {}
+
+    def answer(
+        self, asking: socket.socket, asked: dict[str, Any], files: list[int], others: list[socket.socket]
+    ) -> None:
+        """Begin a command or tell of one; who asks for one in the foreground hears of its end only."""
+        if "poll" in asked:
+            asking.sendall(str(self.ended.get(asked["poll"], RUNS)).encode())
+        elif "wait" in asked:
+            self.awaited[asked["wait"]] = asking
+            self.tell()
+        elif files:
+            asking.sendall(str(begin(lambda: become_elsewhere(asked, self.names, files), others)).encode())
+            for file in files:
+                os.close(file)
+        else:
+            self.awaited[begin(lambda: carry_out(**asked), others)] = asking
+
+    def reap(self) -> None:
+        """See which commands ended."""
+        with suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                self.ended[found[0]] = os.waitstatus_to_exitcode(found[1])
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell those who wait how their commands ended."""
+        for child in self.awaited.keys() & self.ended.keys():
+            with suppress(OSError):  # who asked may have been ended meanwhile
+                self.awaited.pop(child).sendall(str(self.ended.pop(child)).encode())
+
+
+def begin(what: Callable[[], None], sockets: list[socket.socket]) -> int:
+    """Fork for something that does not come back; the number of its process."""
     child = os.fork()
     if child == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in sockets:
             each.close()
-        carry_out(**json.loads(line))
+        try:
+            what()
+        except SystemExit as leaving:
+            leave(leaving)
     return child
-
-
-def tell_ends(running: dict[int, socket.socket]) -> None:
-    """Tell those who asked how their commands ended."""
-    while running:
-        child, status = os.waitpid(-1, os.WNOHANG)
-        if child == 0:
-            return
-        with suppress(OSError):  # who asked may have been ended meanwhile
-            running.pop(child).sendall(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def read_commands() -> None:
@@ -193,10 +235,7 @@ def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str, fig
     sys.path[0] = cwd
     if figures is not None:
         draw_only(figures)
-    try:
-        become(words)
-    except SystemExit as leaving:
-        leave(leaving)
+    become(words)
 
 
 def draw_only(sections: list[str]) -> None:
@@ -229,7 +268,3 @@ def leave(leaving: SystemExit) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code & 0xFF)
-
-
-if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -269,9 +269,9 @@ def test_a_power_is_told_with_the_noise_of_runs_it_allows_for(shell, study):
     assert document["power"] > document["power_left"][0]["power"] > document["power_left"][2]["power"]
 
 
-def test_interrupted_it_leaves_with_130_and_no_process(study, drivers, tmp_path):
+def test_interrupted_it_leaves_with_130_and_no_process(study, warm, tmp_path):
     study(a="solvers:endless", b="solvers:stochastic")
-    process = drivers.ampler("check", "study.toml", cwd=tmp_path)
+    process = warm.ampler("check", "study.toml", cwd=tmp_path)
     while not (tmp_path / "began").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)

@@ -367,9 +367,9 @@ def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(s
     assert observed(folder / "study.db")
 
 
-def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell, drivers):
+def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell, warm):
     folder = study(two("sh -c 'until test -e go; do sleep 0.05; done; echo 5' sh {instance} {seed}"))
-    first = drivers.ampler("run", "study.toml", cwd=folder)
+    first = warm.ampler("run", "study.toml", cwd=folder)
     until = time.monotonic() + 60
     while not (folder / "study.db").exists() and time.monotonic() < until:
         time.sleep(0.01)
@@ -442,9 +442,9 @@ def test_in_a_terminal_progress_is_shown_in_place(study):
     assert "\x1b[2K" in text
 
 
-def test_ctrl_c_in_the_shell_is_answered_with_130(study, drivers):
+def test_ctrl_c_in_the_shell_is_answered_with_130(study, warm):
     folder = study(two("sh -c 'sleep 0.2; echo 5' sh {instance}").replace("runs = 2", "runs = 50"))
-    process = drivers.ampler("run", "study.toml", cwd=folder)
+    process = warm.ampler("run", "study.toml", cwd=folder)
     until = time.monotonic() + 60
     while time.monotonic() < until and not ((folder / "study.db").exists() and _any_run(folder / "study.db")):
         time.sleep(0.05)

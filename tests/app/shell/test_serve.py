@@ -11,9 +11,9 @@ import pytest
 
 
 @pytest.fixture
-def server(drivers, tmp_path):
+def server(warm, tmp_path):
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # few have it
-    with closing(drivers.ampler("serve", cwd=tmp_path, env=env)) as child:
+    with closing(warm.ampler("serve", cwd=tmp_path, env=env)) as child:
         yield child
 
 

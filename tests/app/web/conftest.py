@@ -143,13 +143,13 @@ def study(finished_study: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def serve(drivers: Any) -> Callable[..., Any]:
+def serve(warm: Any) -> Callable[..., Any]:
     """`with serve(study) as address`: `ampler serve` in a process of its own."""
 
     @contextmanager
     def served(*paths: Path) -> Iterator[str]:
         """The address of the pages over some files."""
-        child = drivers.ampler("serve", *paths, cwd=Path.cwd())
+        child = warm.ampler("serve", *paths, cwd=Path.cwd())
         try:
             yield child.stdout.readline().strip()
         finally:

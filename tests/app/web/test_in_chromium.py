@@ -172,10 +172,10 @@ GROWING = """
 """
 
 
-def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, drivers, tmp_path):
+def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, warm, tmp_path):
     script, study, watched = tmp_path / "growing.py", tmp_path / "growing.db", tmp_path / "watched"
     script.write_text(textwrap.dedent(GROWING), encoding="utf-8")
-    runner = drivers.begin(script, str(study))
+    runner = warm.begin(script, str(study))
     try:
         wait_for_runs(study)
         with serve(study) as address:

@@ -36,8 +36,8 @@ def test_a_port_that_is_taken_is_told_with_the_way_out():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="a system without these signals")
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, drivers, how):
-    with closing(drivers.ampler("serve", cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)})) as server:
+def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, warm, how):
+    with closing(warm.ampler("serve", cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)})) as server:
         address = urlsplit(server.stdout.readline().strip()).netloc
         with closing(http.client.HTTPConnection(address)) as connection:
             connection.request("POST", "/results", b"solver,problem,result\na,p,1\nb,p,2\n", {"x-file-name": "a.csv"})

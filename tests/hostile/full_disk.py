@@ -36,6 +36,10 @@ def main(sound: str, disk: str, answers: str, *chosen: str) -> None:
     """Carry out the chosen commands on the full disk `disk`; `answers` is a folder on another one."""
     for name in LOADED:  # once, for all children
         importlib.import_module(name)
+    with contextlib.redirect_stdout(None):
+        sys.modules["ampler.app.shell.app"].app(
+            ["--version"], standalone_mode=False
+        )  # loads what the shell reads words with
     os.chdir(disk)
     shutil.copytree(sound, "study")
     os.chdir("study")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import pytest
 
@@ -25,25 +24,23 @@ runs = 3
 {policy}
 [[algorithm]]
 name = "a"
-command = ["{python}", "solver.py", "{{instance}}", "{{seed}}"]
+command = "sh solver.sh {{instance}} {{seed}}"
 [[algorithm]]
 name = "b"
-command = ["{python}", "solver.py", "{{instance}}", "{{seed}}", "b"]
+command = "sh solver.sh {{instance}} {{seed}} b"
 [instances]
 files = "*.txt"
 use = "all"
 """
 SOLVER = """
-import os, sys
-size = float(open(sys.argv[1]).read())
-if sys.argv[1].endswith("2.txt") and sys.argv[3:] == ["b"]:
-    {deed}
-print(size)
+size=$(cat "$1") || exit 1
+case "$1 $3" in *"2.txt b") {deed};; esac
+echo "$size"
 """
 DEEDS = {
-    "changed": "open(sys.argv[1], 'w').write('7')",
-    "removed": "os.path.exists(sys.argv[1]) and os.unlink(sys.argv[1])",
-    "replaced": "open('new', 'w').write('7'); os.replace('new', sys.argv[1])",
+    "changed": 'echo 7 > "$1"',
+    "removed": 'rm -f "$1"',
+    "replaced": 'echo 7 > new; mv new "$1"',
 }
 
 
@@ -80,8 +77,8 @@ def test_a_file_that_was_changed_or_removed_spoils_the_run(instance, tmp_path):
 def test_a_study_stops_and_records_nothing_that_was_made_on_another_file(tmp_path, deed, policy):
     for number in (1, 2, 3):
         (tmp_path / f"{number}.txt").write_text(f"{number}")
-    (tmp_path / "solver.py").write_text(SOLVER.format(deed=DEEDS[deed]))
-    (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable, policy=policy))
+    (tmp_path / "solver.sh").write_text(SOLVER.format(deed=DEEDS[deed]))
+    (tmp_path / "study.toml").write_text(STUDY.format(policy=policy))
     plan = read_study_file(tmp_path / "study.toml").plan
 
     with (

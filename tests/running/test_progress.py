@@ -29,7 +29,7 @@ study = Study(
     algorithms={"a": napping, "b": lambda instance, seed: napping(instance, seed)},
     instances=[f"i{n}" for n in range(4)],
     difference="simple",
-    rule=Accuracy(se=1.0, difference="simple", start=30, budget=200),
+    rule=Accuracy(se=1.0, difference="simple", start=30, budget=120),
     use="all",
 )
 study.run(PATH, workers=2)
@@ -71,7 +71,7 @@ def test_another_process_sees_how_far_a_study_is_while_it_runs_and_when_it_is_do
     written = [datetime.fromisoformat(each.written) for each in seen]
     assert written == sorted(written)
     assert len(seen) <= took + 3, "a note a second at most, and those at the beginning and the end"
-    assert (last.finished, last.runs, last.planned, last.left) == (4, 800, 800, 0.0)
+    assert (last.finished, last.runs, last.planned, last.left) == (4, 480, 480, 0.0)
     assert (datetime.now(UTC) - datetime.fromisoformat(last.written)).total_seconds() < 60
 
 

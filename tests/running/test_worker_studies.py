@@ -89,7 +89,7 @@ def test_one_worker_several_workers_and_threads_record_the_same(plan_of, tmp_pat
 
 
 def test_crashes_and_time_limits_cost_their_runs_only(plan_of, tmp_path):
-    broken = plan_of(policy=Penalty(99.0), timeout=3.0, crash=0.1, hang=0.15)
+    broken = plan_of(policy=Penalty(99.0), timeout=2.0, crash=0.1, hang=0.15)
     found, sound = recorded(broken, workers=2), recorded(plan_of(), workers=1)
     luck = {key: measures["luck"] for key, (_, _, measures) in sound.items() if key.algorithm == "y"}
     expected = {key: "failed" if each < 0.1 else "timeout" if each < 0.15 else "ok" for key, each in luck.items()}

@@ -508,7 +508,7 @@ def begun(study):
 
 
 def test_an_interrupt_leaves_with_130_and_what_is_recorded(there, scheduler_file, tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY.replace("runs = 3", "runs = 3000"))
+    (tmp_path / "study.toml").write_text(STUDY.replace("runs = 3", "runs = 300"))
     (tmp_path / "solvers.py").write_text(
         "import time\ndef solve(instance, seed):\n    time.sleep(0.02)\n    return seed\n"
     )

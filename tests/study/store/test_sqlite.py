@@ -79,10 +79,11 @@ WRITER = """
 """
 
 
-def test_a_killed_writer_loses_no_acknowledged_run_and_leaves_a_sound_file(study, start_elsewhere):
+@pytest.mark.parametrize("kills", [4, pytest.param(16, marks=pytest.mark.slow)])
+def test_a_killed_writer_loses_no_acknowledged_run_and_leaves_a_sound_file(study, start_elsewhere, kills):
     acknowledged = -1
     pause = random.Random(1)
-    for _ in range(8):
+    for _ in range(kills):
         writer = start_elsewhere(WRITER.format(path=str(study)))
         first = writer.stdout.readline()
         time.sleep(pause.uniform(0.0, 0.15))
@@ -96,7 +97,7 @@ def test_a_killed_writer_loses_no_acknowledged_run_and_leaves_a_sound_file(study
         assert values == [float(index) for index in range(len(values))]
         assert len(values) > acknowledged
     with open_store(study) as store:
-        assert len(store.sessions()) == 8
+        assert len(store.sessions()) == kills
 
 
 # Plans

@@ -312,14 +312,14 @@ def process_time(pid: int) -> float:
 
 
 def _members(group: int) -> Iterator[tuple[int, list[bytes]]]:
-    """The processes of a group with the fields of /proc/PID/stat from the state on, which is number 0 here."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = _stat(int(pid))
-        except OSError:
-            continue  # it has just ended
-        if int(fields[2]) == group or int(pid) == group:  # a leader may have joined another group
-            yield int(pid), fields
+    """The processes of a group with the fields of /proc/PID/stat from the state on, which is number 0 here.
+
+    The kernel says at once to which group a process belongs; only of members is a file read.
+    """
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with suppress(OSError):  # it has just ended
+            if pid == group or os.getpgid(pid) == group:  # a leader may have joined another group
+                yield pid, _stat(pid)
 
 
 def _stat(pid: int) -> list[bytes]:

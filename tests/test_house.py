@@ -31,7 +31,6 @@ SHARED = {
 FROM_OUTSIDE = "a run is known by what it gives and leaves behind, the same for every way it is made"
 TESTED_THROUGH = {
     "running/one_run/functions.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
-    "running/one_run/processes.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
     "running/one_run/threaded.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
 }
 

@@ -45,13 +45,16 @@ def room(page: Path) -> str:
 
 
 @cache
-def tree(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
+def written(module: Path) -> tuple[str, list[tuple[type[ast.AST], str]]]:
+    """What a module says of itself, and the kinds and names of what it defines at its top level."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))  # is not kept: trees of all modules are a lot to look after
+    defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return ast.get_docstring(tree) or "", [(type(node), node.name) for node in tree.body if isinstance(node, defined)]
 
 
 def public_names(module: Path, *kinds: type[ast.AST]) -> list[str]:
     """The public names of some kinds that a module defines at its top level."""
-    return [node.name for node in tree(module).body if isinstance(node, kinds) and not node.name.startswith("_")]
+    return [name for kind, name in written(module)[1] if kind in kinds and not name.startswith("_")]
 
 
 def homes(*kinds: type[ast.AST]) -> dict[str, list[str]]:
@@ -83,10 +86,8 @@ def test_a_public_function_has_one_home_unless_its_name_is_shared_for_a_reason()
 @pytest.mark.parametrize("page", PAGES, ids=room)
 def test_the_page_of_a_room_names_all_that_is_in_it(page):
     inside = [path for path in page.parent.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
-    written = ast.get_docstring(tree(page)) or ""
-
     word = r"\w+" if room(page) == "ampler" else r"`(\w+)`"  # the page of the whole house is a picture
-    named = set(re.findall(word, written))
+    named = set(re.findall(word, written(page)[0]))
 
     assert {path.stem for path in inside if path.name not in DOORS} <= named
 

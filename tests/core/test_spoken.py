@@ -40,29 +40,26 @@ def texts(node):
     return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
-def nodes(path, kind):
-    """All nodes of a kind in a module."""
-    return [node for node in calls_and_raises(path) if isinstance(node, kind)]
-
-
 @cache
-def calls_and_raises(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Raise)]
+def written(path):
+    """The texts of every error that a module raises itself, and every parameter that its messages name."""
+    errors, parameters = [], []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Raise) and node.exc:
+            errors += texts(node.exc)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameter":
+            parameters += [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
+    return errors, parameters
 
 
 def raised(path):
     """The texts of every error that a module raises itself."""
-    return [text for node in nodes(path, ast.Raise) if node.exc for text in texts(node.exc)]
+    return written(path)[0]
 
 
 def named_parameters():
     """Every parameter that a message names, with the module."""
-    for path in modules():
-        for node in nodes(path, ast.Call):
-            called = isinstance(node.func, ast.Name) and node.func.id == "parameter"
-            if called and node.args and isinstance(node.args[0], ast.Constant):
-                yield place(path), node.args[0].value
+    return [(place(path), name) for path in modules() for name in written(path)[1]]
 
 
 def options():
@@ -118,7 +115,7 @@ def test_every_parameter_that_a_message_names_is_one_of_both_doors():
     doors = (front.analyse, front.advise, front.Study, front.Study.run, merge_stores)
     ours = {name for door in doors for name in inspect.signature(door).parameters} | FOR_THE_SHELL
     known = options()
-    named = list(named_parameters())
+    named = named_parameters()
 
     assert len(named) > 40
     assert [each for each in named if each[1] not in ours] == []

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from looked_studies import small_analysis
+from scriptless import without_scripts
 
 import ampler
 from ampler.report import write_report
@@ -318,16 +319,17 @@ def test_the_theme_can_be_turned_whatever_the_system_says(shown):
     assert page.evaluate(ground) == before
 
 
-def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(browser, pages):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(pages[BRIEF].as_uri())
+def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(shown, pages):
+    page = shown(BRIEF).context.new_page()
+    with without_scripts(page):
+        page.goto(pages[BRIEF].as_uri())
 
-    assert page.locator(".act:visible, .theme:visible, .filter:visible").count() == 0
-    assert page.locator("#table-forest tbody tr").count() == 2
-    page.locator("#table-forest .name a").first.click()
-    assert page.url.endswith("#pair-of-1")
-    context.close()
+        assert page.locator("html.alive").count() == 0
+        assert page.locator(".act:visible, .theme:visible, .filter:visible").count() == 0
+        assert page.locator("#table-forest tbody tr").count() == 2
+        page.locator("#table-forest .name a").first.click()
+        assert page.url.endswith("#pair-of-1")
+    page.close()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from scriptless import without_scripts
 
 PAGES = [
     "/",
@@ -115,16 +116,15 @@ def test_the_calculator_says_what_is_no_design_and_goes_on(watched):
     watched.complaints[:] = [each for each in watched.complaints if "422" not in each]
 
 
-def test_the_calculator_works_without_scripts(chromium, address):
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}design")
-    page.fill("#effect", "1")
-    page.click("#calculate")
+def test_the_calculator_works_without_scripts(watched):
+    with without_scripts(watched.page):
+        page = watched.open("/design")
+        assert page.evaluate("typeof ask") == "undefined"
+        page.fill("#effect", "1")
+        page.click("#calculate")
 
-    said(page, "h1", "18 instances")
-    assert "effect=1" in page.url
-    context.close()
+        said(page, "h1", "18 instances")
+        assert "effect=1" in page.url
 
 
 def test_what_is_typed_before_the_script_is_there_is_answered(watched):
@@ -172,15 +172,14 @@ GROWING = """
 """
 
 
-def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, serve, warm, tmp_path):
+def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(watched_by_all, serve, warm, tmp_path):
     script, study, watched = tmp_path / "growing.py", tmp_path / "growing.db", tmp_path / "watched"
     script.write_text(textwrap.dedent(GROWING), encoding="utf-8")
     runner = warm.begin(script, str(study))
     try:
         wait_for_runs(study)
         with serve(study) as address:
-            context = chromium.new_context()
-            seen = Watched(context.new_page(), address)
+            seen = Watched(watched_by_all.page.context.new_page(), address)
             page = seen.open("/study/growing")
             first = runs_shown(page)
             assert 0 < first < 160
@@ -190,7 +189,7 @@ def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(chromium, 
             said(page, "h1", "All 10 instances are finished")
             said(page, ".facts li:first-child b", "160")
             seen.check()
-            context.close()
+            page.close()
     finally:
         watched.touch()
         runner.wait(PATIENCE)

@@ -229,7 +229,8 @@ def sometimes_zero(instance, seed):
     return max(0.0, instance + seed % 7 - 3)
 
 
-def test_one_zero_does_not_end_a_study_with_a_floor(tmp_path):
+def test_one_zero_does_not_end_a_study_with_a_floor(tmp_path, figures_only_of):
+    figures_only_of()
     asked = {
         "algorithms": {"zero": lambda instance, seed: 0.0, "some": sometimes_zero},
         "instances": {"i1": 2.0, "i2": 3.0, "i3": 4.0},

@@ -166,7 +166,7 @@ def test_a_function_called_rate_is_any_function():
     def rate(values):
         return float(np.median(values))
 
-    frame = FRAME.assign(value=FRAME["value"] + 1.5)
+    frame = outcomes(instances=3, runs=3).assign(value=lambda table: table["value"] + 1.5)
     assert am.analyse(frame, **ASKED | {"statistic": rate, "difference": "percent"}).settings.statistic == "rate()"
 
 

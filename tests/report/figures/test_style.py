@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import pytest
 
@@ -19,23 +20,28 @@ def drawn():
     return ax
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """`saved(kind)`: what is in the file of a figure of this kind."""
+
+    def write(kind):
+        file = tmp_path_factory.mktemp(kind) / f"power.{kind}"
+        save(drawn(), file)
+        return file.read_bytes()
+
+    return cache(write)
+
+
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
-def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path, kind):
-    file = tmp_path / f"power.{kind}"
-
-    save(drawn(), file)
-
-    assert file.read_bytes().startswith(FIRST_BYTES[kind])
+def test_a_figure_is_saved_in_the_format_of_its_name(saved, kind):
+    assert saved(kind).startswith(FIRST_BYTES[kind])
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
-def test_the_same_figure_gives_the_same_file(tmp_path, kind):
-    first, second = tmp_path / f"1.{kind}", tmp_path / f"2.{kind}"
+def test_the_same_figure_gives_the_same_file(saved, tmp_path, kind):
+    save(drawn(), tmp_path / f"again.{kind}")
 
-    save(drawn(), first)
-    save(drawn(), second)
-
-    assert first.read_bytes() == second.read_bytes()
+    assert (tmp_path / f"again.{kind}").read_bytes() == saved(kind)
 
 
 @pytest.mark.parametrize("name", ["power", "power.jpg", "power.svg.gz", ".svg"])
@@ -44,10 +50,8 @@ def test_another_format_is_refused_in_one_sentence(name):
         figure_format(name)
 
 
-def test_pdf_fonts_are_ones_that_journals_accept(tmp_path):
-    save(drawn(), tmp_path / "power.pdf")
-
-    assert b"/Type3" not in (tmp_path / "power.pdf").read_bytes()
+def test_pdf_fonts_are_ones_that_journals_accept(saved):
+    assert b"/Type3" not in saved("pdf")
 
 
 def test_new_axes_have_the_width_of_a_journal_column():

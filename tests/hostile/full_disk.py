@@ -29,7 +29,7 @@ COMMANDS = {
 }
 
 
-LOADED = ("ampler.app.shell", "ampler.front", "ampler.report", "ampler.running.driver", "ampler.study.toml", "pandas")
+LOADED = ("ampler.app.shell", "ampler.front", "ampler.report", "ampler.running.driver", "ampler.study.toml")
 
 
 def main(sound: str, disk: str, answers: str, *chosen: str) -> None:

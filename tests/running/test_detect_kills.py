@@ -118,7 +118,7 @@ LOOKS = 'effect = 0.5\nlooks = [0.3, 0.6, 1.0]\n[rule]\nallocation = "fixed"\nru
 
 def made(folder, size=DETECT):
     folder.mkdir()
-    names = ", ".join(f'"i{n}"' for n in range(40))
+    names = ", ".join(f'"i{n}"' for n in range(24))
     algorithms = "".join(f'[[algorithm]]\nname = "{name}"\npython = "solvers:{name}"\n' for name in "abc")
     (folder / "solvers.py").write_text(SOLVERS)
     (folder / "study.toml").write_text(STUDY.replace("NAMES", names).replace("SIZE", size) + algorithms)
@@ -144,7 +144,7 @@ def recorded(folder):
 
 def killed_as_soon_as(process, folder, runs):
     while recorded(folder) < runs and process.poll() is None:
-        time.sleep(0.005)
+        time.sleep(0.01)
     process.kill()
     return ended(process)
 

@@ -155,9 +155,17 @@ def ended(process):
     return process.returncode
 
 
-@pytest.mark.parametrize("size", [DETECT, LOOKS], ids=["detect", "looks"])
+TWO, SEVEN = (10, 60), (1, 20, 54, 55, 70, 90, 110)
+
+
 @pytest.mark.parametrize(
-    "moments", [(10, 60), pytest.param((1, 20, 54, 55, 70, 90, 110), marks=pytest.mark.slow)], ids=["two", "seven"]
+    ("moments", "size"),
+    [
+        pytest.param(TWO, DETECT, id="two-detect"),
+        pytest.param(TWO, LOOKS.replace("0.3, 0.6, 1.0", "0.4, 1.0"), id="two-looks"),
+        pytest.param(SEVEN, DETECT, id="seven-detect", marks=pytest.mark.slow),
+        pytest.param(SEVEN, LOOKS, id="seven-looks", marks=pytest.mark.slow),
+    ],
 )
 def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(started, moments, size, tmp_path):
     whole, disturbed = made(tmp_path / "whole", size), made(tmp_path / "disturbed", size)

@@ -75,8 +75,20 @@ def test_what_is_settled_is_not_read_again(tmp_path, monkeypatch):
         monkeypatch.setattr(store, "counts", lambda: counts)
         follower.look(store)
 
-    assert asked[0][PLAN.instances[0], "a"] == 50
-    assert asked[0][PLAN.instances[1], "a"] == 0
+    assert asked == [{(PLAN.instances[0], name): 50 if name in "ab" else 0 for name in PLAN.algorithms}]
+
+
+def test_an_instance_that_waited_is_seen_when_its_first_run_comes(tmp_path):
+    follower, name = StudyFollower(), PLAN.instances[1]
+    with open_store(tmp_path / "study.db") as store:
+        store.begin(PLAN, {})
+        store.add([Observation(RunKey(PLAN.instances[0], "a", 0), 1.0)])
+        before = follower.look(store).status
+        store.add([Observation(RunKey(name, "b", index), 1.0) for index in range(3)])
+        after = follower.look(store).status
+
+    assert [each.state for each in before.instances if each.name == name] == ["waiting"]
+    assert [(each.state, each.runs["b"]) for each in after.instances if each.name == name] == [("under way", 3)]
 
 
 def test_errors_under_way_are_those_the_rule_sees(tmp_path):

@@ -7,7 +7,7 @@ that is missing or failed. The standard errors of instances under way are those 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
 
@@ -79,6 +79,7 @@ class StudyFollower:
         self._epoch: tuple[object, ...] = ()
         self._cells: dict[Cell, _Counted] = {}
         self._tally: dict[Cell, Tally] = {}
+        self._waiting: list[str] = []  # instances without a run
         self._marks: dict[Cell, int] = {}  # of the cells that may grow
         self._newest: list[Cell] = []
         self._closed: frozenset[str] = frozenset()
@@ -122,7 +123,8 @@ class StudyFollower:
         closed = frozenset(name for name, each in done.items() if self._done.get(name) == each)
         if not self._cells:
             self._cells = {cell: _Counted(rest=found) for cell, found in counts.everywhere().items()}
-            changed = list(self._cells)
+            changed, begun = list(self._cells), {instance for instance, _ in self._cells}
+            self._waiting = [instance for instance in self._plan.instances if instance not in begun]
         else:
             changed = self._grown(counts, closed)
         for cell in changed:
@@ -134,25 +136,32 @@ class StudyFollower:
         self._newest = nlargest(RECENT, known, key=lambda cell: self._cells[cell].total.ended)
 
     def _grown(self, counts: RunCounts, closed: frozenset[str]) -> list[Cell]:
-        """The cells that have runs after their mark, with these counted."""
-        if not self._marks or closed != self._closed:
-            self._marks, self._closed = self._planned(closed), closed
+        """The cells that have runs after their mark, with these counted; instances that wait are asked for as such."""
+        begun = counts.begun(self._waiting)
+        if begun or not self._marks or closed != self._closed:
+            self._waiting = [instance for instance in self._waiting if instance not in begun]
+            self._marks, self._closed = self._open_cells(closed), closed
         found = counts.since(self._marks)
         changed = [cell for cell in self._marks if cell in found or self._cells[cell].rest.runs]
         for cell in changed:
             self._cells[cell].rest = found.get(cell, CellCount())
         return changed
 
-    def _planned(self, closed: Container[str]) -> dict[Cell, int]:
+    def _open_cells(self, closed: frozenset[str]) -> dict[Cell, int]:
         """The cells of the plan that may grow, with their marks; those that have no run yet get their place."""
-        plan = self._epoch[0]
-        assert isinstance(plan, PlanRecord)
+        others = closed.union(self._waiting)
         return {
             cell: self._cells.setdefault(cell, _Counted()).mark
-            for instance in plan.instances
-            if instance not in closed
-            for cell in ((instance, algorithm) for algorithm in plan.algorithms)
+            for instance in self._plan.instances
+            if instance not in others
+            for cell in ((instance, algorithm) for algorithm in self._plan.algorithms)
         }
+
+    @property
+    def _plan(self) -> PlanRecord:
+        plan = self._epoch[0]
+        assert isinstance(plan, PlanRecord)
+        return plan
 
     # standard errors ----------------------------------------------------------------------------------------------
 

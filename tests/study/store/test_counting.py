@@ -33,6 +33,11 @@ def test_a_run_that_was_tried_again_is_one_run(counts):
     assert (found.runs, found.ok, found.last) == (4, 4, 3)
 
 
+def test_instances_that_have_a_run_are_told_from_those_that_wait(counts):
+    assert counts.begun([*PLAN.instances, "unknown"]) == {INSTANCE}
+    assert counts.begun([]) == frozenset()
+
+
 def test_counting_goes_on_from_a_number(counts):
     assert counts.since({CELL: 3, (INSTANCE, "b"): 0}) == {CELL: CellCount(1, 1, 1.0, 3, 31.0)}
     assert counts.since({CELL: 4}) == {}

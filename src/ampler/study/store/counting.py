@@ -77,6 +77,15 @@ class RunCounts:
             (self._listed(marks),),
         )
 
+    def begun(self, instances: Iterable[str]) -> frozenset[str]:
+        """Return which of some instances have a run."""
+        numbers = self._numbers[0]
+        asked = json.dumps([numbers[name] for name in instances if name in numbers])
+        query = (
+            "SELECT mark.value FROM json_each(?) AS mark WHERE EXISTS (SELECT 1 FROM run WHERE instance = mark.value)"
+        )
+        return frozenset(self._instances[number] for (number,) in self._rows(query, (asked,)))
+
     def tried_again(self, cell: Cell, first: int, counted: CellCount) -> CellCount:
         """Count the runs of a cell in which runs were tried again: the last attempt is the run."""
         query = (

@@ -132,7 +132,7 @@ def test_what_is_typed_before_the_script_is_there_is_answered(watched):
         watched.page.wait_for_timeout(1000)
         route.continue_()
 
-    watched.page.route("**/static/design.js", late)
+    watched.page.route("**/static/design.js*", late)
     watched.page.goto(f"{watched.address}/design", wait_until="commit")
     watched.page.fill("#effect", "1")
     said(watched.page, "h1", "18 instances")
@@ -246,7 +246,7 @@ def test_a_csv_with_a_wrongly_guessed_column_is_corrected_early_and_late_and_ana
         watched.page.wait_for_timeout(next(waits, 0))
         route.continue_()
 
-    watched.page.route("**/static/columns.js", late)
+    watched.page.route("**/static/columns.js*", late)
     page = watched.open("/results")
     page.set_input_files("#file", wrongly_guessed(tmp_path / "mine.csv"))
     page.wait_for_selector("#columns")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ampler.app.web.pages import HERE
-from ampler.app.web.static_files import known_files
+from ampler.app.web.static_files import known_files, static_address
 from ampler.report.look import DARK, LIGHT
 
 
@@ -15,6 +15,25 @@ def test_every_file_of_the_pages_is_given(browser, name):
 
     assert reply.status == 200
     assert reply.headers["content-type"].split(";")[0] in ("text/css", "text/javascript", "image/svg+xml")
+
+
+@pytest.mark.parametrize("where", ["/", "/design", "/results", "/nothing"])
+def test_a_browser_keeps_the_files_of_a_page_until_there_are_others(browser, where):
+    files = re.findall(r'(?:src|href)="(/static/[^"]+)"', browser.get(where).text)
+
+    assert len(files) >= 5
+    for file in files:
+        name = file.partition("?")[0]
+        assert "immutable" in browser.get(file).headers["cache-control"]
+        assert browser.get(file).body == browser.get(name).body
+        assert browser.get(name).headers["cache-control"] == "no-cache"
+        assert browser.get(f"{name}?of=another").headers["cache-control"] == "no-cache"
+
+
+def test_a_file_with_other_things_in_it_has_another_address():
+    addresses = [static_address(name) for name in known_files()]
+
+    assert len({address.partition("?")[2] for address in addresses}) == len(addresses)
 
 
 @pytest.mark.parametrize("name", ["nothing.css", "..%2fserver.py", "%2e%2e%2fserver.py", "ampler.css%00"])

@@ -37,6 +37,8 @@ def templates() -> Environment:
     """Return the templates; everything in them is escaped unless it is markup of our own."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+    from ampler.app.web.static_files import static_address
+
     made = Environment(
         loader=FunctionLoader(_template),
         autoescape=True,
@@ -44,7 +46,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"version": __version__, "doors": DOORS}
+    made.globals |= {"version": __version__, "doors": DOORS, "static": static_address}
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 
 from starlette.requests import Request
@@ -13,12 +14,25 @@ from ampler.report.look import tokens_css
 
 MADE = {"tokens.css": tokens_css, "components.css": components_css}  # that report and figures share
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+KEPT = "private, max-age=31536000, immutable"  # by a browser, for as long as it likes
 
 
 def static_file(request: Request) -> Response:
-    """Return a file of the pages."""
-    text, kind = _content(request.path_params["name"])
-    return Response(text, media_type=kind, headers={"cache-control": "no-cache"})
+    """Return a file of the pages; a browser that asks for what is in it now need not ask again."""
+    name = request.path_params["name"]
+    text, kind = _content(name)
+    kept = request.query_params.get("of") == _stamp(name)
+    return Response(text, media_type=kind, headers={"cache-control": KEPT if kept else "no-cache"})
+
+
+def static_address(name: str) -> str:
+    """Return where a page finds a file, which is elsewhere when other things are in it."""
+    return f"/static/{name}?of={_stamp(name)}"
+
+
+@cache
+def _stamp(name: str) -> str:
+    return hashlib.sha256(_content(name)[0].encode()).hexdigest()[:16]
 
 
 @cache

@@ -26,7 +26,7 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from elsewhere import PRELUDE, RUNS, Elsewhere
+from elsewhere import PRELUDE, RUNS, Elsewhere, ending
 from elsewhere import become as become_elsewhere
 
 LOADED = (  # what the commands load, sooner or later
@@ -133,7 +133,7 @@ def serve(number: int) -> None:
                 asking.append(first_or_next(listening))
             elif ready == reading:
                 os.read(reading, 4096)
-                commands.reap()
+                commands.tell()
             elif (asked := received(ready)) is not None:
                 commands.answer(ready, *asked, others=[listening, *asking])
             else:
@@ -158,19 +158,18 @@ def received(asking: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
 
 
 class Commands:
-    """The commands that were begun, who waits for the end of which, and how those ended that nobody waited for."""
+    """The commands that were begun, and who waits for the end of which."""
 
     def __init__(self, names: dict[str, Any]) -> None:
         self.names = names  # that code in the background knows
         self.awaited: dict[int, socket.socket] = {}
-        self.ended: dict[int, int] = {}
 
     def answer(
         self, asking: socket.socket, asked: dict[str, Any], files: list[int], others: list[socket.socket]
     ) -> None:
         """Begin a command or tell of one; who asks for one in the foreground hears of its end only."""
         if "poll" in asked:
-            asking.sendall(str(self.ended.get(asked["poll"], RUNS)).encode())
+            asking.sendall(str(ending(asked["poll"], os.WNOHANG)).encode())
         elif "wait" in asked:
             self.awaited[asked["wait"]] = asking
             self.tell()
@@ -181,18 +180,12 @@ class Commands:
         else:
             self.awaited[begin(lambda: carry_out(**asked), others)] = asking
 
-    def reap(self) -> None:
-        """See which commands ended."""
-        with suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                self.ended[found[0]] = os.waitstatus_to_exitcode(found[1])
-        self.tell()
-
     def tell(self) -> None:
-        """Tell those who wait how their commands ended."""
-        for child in self.awaited.keys() & self.ended.keys():
-            with suppress(OSError):  # who asked may have been ended meanwhile
-                self.awaited.pop(child).sendall(str(self.ended.pop(child)).encode())
+        """Tell those who wait how their commands ended; until somebody waits, an ended command keeps its number."""
+        for child in list(self.awaited):
+            if (code := ending(child, os.WNOHANG)) != RUNS:
+                with suppress(OSError):  # who asked may have been ended meanwhile
+                    self.awaited.pop(child).sendall(str(code).encode())
 
 
 def begin(what: Callable[[], None], sockets: list[socket.socket]) -> int:

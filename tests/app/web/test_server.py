@@ -44,6 +44,30 @@ def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, warm
             assert connection.getresponse().status == 201
         assert len(list(tmp_path.iterdir())) == 1
         server.send_signal(getattr(signal, how))
-        server.wait(60)
+        assert server.wait(60) == 128 + getattr(signal, how)
 
     assert list(tmp_path.iterdir()) == []
+
+
+SIGNALLED = """
+from ampler.app.web.server import address_of, answer_requests, listening_socket
+
+async def app(scope, receive, send):
+    os.kill(os.getpid(), signal.SIGHUP)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"answered"})
+
+with listening_socket("127.0.0.1", 0) as opened:
+    print(address_of(opened, "127.0.0.1", None), flush=True)
+    answer_requests(app, opened)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="a system without this signal")
+def test_a_signal_in_the_middle_of_a_request_ends_the_server_after_the_answer(warm):
+    with closing(warm.start(SIGNALLED)) as server:
+        address = urlsplit(server.stdout.readline().strip()).netloc
+        with closing(http.client.HTTPConnection(address)) as connection:
+            connection.request("GET", "/")
+            assert connection.getresponse().read() == b"answered"
+        assert server.wait(60) == 128 + signal.SIGHUP

@@ -89,10 +89,7 @@ def address_of(opened: socket.socket, host: str, token: str | None) -> str:
 
 
 def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
-    """Answer until Ctrl-C."""
-    for name in ENDED_BY:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _end_in_order)
+    """Answer until Ctrl-C, or until a signal asks for the end: then what is being answered is answered first."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -102,8 +99,15 @@ def answer_requests(app: ASGIApp, opened: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
     )
-    uvicorn.Server(config).run(sockets=[opened])
+    server, asked = uvicorn.Server(config), list[int]()
 
+    def end_in_order(number: int, _: object) -> None:
+        asked.append(number)
+        server.should_exit = True  # an exception would end no more than the request that it meets
 
-def _end_in_order(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
+    for name in ENDED_BY:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end_in_order)
+    server.run(sockets=[opened])
+    if asked:
+        raise SystemExit(128 + asked[0])

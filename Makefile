@@ -10,8 +10,9 @@ STAMP := $(VENV)/.set-up
 UV := $(shell command -v uv 2>/dev/null)
 # One more than a small machine has cores: many tests wait for processes that they have started.
 WORKERS ?= 3
-# Tests start many Pythons: what one has compiled, the next one finds. Each worker has one thread for its matrices.
-PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+# Tests start many Pythons: what one has compiled, the next one finds, and `python3` is this one, not a script that looks
+# for one. Each worker has one thread for its matrices.
+PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 DEMO := scheduling-demo
 CHROMIUM := (for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; exit 1)
 

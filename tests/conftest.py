@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+gc.disable()  # until all tests are known
 settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
@@ -40,8 +41,8 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish():
     """Have what is loaded by now left alone: ten thousand tests are no garbage, and forked processes share them."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def dealt_out(items, workers):

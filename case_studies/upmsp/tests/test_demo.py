@@ -27,7 +27,7 @@ def test_what_a_user_has_changed_is_left_alone_and_a_file_in_the_way_is_told(tmp
     assert "choose another folder" in capsys.readouterr().err
 
 
-def test_a_smaller_version_goes_from_nothing_to_the_report(tmp_path, monkeypatch):
+def test_a_smaller_version_goes_from_nothing_to_the_report(tmp_path, monkeypatch, few_figures):
     main(["--output", str(tmp_path)])
     study = tmp_path / "study.toml"
     smaller = study.read_text().replace("iterations = 200_000", "iterations = 2_000").replace("se = 0.05", "se = 0.5")

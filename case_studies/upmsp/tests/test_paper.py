@@ -37,7 +37,7 @@ def options(instances):
 
 
 @pytest.fixture(scope="module")
-def whole(instances, tmp_path_factory):
+def whole(instances, few_figures, tmp_path_factory):
     """Both experiments from beginning to end: the folder, and what was said."""
     output = tmp_path_factory.mktemp("whole")
     with redirect_stdout(StringIO()) as said:
@@ -61,11 +61,8 @@ def test_both_experiments_go_from_design_to_a_page_beside_the_paper(whole):
 
 
 @pytest.mark.parametrize(("experiment", "kills"), [("second", 1), pytest.param("first", 3, marks=pytest.mark.slow)])
-def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_runs(
-    instances, whole, tmp_path, monkeypatch, experiment, kills
-):
+def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_runs(instances, whole, tmp_path, experiment, kills):
     """The driver is killed without a warning, each time when it has made further runs."""
-    monkeypatch.setattr("ampler.report.html.drawings", lambda analysis: ())  # the report is drawn in `whole`
     arguments = [*options(instances), "--only", experiment, "--output", str(tmp_path)]
     command, database = [sys.executable, "-m", "ampler_upmsp.paper", *arguments], f"{experiment}.db"
     for _ in range(kills):

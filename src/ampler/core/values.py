@@ -346,8 +346,8 @@ class PlanRecord:
     @property
     def instances(self) -> tuple[str, ...]:
         """The names of the instances used, in the plan's order."""
-        elsewhere = set(self.elsewhere)
-        return tuple(name for name in self.fingerprint.instances if name not in elsewhere)
+        names, elsewhere = self.fingerprint.instances, set(self.elsewhere)
+        return tuple(name for name in names if name not in elsewhere) if elsewhere else tuple(names)
 
 
 # Where a study stands

@@ -40,6 +40,7 @@ def counted_status(
     """Return where a study stands, from what is counted; of sessions, reasons and the machine it says nothing."""
     instances = instances_in_force(plan, decisions)
     cells = {(each.instance, each.algorithm): each for each in tally}
+    begun, no_runs = {each.instance for each in tally} | finished.keys(), dict.fromkeys(plan.algorithms, 0)
     return StudyStatus(
         name=plan.name,
         reference=plan.question.reference,
@@ -52,7 +53,12 @@ def counted_status(
         part=plan.part,
         unused=unused_runs(plan, tally, finished),
         decisions=_decisions(plan, decisions),
-        instances=tuple(_instance(name, plan, cells, finished.get(name)) for name in instances),
+        instances=tuple(
+            _instance(name, plan, cells, finished.get(name))
+            if name in begun
+            else InstanceStatus(name, "waiting", None, None, no_runs, 0)
+            for name in instances
+        ),
     )
 
 

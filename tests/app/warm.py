@@ -7,7 +7,6 @@ started where `python -m ampler` or `python script.py` begins.
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import gc
 import importlib
@@ -20,13 +19,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from elsewhere import PRELUDE, RUNS, Elsewhere, ending
+from elsewhere import PRELUDE, RUNS, Elsewhere, ending, leave, read_commands
 from elsewhere import become as become_elsewhere
 
 LOADED = (  # what the commands load, sooner or later
@@ -118,7 +116,7 @@ def serve(number: int) -> None:
     for name in LOADED:
         with suppress(ModuleNotFoundError):  # not every command has all that it needs everywhere
             importlib.import_module(name)
-    read_commands()
+    read_commands(importlib.import_module("ampler.app.shell.app").app)
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(PRELUDE, names)
     gc.freeze()  # what is loaded is no garbage, and its pages stay shared
@@ -203,18 +201,6 @@ def begin(what: Callable[[], None], sockets: list[socket.socket]) -> int:
     return child
 
 
-def read_commands() -> None:
-    """Have typer read the signatures of all commands and load what it reads words with."""
-    import typer.main
-
-    from ampler.app.shell.app import app
-
-    made = typer.main.get_command(app)
-    typer.main.get_command = lambda _: made
-    with redirect_stdout(None):
-        app(["--version"], standalone_mode=False)
-
-
 def carry_out(*, words: list[str], cwd: str, env: dict[str, str], into: str, figures: list[str] | None) -> None:
     """Become the command; never come back."""
     wanted = ((os.devnull, os.O_RDONLY), *((f"{into}/{name}", os.O_WRONLY | os.O_CREAT) for name in ("out", "err")))
@@ -248,16 +234,3 @@ def become(words: list[str]) -> NoReturn:
     sys.argv = words
     runpy.run_module("ampler", run_name="__main__", alter_sys=True)
     sys.exit()
-
-
-def leave(leaving: SystemExit) -> NoReturn:
-    """Leave as the interpreter does, but without tearing down all that was loaded: each page would be copied first."""
-    code = leaving.code or 0
-    if not isinstance(code, int):
-        print(code, file=sys.stderr)
-        code = 1
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code & 0xFF)

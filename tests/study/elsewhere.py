@@ -192,16 +192,23 @@ def ending(pid: int, how: int) -> int:
 
 
 def become(asked: dict[str, Any], names: dict[str, Any], files: list[int]) -> NoReturn:
-    """Carry it out and leave as the interpreter does, but for what was loaded: tearing that down takes 50 ms."""
-    code = 0
+    """Carry it out; never come back."""
+    leaving = SystemExit()
     try:
         carry_out(asked, names, files)
-    except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-        if isinstance(leaving.code, str):
-            print(leaving.code, file=sys.stderr)
+    except SystemExit as said:
+        leaving = said
     except BaseException as problem:
         sys.excepthook(type(problem), problem, problem.__traceback__)
+        leaving = SystemExit(1)
+    leave(leaving)
+
+
+def leave(leaving: SystemExit) -> NoReturn:
+    """Leave as the interpreter does, but without tearing down all that was loaded: each page would be copied first."""
+    code = leaving.code or 0
+    if not isinstance(code, int):
+        print(code, file=sys.stderr)
         code = 1
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

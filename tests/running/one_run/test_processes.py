@@ -70,3 +70,16 @@ def test_what_a_group_uses_is_what_its_members_use(start):
     assert len(shares) == 2
     assert processes.resident_memory(group.pid) == pytest.approx(sum(shares), rel=0.5)
     assert min(shares) > 0
+
+
+@pytest.mark.parametrize("watch", [processes.CpuWatch(0, 0.01, 0.0), processes.MemoryWatch(0, 2**60)])
+def test_a_look_during_which_the_machine_did_something_else_is_followed_by_the_next_one_soon(watch, monkeypatch):
+    def slow(_):
+        time.sleep(0.1)
+        return 0.0
+
+    for look in ("processor_time", "resident_memory"):
+        monkeypatch.setattr(processes, look, slow)
+
+    assert not watch.exceeded()
+    assert watch.pause <= 0.1

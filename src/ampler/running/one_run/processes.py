@@ -241,8 +241,9 @@ class MemoryWatch:
         now = time.perf_counter()
         if self._limit is None or now < self._next:
             return False
+        began = time.thread_time()
         self.used = resident_memory(self._group)
-        self.pause = max(MEMORY_LOOK, 20 * (time.perf_counter() - now))  # at most a twentieth of a core
+        self.pause = max(MEMORY_LOOK, _rest_after(began))
         self._next = now + self.pause
         return self.used > self._limit
 
@@ -261,8 +262,9 @@ class CpuWatch:
         now = time.perf_counter()
         if self._limit is None or now < self._next:
             return False
+        began = time.thread_time()
         left = self._limit - self.look()
-        self.pause = max(CPU_LOOK, left / (os.cpu_count() or 1), 20 * (time.perf_counter() - now))
+        self.pause = max(CPU_LOOK, left / (os.cpu_count() or 1), _rest_after(began))
         self._next = now + self.pause
         return left < 0
 
@@ -270,6 +272,15 @@ class CpuWatch:
         """Return the seconds used so far; 0 where the system does not tell."""
         self.used = processor_time(self._group) - self._before if can_see_memory() else 0.0
         return self.used
+
+
+def _rest_after(began: float) -> float:
+    """The seconds to wait after a look, so that looks take a twentieth of a core at most.
+
+    By this thread's own processor time: a look during which the machine did something else was not a dear one, and the
+    run would have a rest of seconds to exceed its limit in.
+    """
+    return 20 * (time.thread_time() - began)
 
 
 def signal_name(number: int) -> str:

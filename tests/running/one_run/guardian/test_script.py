@@ -42,12 +42,17 @@ def owner():
 @pytest.fixture
 def guardian(owner):
     """The pipe of a guardian for one owner, started as a script from a folder that has nothing to do with us."""
-    reading, writing = os.pipe()
-    command = [sys.executable, "-I", "-S", script.__file__, str(owner.pid)]
-    subprocess.run(command, stdin=reading, start_new_session=True, check=True, cwd="/")
-    os.close(reading)
+    writing = started(script.mark_of(owner.pid), owner.pid)
     yield writing
     os.close(writing)
+
+
+def started(mark, owner):
+    reading, writing = os.pipe()
+    command = [sys.executable, "-I", "-S", script.__file__, mark, str(owner)]
+    subprocess.run(command, stdin=reading, start_new_session=True, check=True, cwd="/")
+    os.close(reading)
+    return writing
 
 
 def group():
@@ -131,12 +136,27 @@ def test_a_mark_tells_a_process_from_another_that_had_its_number():
 
 def test_a_guardian_whose_owner_died_before_it_looked_leaves_at_once(owner):
     """The number of the owner may be another process's by now."""
-    reading, writing = os.pipe()
-    command = [sys.executable, "-I", "-S", script.__file__, f"{owner.pid}-1", str(owner.pid)]
-    subprocess.run(command, stdin=reading, start_new_session=True, check=True, cwd="/")
+    writing = started(f"{owner.pid}-1", owner.pid)
 
     assert wait_for(lambda: not guardians(owner.pid))
-    os.close(reading)
+    assert owner.poll() is None
+    os.close(writing)
+
+
+def test_what_owners_started_that_died_before_the_guardian_looked_ends_as_well(owner, guardian):
+    first, second = (subprocess.Popen(["sleep", "300"]) for _ in range(2))
+    marks = [script.mark_of(each.pid) for each in (first, second)]
+    strays = [subprocess.Popen(["sleep", "300"], env=env) for env in ({}, {script.MARK: marks[1]})]
+    resource.prlimit(strays[0].pid, resource.RLIMIT_RTTIME, (script.label_for(marks[0]), -1))
+    for each in (first, second):
+        each.kill()
+        each.wait()
+
+    writing = started(marks[0], first.pid)
+    os.write(guardian, f"{second.pid} 0 {marks[1]}\n".encode())
+
+    assert [each.wait(timeout=60) for each in strays] == [-9, -9]
+    assert owner.poll() is None
     os.close(writing)
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 
 from ampler.running.one_run.guardian import script
 
@@ -45,10 +46,11 @@ def binding() -> Callable[[], None]:
     The child announces its group itself, so there is no moment at which it could be left behind.
     """
     owner, pipe = os.getpid(), ensure()
+    _mark_of(owner)  # read before the fork
 
     def bind() -> None:
         os.setpgid(0, 0)
-        os.write(pipe, f"{owner} {os.getpid()}\n".encode())
+        os.write(pipe, _line_of(owner, os.getpid()))
         die_with(owner)
 
     return bind
@@ -196,7 +198,11 @@ def _file_of(descriptor: int) -> int | None:
 
 
 def _line_of(owner: int, group: int) -> bytes:
-    return f"{owner} {group}\n".encode()
+    """What the guardian reads: with the owner's mark, for the owner may be dead when it is read."""
+    return f"{owner} {group} {_mark_of(owner)}\n".encode()
+
+
+_mark_of = lru_cache(maxsize=4)(script.mark_of)
 
 
 _line = _Line()

@@ -26,10 +26,8 @@ Groups = dict[int, dict[int, str]]  # by owner, and the mark that each group's l
 
 def guard(first: int, mark: str = "") -> None:
     """Listen for groups, look for dead owners, until none is left; `mark` is that of the first owner, to know it by."""
-    owners = {first: _Owner.of(first)}
+    owners = {first: _Owner.of(first, mark)}
     groups: Groups = {}
-    if mark and owners[first].mark != mark:
-        return  # it died before we looked, and its number is another's by now
     rest, listening = b"", True
     while owners:
         ready = _woken(owners, listening=listening)
@@ -54,8 +52,13 @@ class _Owner:
         self.death, self.mark, self.label = death, mark, label
 
     @classmethod
-    def of(cls, pid: int) -> _Owner:
-        return cls(_death_of(pid), mark_of(pid), label_of(pid))
+    def of(cls, pid: int, told: str = "") -> _Owner:
+        """The owner of a number, whose mark we may have been told: it may have died before we look."""
+        death, seen = _death_of(pid), mark_of(pid)
+        if told and seen != told and death is not None:
+            os.close(death)
+            death = None  # it would tell of another process, which has the number by now
+        return cls(death, told or seen, label_for(told or seen))
 
 
 def _woken(owners: dict[int, _Owner], *, listening: bool) -> set[int]:
@@ -69,9 +72,10 @@ def _woken(owners: dict[int, _Owner], *, listening: bool) -> set[int]:
 
 def _note(lines: list[bytes], owners: dict[int, _Owner], groups: Groups) -> None:
     for line in lines:
-        owner, group = map(int, line.split())
+        numbers, mark = line.split()[:2], b"".join(line.split()[2:])
+        owner, group = map(int, numbers)
         if owner not in owners:
-            owners[owner] = _Owner.of(owner)
+            owners[owner] = _Owner.of(owner, mark.decode())
         if group > 0:
             groups.setdefault(owner, {})[group] = mark_of(group)
         else:
@@ -173,12 +177,17 @@ def content(path: str) -> bytes:
 
 
 def label_of(pid: int) -> int | None:
+    """The label of a process that is alive."""
+    return label_for(mark_of(pid))
+
+
+def label_for(mark: str) -> int | None:
     """A number that only the descendants of a process carry: a limit far beyond reach, unlike any that people set.
 
     It is the limit of time that real-time processes may take without a pause, in microseconds: children inherit it,
     whatever they do to their group, session, environment and descriptors, and 146 000 years limit nobody.
     """
-    number, _, start = mark_of(pid).partition("-")
+    number, _, start = mark.partition("-")
     return LABELS + (int(number) << 36) + int(start) % 2**36 if start else None
 
 

@@ -7,6 +7,7 @@
 In reading order:
 
 * `driver`: `run_plan`, one thread in which everything meets; it alone writes to the store
+* `interrupts`: Ctrl-C and SIGTERM, heard in any case
 * `code`: changed code is asked about before anything runs
 * `instance`: one instance on its way; resuming is replaying
 * `ruling`: what a rule says, heard with care

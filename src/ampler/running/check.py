@@ -17,9 +17,9 @@ from ampler.core.failures import StopStudy
 from ampler.core.settings import RATE
 from ampler.core.values import Algorithm, Observation, Plan, RunKey
 from ampler.running.code import look_at_code
-from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Engine, Lost
 from ampler.running.engines.local import LocalPool
+from ampler.running.interrupts import Interrupts
 from ampler.running.one_run import check_can_run, check_limits
 from ampler.running.remaining import last_carried_out
 from ampler.running.work import Task, Work
@@ -147,13 +147,14 @@ def inspect_plan(
         announce(change)
     code.without_changes().keep(store)
     trials = TrialRuns(plan, store, code.changes)
-    with sigterm_as_interrupt():
+    with Interrupts() as interrupts:
         pool = LocalPool(Work.of(plan, showing=True), 1)
         try:
             findings = []
             for algorithm in plan.algorithms:
                 report(algorithm.name)
                 findings.append(trials.of(algorithm, pool))
+                interrupts.repeat()
         except BaseException:
             pool.close(at_once=True)
             raise

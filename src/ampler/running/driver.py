@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from types import FrameType
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 
 from ampler.core import checks
 from ampler.core.contracts import Executor, FinishedGroup, Store
@@ -30,6 +27,7 @@ from ampler.running.engines import Done, Engine, Fate, Lost, Returned
 from ampler.running.engines.choose import capacity_of, engine_for
 from ampler.running.instance import Attempt, InstanceRun
 from ampler.running.instance_files import is_spoiled
+from ampler.running.interrupts import Interrupts
 from ampler.running.one_run import check_can_run, check_limits
 from ampler.running.progress import ProgressMeter
 from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
@@ -111,8 +109,8 @@ def run_plan(
     )
     if driver.go_on():
         driver.check_hope()
-        with sigterm_as_interrupt():
-            driver.run(engine_for(executor, Work.of(plan), workers))
+        with Interrupts() as interrupts:
+            driver.run(engine_for(executor, Work.of(plan), workers), interrupts)
     return driver.reading(number)
 
 
@@ -126,23 +124,6 @@ def _check_arguments(workers: int | None, executor: Executor | None, **listeners
         )
     for name, listener in listeners.items():
         checks.function(name, listener)
-
-
-@contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """Have SIGTERM raise KeyboardInterrupt, as Ctrl-C does; only the main thread can."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _gone(superseded: Collection[Attempt], store: Store) -> set[RunKey]:
@@ -198,7 +179,7 @@ class Driver:
         self._ended = False
         self.waiting: deque[str] = deque()
 
-    def run(self, engine: Engine) -> None:
+    def run(self, engine: Engine, interrupts: Interrupts) -> None:
         """Carry on until the study ends. Whatever happens, all that was made is recorded."""
         try:
             while self._keep_busy(engine):
@@ -206,6 +187,7 @@ class Driver:
                 while self._arrived:
                     self._note(self._arrived.popleft())
                 self._keep_time(engine)
+                interrupts.repeat()
         except BaseException:
             try:
                 self._save(engine)

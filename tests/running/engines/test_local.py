@@ -13,9 +13,9 @@ import pytest
 from living import alive, gone_within
 
 from ampler.core.values import Command, Function, Instance, Limits, RunKey
-from ampler.running.driver import sigterm_as_interrupt
 from ampler.running.engines import Done, Lost, Returned
 from ampler.running.engines.local import LocalPool
+from ampler.running.interrupts import Interrupts
 from ampler.running.work import Task, Work
 from ampler.study.seeds import run_seed
 
@@ -122,7 +122,7 @@ def test_sigterm_ends_a_worker_whatever_it_means_to_the_driver(pool_of, tmp_path
         (tmp_path / "pid").write_text(str(os.getpid()))
         time.sleep(60)
 
-    with sigterm_as_interrupt():
+    with Interrupts():
         pool = pool_of(workers=1, sleeping=sleeping)
     pool.submit(tasks_of("sleeping"))
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():

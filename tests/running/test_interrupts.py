@@ -2,6 +2,8 @@
 
 import signal
 import threading
+import weakref
+from contextlib import suppress
 
 import pytest
 from small_plans import SERIAL, kept, make
@@ -13,7 +15,7 @@ from ampler.testing import MemoryStore
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Deaf:
+class Going:
     """Something during whose end a signal comes."""
 
     def __init__(self, number):
@@ -23,15 +25,42 @@ class Deaf:
         signal.raise_signal(self.number)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def while_an_object_goes(number):
+    Going(number)
+
+
+def while_its_end_is_told(number):
+    """What is raised then is printed, and we cannot know."""
+    thing = set()
+    told = weakref.ref(thing, lambda _: signal.raise_signal(number))
+    del thing
+    assert told() is None
+
+
+def where_somebody_catches_everything(number):
+    with suppress(BaseException):
+        signal.raise_signal(number)
+
+
+@pytest.mark.parametrize(
+    "come",
+    [
+        while_an_object_goes,
+        pytest.param(
+            while_its_end_is_told,
+            marks=pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+        ),
+        where_somebody_catches_everything,
+    ],
+)
 @pytest.mark.parametrize("number", SIGNALS)
-def test_an_interrupt_that_was_swallowed_ends_the_study_all_the_same(number):
+def test_an_interrupt_that_does_not_arrive_ends_the_study_all_the_same(number, come):
     told, plan = [], make()
 
     def report(progress):
         if not told:
             told.append(progress)
-            Deaf(number)
+            come(number)
 
     store, whole = MemoryStore(), MemoryStore()
     with pytest.raises(KeyboardInterrupt):

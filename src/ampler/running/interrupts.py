@@ -12,8 +12,8 @@ class Interrupts:
     """Within its `with` statement Ctrl-C and SIGTERM raise KeyboardInterrupt; only the main thread hears them.
 
     What is raised while Python clears away an object never arrives, as when one of Dask's futures goes: it is printed
-    and forgotten. So a signal is noted, and `repeat` raises what did not arrive. A handler that a program has set for
-    Ctrl-C itself stays.
+    and forgotten. So a signal is noted, and `repeat` raises what could not be raised or did not arrive. A handler that
+    a program has set for Ctrl-C itself stays.
     """
 
     def __init__(self) -> None:
@@ -32,10 +32,13 @@ class Interrupts:
             signal.signal(number, handler)
 
     def repeat(self) -> None:
-        """Raise KeyboardInterrupt if one was raised before: we would not be here if it had arrived."""
+        """Raise KeyboardInterrupt if a signal came before: we would not be here if it had arrived."""
         if self._came:
             raise KeyboardInterrupt
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self._came = True
-        raise KeyboardInterrupt
+        while frame is not None and frame.f_code.co_name != "__del__":
+            frame = frame.f_back
+        if frame is None:
+            raise KeyboardInterrupt

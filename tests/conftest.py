@@ -9,16 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 gc.disable()  # until all tests are known
 settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
-SHARE = 4  # of the examples of a costly law the fast suite tries a quarter
+SHARE = {True: 4, False: 2}  # of the examples of a costly law the fast suite tries a quarter, of others half,
+MORE = 2  # and the slow one twice as many, of costly ones all
 LEAVING_THREADS = ("dask", "kinds_of_executors")  # Dask and loky keep theirs to the end of the process
 LONG = (  # begun first, or the others would be done and wait for them; each hand by one worker
-    ("test_paper.py", "test_annealing.py", "test_moves.py"),  # which compile
+    ("case_studies/",),  # which compile, and would do so again in each worker that is started afresh
     ("in_chromium", "html_browser"),
     ("portable_half", "test_interruptions.py", "test_solvers.py", "killed", "disturbed"),
 )
@@ -27,16 +28,20 @@ SHORT = tuple(f"tests/{room}/" for room in ("core", "stats", "design", "sampling
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Put the tests in an order that leaves no worker waiting, and try fewer examples of costly laws if asked to.
+    """Put the tests in an order that leaves no worker waiting, and say how many examples of each law are tried.
 
     Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own. So
     those that leave threads behind come after all that start processes.
     """
     items[:] = dealt_out(items, getattr(config, "workerinput", {"workercount": 1})["workercount"])
-    if config.option.markexpr == "not slow":
-        for law in {item.obj for item in items if item.get_closest_marker("costly")}:
-            whole = law._hypothesis_internal_use_settings
-            law._hypothesis_internal_use_settings = settings(whole, max_examples=whole.max_examples // SHARE)
+    laws = {item.obj: item.get_closest_marker("costly") is not None for item in items if is_hypothesis_test(item.obj)}
+    for law, costly in laws.items():
+        whole = law._hypothesis_internal_use_settings
+        if config.option.markexpr == "not slow":
+            number = -(-whole.max_examples // SHARE[costly])
+        else:
+            number = whole.max_examples * (1 if costly else MORE)
+        law._hypothesis_internal_use_settings = settings(whole, max_examples=number)
 
 
 def pytest_collection_finish():
@@ -124,12 +129,9 @@ def forked(warm):
 
 
 @pytest.fixture(scope="session")
-def drivers():
-    """A process that has loaded what drivers of studies need, and forks itself for each, which can be killed."""
-    from elsewhere import DRIVING, Elsewhere
-
-    with Elsewhere(*DRIVING) as started:
-        yield started
+def drivers(warm):
+    """The same process, to start drivers of studies that are watched, interrupted or killed."""
+    return warm
 
 
 @pytest.fixture

@@ -35,7 +35,8 @@ LOADED = (  # what the commands load, sooner or later
     *("ampler.analysis.text", "ampler.analysis.advice", "ampler.data.imports", "ampler.data.export", "email.parser"),
     *("ampler.design.assurance", "ampler.design.cost", "multiprocessing.popen_fork", "multiprocessing.sharedctypes"),
     *("matplotlib.pyplot", "encodings.unicode_escape", "encodings.utf_8_sig", "ampler.app.web.server", "uvicorn"),
-    *("uvicorn.protocols.http.auto", "uvicorn.loops.auto", "uvicorn.lifespan.off", "asyncio"),
+    *("uvicorn.protocols.http.auto", "uvicorn.loops.auto", "uvicorn.lifespan.off", "asyncio", "ampler.design.noise"),
+    *("ampler.running.driver", "ampler.study.detect_rule", "ampler.study.fairness", "scipy.interpolate"),
 )
 FOLDERS = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "study")]  # of this and of `elsewhere`
 HERE = b"here"  # how the process greets

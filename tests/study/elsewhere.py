@@ -35,12 +35,6 @@ from ampler.core.values import *
 from ampler.study.store import *
 from ampler.testing import contract_plan
 """
-DRIVING = (  # what `ampler run` loads, sooner or later
-    *("ampler.app.shell.app", "ampler.app.shell.progress", "ampler.design.noise", "ampler.front", "scipy.optimize"),
-    *("ampler.running.driver", "ampler.study.detect_rule", "ampler.study.fairness", "ampler.study.toml"),
-    *("ampler.study.words", "scipy.interpolate", "scipy.special", "email.parser", "encodings.utf_8_sig"),
-    *("multiprocessing.popen_fork", "multiprocessing.sharedctypes"),
-)
 RUNS = 1000  # no exit code
 
 

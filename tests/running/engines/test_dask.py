@@ -178,7 +178,7 @@ main(ARGUMENTS)
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def there():
     """A process that has loaded Dask and what drivers need, and forks itself for each process of a cluster."""
     with Elsewhere(*LOADED) as started:

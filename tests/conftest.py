@@ -1,6 +1,5 @@
 """What all tests share: their order, processes that have loaded everything, a browser, and the public data."""
 
-import gc
 import shutil
 import subprocess
 import sys
@@ -10,30 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import is_hypothesis_test, settings
+from order import dealt_out
+from together import together
 
-gc.disable()  # until all tests are known
 settings.register_profile("house", deadline=None)  # a busy machine is not a bug
 settings.load_profile("house")
 
 SHARE = {True: 4, False: 2}  # of the examples of a costly law the fast suite tries a quarter, of others half,
 MORE = 2  # and the slow one twice as many, of costly ones all
-LEAVING_THREADS = ("dask", "kinds_of_executors")  # Dask and loky keep theirs to the end of the process
-LONG = (  # begun first, or the others would be done and wait for them; each hand by one worker
-    ("case_studies/",),  # which compile, and would do so again in each worker that is started afresh
-    ("in_chromium", "html_browser"),
-    ("portable_half", "test_interruptions.py", "test_solvers.py", "killed", "disturbed"),
-)
-SHORT = tuple(f"tests/{room}/" for room in ("core", "stats", "design", "sampling", "analysis", "data"))  # start nothing
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Put the tests in an order that leaves no worker waiting, and say how many examples of each law are tried.
-
-    Beside threads no process is forked: workers start afresh, and tests marked `alone` get a process of their own. So
-    those that leave threads behind come after all that start processes.
-    """
-    items[:] = dealt_out(items, getattr(config, "workerinput", {"workercount": 1})["workercount"])
+    """Deal the tests out to the workers, if there are any, and say how many examples of each law are tried."""
+    if hasattr(config, "workerinput"):
+        items[:] = dealt_out(together(items), config.workerinput["workercount"])
     laws = {item.obj: item.get_closest_marker("costly") is not None for item in items if is_hypothesis_test(item.obj)}
     for law, costly in laws.items():
         whole = law._hypothesis_internal_use_settings
@@ -42,41 +32,6 @@ def pytest_collection_modifyitems(config, items):
         else:
             number = whole.max_examples * (1 if costly else MORE)
         law._hypothesis_internal_use_settings = settings(whole, max_examples=number)
-
-
-def pytest_collection_finish():
-    """Have what is loaded by now left alone: ten thousand tests are no garbage, and forked processes share them."""
-    gc.freeze()
-    gc.enable()
-
-
-def dealt_out(items, workers):
-    """The tests in an order in which each worker begins with long ones and ends with short ones that others may take.
-
-    A worker gets a run of neighbours in this order, as many as the others. The last one has those that leave threads.
-    """
-    threads, others = _parted(items, LEAVING_THREADS)
-    begins = [[] for _ in range(workers)]
-    for number, words in enumerate(LONG):
-        hand, others = _parted(others, words)
-        begins[number % workers] += hand
-    short, others = _parted(others, SHORT)
-    order = []
-    for left, begin in zip(range(workers, 0, -1), begins, strict=True):
-        share = len(others) // left
-        hand = [*begin, *others[:share], *(threads if left == 1 else [])]
-        fill = max(0, (len(items) - len(order)) // left - len(hand))
-        order += hand + short[:fill]
-        others, short = others[share:], short[fill:]
-    return order
-
-
-def _parted(items, words):
-    """The tests that have some of the words in their names, and the others."""
-    chosen, others = [], []
-    for item in items:
-        (chosen if any(word in item.nodeid for word in words) else others).append(item)
-    return chosen, others
 
 
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests

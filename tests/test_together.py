@@ -36,6 +36,11 @@ def test_has_a_folder(word, tmp_path):
     assert tmp_path
 
 
+@pytest.mark.parametrize("name", ["tmp_path", "request"])
+def test_asks(name, request):
+    assert request.getfixturevalue(name)
+
+
 @pytest.mark.parametrize("word", ["x", pytest.param("y", marks=pytest.mark.skip)])
 def test_has_a_mark(word):
     assert word
@@ -60,7 +65,7 @@ def test_every_case_is_carried_out_whatever_becomes_of_the_others():
         carry_out(cases_of(case, 1, 2, 3, 4))
 
     with pytest.raises(BaseExceptionGroup, match="2 of 2 cases"):
-        carry_out(cases_of(lambda value: pytest.fail(value), "this", "that"))
+        carry_out(cases_of(lambda value: pytest.fail(f"not {value}"), "this", "that"))
     assert seen == [2, 4, 2, 5, 4, 1, 2, 3, 4]
     assert one.value.__notes__ == ["in the case [5]"]
     assert [problem.__notes__ for problem in several.value.exceptions] == [["in the case [1]"], ["in the case [3]"]]
@@ -91,4 +96,4 @@ def test_cases_with_parameters_alone_are_one_test_and_others_stay_what_they_are(
     assert "test_all_pass[6 cases] PASSED" in said
     assert "test_has_a_folder[x] PASSED" in said
     assert "test_has_a_mark[x] PASSED" in said
-    assert "1 failed, 4 passed, 1 skipped" in said
+    assert "1 failed, 6 passed, 1 skipped" in said

@@ -6,6 +6,8 @@ reported. Called by hand, without workers, each case is a test of its own and ca
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from hypothesis import is_hypothesis_test
 
@@ -40,7 +42,8 @@ def _is_alone(item: pytest.Function) -> bool:
     if any(mark.kwargs.get("indirect") for mark in marks):
         return False
     given = {name for mark in marks for name in _names(mark.args[0])}
-    return set(item.callspec.params) == given and set(item.fixturenames) - SHARED == given
+    asked = set(inspect.signature(item.function).parameters)
+    return set(item.callspec.params) == asked == given == set(item.fixturenames) - SHARED
 
 
 def _names(given: str | list[str] | tuple[str, ...]) -> list[str]:

@@ -71,7 +71,8 @@ def read_from(finding: FirstRun) -> str:
 def first_runs_kept(inspection: Inspection, where: str) -> str:
     """Say of how many algorithms the first runs, which are one or two, are the study's own."""
     recorded, all_ = sum(finding.recorded for finding in inspection.findings), len(inspection.findings)
-    whose = f"all {all_}" if recorded == all_ else f"{recorded} of {all_}"
+    all_of_them = "both" if all_ == 2 else f"all {all_}"
+    whose = all_of_them if recorded == all_ else f"{recorded} of {all_}"
     return f"The first runs of {whose} algorithms are recorded in {where}, as the study's own."
 
 

@@ -109,7 +109,7 @@ def test_people_are_told_in_words(shell, study):
     assert "the study will take 24 to 120 runs and" in answer.words
     assert "with 2 workers (" in answer.words
     assert (
-        "The first runs of all 2 algorithms are recorded in study.db, as the study's own. Next: ampler run study.toml"
+        "The first runs of both algorithms are recorded in study.db, as the study's own. Next: ampler run study.toml"
         in answer.words
     )
 

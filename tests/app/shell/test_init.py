@@ -38,7 +38,7 @@ def test_init_check_and_run_work_in_an_empty_directory(flavour, way, instances, 
 
     assert (begun.returncode, checked.returncode, ran.returncode) == (0, 0, 0), checked.stderr + ran.stderr
     assert "study.toml is in order: 2 algorithms, all with one long" in checked.stdout
-    assert "The first runs of all 2 algorithms are recorded in study.db" in " ".join(checked.stdout.split())
+    assert "The first runs of both algorithms are recorded in study.db" in " ".join(checked.stdout.split())
     assert f"all {instances} instances are finished" in ran.stdout
     assert ran.stderr.count("Note:") == 0
 

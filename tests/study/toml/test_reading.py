@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -337,7 +338,13 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path):
     (tmp_path / "study.toml").write_bytes(b'name = "\xff"')
     with pytest.raises(InvalidPlan, match="must be text in UTF-8, got the byte 0xff"):
         read_study_file(tmp_path / "study.toml")
-    with pytest.raises(InvalidPlan, match="cannot be read: Is a directory"):
+
+
+def test_a_folder_is_told_with_the_study_in_it(tmp_path):
+    with pytest.raises(InvalidPlan, match=r"is a folder; `ampler init` makes a study.toml in one$"):
+        read_study_file(tmp_path)
+    (tmp_path / "study.toml").touch()
+    with pytest.raises(InvalidPlan, match=rf"is a folder; say {re.escape(str(tmp_path / 'study.toml'))}$"):
         read_study_file(tmp_path)
 
 

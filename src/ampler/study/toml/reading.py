@@ -107,7 +107,11 @@ def _plain_file(path: str | PathLike[str]) -> Path:
     if not isinstance(path, str | PathLike) or "\0" in str(path):
         raise InvalidPlan(f"a study must be named by the path of its study.toml, got {path!r}")
     file = Path(os.path.realpath(path))
-    if file.exists() and not (file.is_file() or file.is_dir()):
+    if file.is_dir():
+        inside = Path(path, "study.toml")
+        way_out = f"say {inside}" if inside.is_file() else "`ampler init` makes a study.toml in one"
+        raise InvalidPlan(f"a study must be named by the path of its study.toml, {path} is a folder; {way_out}")
+    if file.exists() and not file.is_file():
         raise InvalidPlan(f"a study must be a plain file, {file} is a pipe, socket or device; name another")
     return file
 

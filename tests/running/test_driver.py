@@ -688,3 +688,22 @@ def test_a_lost_chunk_of_several_runs_is_made_again_each_of_them_once():
     assert [seen.status for seen in attempts] == ["lost", "ok"] * len(executor.lost)
     assert kept(store) == kept(ran(plan)[0])
     assert len(executor.made) == 4 * 3 * 6
+
+
+def test_marks_that_a_busy_machine_delays_come_as_often_as_others(monkeypatch):
+    monkeypatch.setattr("ampler.running.driver.MARK_EVERY", 0.01)
+
+    class Delayed(MemoryStore):
+        marks = 0
+
+        def mark(self, progress):
+            time.sleep(0.02)  # the processor is another's meanwhile
+            self.marks += 1
+
+    def slow(instance, seed):
+        time.sleep(0.01)
+        return seed % 7
+
+    store, _ = ran(make({"a": slow, "b": slow}, instances=3, rule=Fixed(5)), Delayed())
+
+    assert store.marks > 5

@@ -342,11 +342,14 @@ class Driver:
         self.meter.add(self._journal.flush())
 
     def _mark(self, workers: int) -> None:
-        """Have the store note where the study stands, with the runs that are written next."""
-        began = time.monotonic()
+        """Have the store note where the study stands, with the runs that are written next.
+
+        What that takes is processor time: beside workers that are busy it may take longer by the clock.
+        """
+        began = time.thread_time()
         self._store.mark(self.reading(workers))
-        ended = time.monotonic()
-        self._next_mark = ended + max(MARK_EVERY, (ended - began) / MARK_SHARE)
+        taken = time.thread_time() - began
+        self._next_mark = time.monotonic() + max(MARK_EVERY, taken / MARK_SHARE)
 
     def _tell(self, engine: Engine) -> None:
         if self._report is not None:

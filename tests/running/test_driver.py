@@ -704,6 +704,6 @@ def test_marks_that_a_busy_machine_delays_come_as_often_as_others(monkeypatch):
         time.sleep(0.01)
         return seed % 7
 
-    store, _ = ran(make({"a": slow, "b": slow}, instances=3, rule=Fixed(5)), Delayed())
+    store, _ = ran(make({"a": slow, "b": slow}, instances=30, rule=Fixed(runs=2)), Delayed(), workers=1)
 
     assert store.marks > 5

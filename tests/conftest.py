@@ -77,16 +77,23 @@ def warm():
         yield started
 
 
-@pytest.fixture
-def forked(warm):
-    """`forked("run", "study.toml", cwd=folder)`: a command in a process of its own that need not load Python first."""
-    return warm.run
+@pytest.fixture(scope="session")
+def drivers():
+    """One that has loaded what carries studies out and no more, for drivers that are watched, interrupted or killed."""
+    from warm import Warm
+
+    with Warm("runs") as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
-def drivers(warm):
-    """The same process, to start drivers of studies that are watched, interrupted or killed."""
-    return warm
+def forked(warm, drivers):
+    """`forked("run", "study.toml", cwd=folder)`: a command in a process of its own that need not load Python first."""
+
+    def run(*words, **how):
+        return (drivers if words[0] in ("run", "check") else warm).run(*words, **how)
+
+    return run
 
 
 @pytest.fixture
@@ -107,6 +114,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--no-first-run"),
+    *("--in-process-gpu", "--js-flags=--single-threaded"),  # fewer threads beside those of the other workers
 )
 
 

@@ -54,7 +54,7 @@ def state(folder: Path) -> tuple[tuple[str, bytes], ...]:
 
 
 @pytest.fixture(scope="module")
-def typed(warm):
+def typed(forked):
     """`typed(command, folder)`: what a reader gets who types it; `python` is this one, and `ampler` its module.
 
     Pages begin alike: what a command made of the same files before, it makes of them again. Reports have all their
@@ -66,8 +66,9 @@ def typed(warm):
     def ampler(words: list[str], folder: Path, figures: tuple[str, ...] | None) -> subprocess.CompletedProcess[str]:
         before = state(folder)
         read = [file for file in before if words[0] not in READING or file[0] in words]
-        if (asked := (*words, figures if words[0] == "report" else None, *read)) not in known:
-            answer = warm.run(*words, cwd=folder, env=env, figures=figures)
+        drawn = figures if words[0] == "report" else None
+        if (asked := (*words, drawn, *read)) not in known:
+            answer = forked(*words, cwd=folder, env=env, figures=drawn)
             known[asked] = answer, set(state(folder)) - set(before)
             return answer
         answer, made = known[asked]
@@ -81,7 +82,7 @@ def typed(warm):
         if program == "ampler":
             return ampler(words, folder, figures)
         if program == "python":
-            return warm.run(*words, cwd=folder, env=env, program=program, figures=figures)
+            return forked(*words, cwd=folder, env=env, program=program, figures=figures)
         return subprocess.run(
             [program, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
         )

@@ -1,8 +1,10 @@
 """Commands in processes of their own, without the second that Python takes to load all they need.
 
-`Warm` asks one process that has loaded everything, which all workers of a run of the tests share; it forks itself for
-each command. What is tested is a process as a user has it, with its own exit code, streams, folder and environment,
-started where `python -m ampler` or `python script.py` begins.
+`Warm` asks one process that has loaded what they need, which all workers of a run of the tests share; it forks itself
+for each command. There is one for the commands that carry studies out, whose processes are forked again for workers and
+for runs with limits, and one for all others, which has loaded nearly three times as much. What is tested is a process
+as a user has it, with its own exit code, streams, folder and environment, started where `python -m ampler` or
+`python script.py` begins.
 """
 
 from __future__ import annotations
@@ -27,30 +29,33 @@ from typing import Any, NoReturn
 from elsewhere import PRELUDE, RUNS, Elsewhere, ending, leave, read_commands
 from elsewhere import become as become_elsewhere
 
-LOADED = (  # what the commands load, sooner or later
-    *("numpy", "scipy.special", "scipy.optimize", "pandas", "sqlite3", "jinja2", "rich.console", "rich.table"),
-    *("rich.progress_bar", "matplotlib.figure", "matplotlib.backends.backend_svg", "ampler.app.shell", "ampler.front"),
-    *("ampler.study.toml", "ampler.study.store", "ampler.study.words", "ampler.running.check", "ampler.report"),
-    *("ampler.report.html", "ampler.analysis", "ampler.design.words", "ampler.app.shell.progress"),
-    *("ampler.analysis.text", "ampler.analysis.advice", "ampler.data.imports", "ampler.data.export", "email.parser"),
-    *("ampler.design.assurance", "ampler.design.cost", "multiprocessing.popen_fork", "multiprocessing.sharedctypes"),
-    *("matplotlib.pyplot", "encodings.unicode_escape", "encodings.utf_8_sig", "ampler.app.web.server", "uvicorn"),
-    *("uvicorn.protocols.http.auto", "uvicorn.loops.auto", "uvicorn.lifespan.off", "asyncio", "ampler.design.noise"),
-    *("ampler.running.driver", "ampler.study.detect_rule", "ampler.study.fairness", "scipy.interpolate"),
+RUNNING = (  # what the commands load that carry studies out
+    *("numpy", "scipy.special", "sqlite3", "rich.console", "rich.table", "rich.progress_bar", "ampler.app.shell"),
+    *("ampler.app.shell.progress", "ampler.study.toml", "ampler.study.store", "ampler.study.words"),
+    *("ampler.study.detect_rule", "ampler.study.fairness", "ampler.running.check", "ampler.running.driver"),
+    *("multiprocessing.popen_fork", "multiprocessing.sharedctypes", "encodings.unicode_escape", "encodings.utf_8_sig"),
 )
+SHOWING = (  # what others load, sooner or later
+    *("scipy.optimize", "scipy.interpolate", "pandas", "jinja2", "matplotlib.figure", "matplotlib.pyplot"),
+    *("matplotlib.backends.backend_svg", "ampler.front", "ampler.report", "ampler.report.html", "ampler.analysis"),
+    *("ampler.analysis.text", "ampler.analysis.advice", "ampler.data.imports", "ampler.data.export", "email.parser"),
+    *("ampler.design.words", "ampler.design.assurance", "ampler.design.cost", "ampler.design.noise", "asyncio"),
+    *("ampler.app.web.server", "uvicorn", "uvicorn.protocols.http.auto", "uvicorn.loops.auto", "uvicorn.lifespan.off"),
+)
+LOADED = {"runs": RUNNING, "all": (*RUNNING, *SHOWING)}  # a process that has loaded less is forked in less time
 FOLDERS = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "study")]  # of this and of `elsewhere`
 HERE = b"here"  # how the process greets
 
 
 class Warm(Elsewhere):
-    """Asks the process that has loaded everything to carry commands out, one after the other.
+    """Asks the process that has loaded what commands need to carry them out, one after the other.
 
     What is started as `Elsewhere` starts it goes on in the background.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, loaded: str = "all") -> None:
         run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-        self._address = os.path.join(tempfile.gettempdir(), f"ampler-warm-{run}")
+        self._loaded, self._address = loaded, os.path.join(tempfile.gettempdir(), f"ampler-warm-{loaded}-{run}")
         self._server: subprocess.Popen[bytes] | None = None
         with open(f"{self._address}.lock", "w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
@@ -72,7 +77,8 @@ class Warm(Elsewhere):
             listening.bind(self._address)
             listening.listen()
             number = listening.fileno()
-            code = f"import sys; sys.path[1:1] = {FOLDERS}; from warm import serve; del sys.path[1:3]; serve({number})"
+            start = f"import sys; sys.path[1:1] = {FOLDERS}; from warm import serve; del sys.path[1:3]"
+            code = f"{start}; serve({number}, {self._loaded!r})"
             self._server = subprocess.Popen(
                 [sys.executable, "-c", code], pass_fds=[number], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
             )
@@ -111,10 +117,10 @@ class Warm(Elsewhere):
         return subprocess.CompletedProcess(arguments, code, out, err)
 
 
-def serve(number: int) -> None:
+def serve(number: int, loaded: str) -> None:
     """Carry out what is asked through a socket, as long as somebody is there who could ask."""
     listening = socket.socket(fileno=number)
-    for name in LOADED:
+    for name in LOADED[loaded]:
         with suppress(ModuleNotFoundError):  # not every command has all that it needs everywhere
             importlib.import_module(name)
     read_commands(importlib.import_module("ampler.app.shell.app").app)

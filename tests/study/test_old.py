@@ -29,7 +29,7 @@ HERE = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
-def gone_on(tmp_path_factory, warm):
+def gone_on(tmp_path_factory, forked):
     """`gone_on(name, fresh=…)`: the folder of a study that was run to its end, each of them once.
 
     Programs are started by `python3`, which is `programs` if given.
@@ -39,7 +39,7 @@ def gone_on(tmp_path_factory, warm):
     def run(name, programs=HERE, *, fresh=False):
         place = copied(tmp_path_factory.mktemp("gone-on"), name, fresh=fresh)
         path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
-        ran = warm.run("run", "study.toml", cwd=place, env=os.environ | {"PATH": path})
+        ran = forked("run", "study.toml", cwd=place, env=os.environ | {"PATH": path})
         assert ran.returncode == 0, ran.stderr
         return place
 

@@ -36,54 +36,54 @@ def values(study, name):
         return [seen.value for seen in store.observations() if seen.key.algorithm == name]
 
 
-def test_a_change_is_asked_about_once_and_made_anew_on_demand(study, shell):
-    assert shell("run", study).code == 0
+def test_a_change_is_asked_about_once_and_made_anew_on_demand(study, apart):
+    assert apart("run", study).code == 0
     study.with_name("mine.sh").write_text("echo $((100 + $1 % 7))")
 
-    refused = shell("run", study)
+    refused = apart("run", study)
     assert refused.code == 1
     assert "the code of algorithm 'mine' has changed since its 6 recorded runs were made (mine.sh)" in refused.err
     assert "'other'" not in refused.err
     assert max(values(study, "mine")) < 100
 
-    checked = shell("check", study)
+    checked = apart("check", study)
     assert "has changed since its 6 recorded runs" in checked.words
     assert "from the record" in checked.words
     assert max(values(study, "mine")) < 100, "a look records nothing of it"
 
-    again = shell("run", study, "--again")
+    again = apart("run", study, "--again")
     assert "6 of them new" in again.words
     assert min(values(study, "mine")) >= 100
-    assert shell("run", study).code == 0
+    assert apart("run", study).code == 0
 
     table = study.with_name("old.csv")
-    assert "6 superseded attempts are written" in shell("export", study.with_suffix(".db"), table, "--superseded").words
+    assert "6 superseded attempts are written" in apart("export", study.with_suffix(".db"), table, "--superseded").words
     assert len(table.read_text().splitlines()) == 7
-    assert "12 runs are written" in shell("export", study.with_suffix(".db"), study.with_name("new.csv")).words
+    assert "12 runs are written" in apart("export", study.with_suffix(".db"), study.with_name("new.csv")).words
 
 
-def test_a_change_that_does_not_matter_is_remembered_and_told_with_the_results(study, shell):
-    shell("run", study)
+def test_a_change_that_does_not_matter_is_remembered_and_told_with_the_results(study, apart):
+    apart("run", study)
     study.with_name("mine.sh").write_text("# a remark\necho $(($1 % 7))")
 
-    assert "0 of them new" in shell("run", study, "--same").words
-    assert shell("run", study).code == 0
-    assert "said to give the same values: mine (mine.sh)" in shell("analyse", study.with_suffix(".db")).words
+    assert "0 of them new" in apart("run", study, "--same").words
+    assert apart("run", study).code == 0
+    assert "said to give the same values: mine (mine.sh)" in apart("analyse", study.with_suffix(".db")).words
 
 
-def test_same_and_again_together_are_refused(study, shell):
-    answer = shell("run", study, "--same", "--again")
+def test_same_and_again_together_are_refused(study, apart):
+    answer = apart("run", study, "--same", "--again")
 
     assert answer.code == 2
     assert "--same and --again contradict each other" in answer.err
 
 
-def test_what_is_still_to_be_made_is_told_before_it_is(study, shell):
-    shell("run", study)
+def test_what_is_still_to_be_made_is_told_before_it_is(study, apart):
+    apart("run", study)
     study.write_text(STUDY.replace("runs = 3", "runs = 5"))
 
-    told = " ".join(shell("check", study).out.split())
-    run = shell("run", study)
+    told = " ".join(apart("check", study).out.split())
+    run = apart("run", study)
 
     assert "the study will take 8 runs more, beside the 12 that are recorded," in told
     assert "12 runs recorded, 8 more to be made on 2 instances." in " ".join(run.err.split())

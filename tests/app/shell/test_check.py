@@ -65,7 +65,7 @@ def entries(answer):
     return {entry["name"]: entry for entry in answer.json["algorithms"]}
 
 
-def test_it_says_what_each_algorithm_gives(shell, study):
+def test_it_says_what_each_algorithm_gives(apart, study):
     study(
         plain="solvers:stochastic",
         same="solvers:constant",
@@ -75,7 +75,7 @@ def test_it_says_what_each_algorithm_gives(shell, study):
         nothing="solvers:zero",
         gap="python = 'solvers:stochastic'\nvalue = 'json:steps'",
     )
-    answer = shell("check", "study.toml", "--json")
+    answer = apart("check", "study.toml", "--json")
     found = entries(answer)
 
     assert answer.code == 0
@@ -97,9 +97,9 @@ def test_it_says_what_each_algorithm_gives(shell, study):
     assert answer.json["forecast"]["most_runs"] == 4 * 30
 
 
-def test_people_are_told_in_words(shell, study):
+def test_people_are_told_in_words(apart, study):
     study(plain="solvers:stochastic", timed="python = 'solvers:asleep'\nvalue = 'seconds'")
-    answer = shell("check", "study.toml")
+    answer = apart("check", "study.toml")
 
     assert answer.code == 0
     assert "study.toml is in order: 2 algorithms, all with all, simple differences, on 4 instances." in answer.words
@@ -121,7 +121,7 @@ READINGS = {
 }
 
 
-def test_it_shows_the_line_that_each_value_was_read_from(shell, study, tmp_path):
+def test_it_shows_the_line_that_each_value_was_read_from(apart, study, tmp_path):
     for name, (script, _, _) in READINGS.items():
         (tmp_path / f"{name}.sh").write_text(script.replace("{seed}", "$2").replace("{{", "{").replace("}}", "}"))
     study(
@@ -131,30 +131,30 @@ def test_it_shows_the_line_that_each_value_was_read_from(shell, study, tmp_path)
         timed="command = 'sh plain.sh {instance} {seed}'\nvalue = 'seconds'",
         function="solvers:constant",
     )
-    answer = shell("check", "study.toml", "--json")
+    answer = apart("check", "study.toml", "--json")
 
     assert {name: entry["line"] for name, entry in entries(answer).items()} == {
         **{name: line for name, (_, _, line) in READINGS.items()},
         "timed": "",
         "function": "",
     }
-    told = shell("check", "study.toml")
+    told = apart("check", "study.toml")
     assert "plain: 17.5 was read from the line 'cost 17.5 at last'." in told.words
     assert all(value is not None for value, *_ in recorded(tmp_path).values())
     with read_store(tmp_path / "study.db") as store:
         assert {each.message for each in store.observations()} == {""}, "lines are shown, not recorded"
 
 
-def test_nothing_is_wasted_and_nothing_changes_for_the_study(shell, study, tmp_path):
+def test_nothing_is_wasted_and_nothing_changes_for_the_study(apart, study, tmp_path):
     study(plain="solvers:stochastic", shifted="python = 'solvers:stochastic'\nparameters = { shift = 1.0 }")
-    assert shell("check", "study.toml").code == 0
+    assert apart("check", "study.toml").code == 0
     made = recorded(tmp_path)
-    assert shell("check", "study.toml").code == 0
+    assert apart("check", "study.toml").code == 0
     assert recorded(tmp_path) == made
-    answer = shell("run", "study.toml")
+    answer = apart("run", "study.toml")
     with_check = recorded(tmp_path)
     (tmp_path / "study.db").unlink()
-    assert shell("run", "study.toml").code == 0
+    assert apart("run", "study.toml").code == 0
 
     assert sorted(key.index for key in made) == [0, 0, 1, 1]
     assert len({key.instance for key in made}) == 1
@@ -162,13 +162,13 @@ def test_nothing_is_wasted_and_nothing_changes_for_the_study(shell, study, tmp_p
     assert recorded(tmp_path) == with_check
 
 
-def test_one_run_is_recorded_where_the_rule_asks_for_one(shell, study, tmp_path):
+def test_one_run_is_recorded_where_the_rule_asks_for_one(apart, study, tmp_path):
     study(
         rule='allocation = "fixed"\nruns = 1',
         a="solvers:stochastic",
         b="python = 'solvers:constant'\ndeterministic = true",
     )
-    assert shell("check", "study.toml").code == 0
+    assert apart("check", "study.toml").code == 0
 
     assert [key.index for key in recorded(tmp_path)] == [0, 0]
 
@@ -180,9 +180,9 @@ def test_one_run_is_recorded_where_the_rule_asks_for_one(shell, study, tmp_path)
         ("solvers:deadly", "it took its worker with it: it left with exit code 3"),
     ],
 )
-def test_an_algorithm_without_a_value_is_a_problem_and_is_not_recorded(shell, study, tmp_path, function, sentence):
+def test_an_algorithm_without_a_value_is_a_problem_and_is_not_recorded(apart, study, tmp_path, function, sentence):
     study(bad=function, plain="solvers:stochastic")
-    answer = shell("check", "study.toml")
+    answer = apart("check", "study.toml")
 
     assert answer.code == 1
     assert answer.err.startswith("ampler: algorithm 'bad' gave no value on ")
@@ -190,15 +190,15 @@ def test_an_algorithm_without_a_value_is_a_problem_and_is_not_recorded(shell, st
     assert "24 to 120 runs; how long is not known while an algorithm gives no value" in answer.words
     assert {key.algorithm for key in recorded(tmp_path)} == {"plain"}
     study(bad="solvers:constant", plain="solvers:stochastic")
-    assert shell("check", "study.toml").code == 0
+    assert apart("check", "study.toml").code == 0
 
 
-def test_a_timeout_may_be_part_of_the_study(shell, study):
+def test_a_timeout_may_be_part_of_the_study(apart, study):
     settings = {"run": 'timeout = "0.3s"', "plain": "solvers:stochastic", "slow": "solvers:endless"}
     study(**settings)
-    stopping = shell("check", "study.toml")
+    stopping = apart("check", "study.toml")
     study(**settings | {"run": 'timeout = "0.3s"\non-failure = { penalty = 100 }'})
-    going_on = shell("check", "study.toml")
+    going_on = apart("check", "study.toml")
 
     assert stopping.code == 1
     assert "it ran longer than 0.3 s and was ended" in stopping.err
@@ -206,30 +206,30 @@ def test_a_timeout_may_be_part_of_the_study(shell, study):
     assert "it ran longer than 0.3 s" in going_on.words
 
 
-def test_what_is_declared_deterministic_and_is_not_is_refused(shell, study):
+def test_what_is_declared_deterministic_and_is_not_is_refused(apart, study):
     study(plain="solvers:constant", wrong="python = 'solvers:stochastic'\ndeterministic = true")
-    answer = shell("check", "study.toml")
+    answer = apart("check", "study.toml")
 
     assert answer.code == 1
     assert "ampler: algorithm 'wrong' is declared deterministic, but two seeds gave" in answer.err
     assert "leave out deterministic" in answer.err
 
 
-def test_a_changed_algorithm_is_told_that_only_check_has_run_it(shell, study):
+def test_a_changed_algorithm_is_told_that_only_check_has_run_it(apart, study):
     study(a="solvers:stochastic", b="solvers:constant")
-    shell("check", "study.toml")
+    apart("check", "study.toml")
     study(a="solvers:zero", b="solvers:constant")
-    answer = shell("check", "study.toml")
+    answer = apart("check", "study.toml")
 
     assert answer.code == 1
     assert "python of algorithm 'a' is recorded as 'solvers:stochastic', planned as 'solvers:zero'" in answer.err
     assert "or remove it: it holds only the runs of an earlier check" in answer.err
 
 
-def test_costs_are_written_when_asked_for(shell, study):
+def test_costs_are_written_when_asked_for(apart, study):
     file = study(quick="solvers:stochastic", slow="python = 'solvers:asleep'\nvalue = 'seconds'")
     before = tomllib.loads(file.read_text())
-    answer = shell("check", "study.toml", "--write-costs")
+    answer = apart("check", "study.toml", "--write-costs")
     after = tomllib.loads(file.read_text())
     costs = [algorithm.pop("cost") for algorithm in after["algorithm"]]
 
@@ -238,40 +238,40 @@ def test_costs_are_written_when_asked_for(shell, study):
     assert costs[0] == 1.0
     assert costs[1] > 2
     assert "Costs are written into study.toml: quick 1, slow" in answer.err
-    assert shell("run", "study.toml").code == 0
+    assert apart("run", "study.toml").code == 0
 
 
-def test_workers_share_the_time(shell, study):
+def test_workers_share_the_time(apart, study):
     study(a="python = 'solvers:asleep'\nvalue = 'seconds'", b="solvers:stochastic")
-    told = [shell("check", "study.toml", "--json", "--workers", workers).json["forecast"] for workers in (1, 10)]
+    told = [apart("check", "study.toml", "--json", "--workers", workers).json["forecast"] for workers in (1, 10)]
 
     assert [each["workers"] for each in told] == [1, 10]
     assert all(each["most_wall"] == pytest.approx(each["most_seconds"] / each["workers"]) for each in told)
-    assert shell("check", "study.toml", "--workers", "0").code == 2
+    assert apart("check", "study.toml", "--workers", "0").code == 2
 
 
-def test_warnings_of_the_plan_come_first(shell, study):
+def test_warnings_of_the_plan_come_first(apart, study):
     study(settings="effect = 0.5", a="solvers:stochastic", b="command = 'echo 5 {instance} 7'")
-    answer = shell("check", "study.toml")
+    answer = apart("check", "study.toml")
 
     assert answer.code == 0
     assert "instances are needed for power 0.8 at effect 0.5, 4 are used" in answer.words
     assert "does not use {seed}" in answer.words
 
 
-def test_a_power_is_told_with_the_noise_of_runs_it_allows_for(shell, study):
+def test_a_power_is_told_with_the_noise_of_runs_it_allows_for(apart, study):
     study(settings="effect = 2.0", a="solvers:stochastic", b="solvers:constant")
 
-    words, document = shell("check", "study.toml").words, shell("check", "study.toml", "--json").json
+    words, document = apart("check", "study.toml").words, apart("check", "study.toml", "--json").json
 
     assert "when one is 0.6, three times se (10 % of the variance is noise)" in words
     assert [each["noise_share"] for each in document["power_left"]] == pytest.approx([0.1, 0.2, 0.5])
     assert document["power"] > document["power_left"][0]["power"] > document["power_left"][2]["power"]
 
 
-def test_interrupted_it_leaves_with_130_and_no_process(study, warm, tmp_path):
+def test_interrupted_it_leaves_with_130_and_no_process(study, drivers, tmp_path):
     study(a="solvers:endless", b="solvers:stochastic")
-    process = warm.ampler("check", "study.toml", cwd=tmp_path)
+    process = drivers.ampler("check", "study.toml", cwd=tmp_path)
     while not (tmp_path / "began").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
@@ -281,14 +281,14 @@ def test_interrupted_it_leaves_with_130_and_no_process(study, warm, tmp_path):
     assert errors == "Interrupted. First runs that have ended are recorded.\n"
 
 
-def test_all_kinds_of_values_in_one_study_from_check_to_analysis(shell, study, tmp_path):
+def test_all_kinds_of_values_in_one_study_from_check_to_analysis(shell, apart, study, tmp_path):
     study(
         settings='reference = "noisy"',
         noisy="solvers:stochastic",
         exact="python = 'solvers:constant'\ndeterministic = true",
         timed="python = 'solvers:asleep'\nvalue = 'seconds'",
     )
-    assert [shell(*words).code for words in (["check", "study.toml"], ["run", "study.toml"])] == [0, 0]
+    assert [apart(*words).code for words in (["check", "study.toml"], ["run", "study.toml"])] == [0, 0]
     runs = recorded(tmp_path)
     exact = [key for key in runs if key.algorithm == "exact"]
 
@@ -299,9 +299,9 @@ def test_all_kinds_of_values_in_one_study_from_check_to_analysis(shell, study, t
     assert answer.code == 0, answer.err
 
 
-def test_what_is_better_is_told_where_the_study_does_not_say_it(shell, study):
+def test_what_is_better_is_told_where_the_study_does_not_say_it(apart, study):
     study(a="solvers:stochastic", b="solvers:constant")
-    assert "better is not said, so lower values are taken as better" in shell("check", "study.toml").words
+    assert "better is not said, so lower values are taken as better" in apart("check", "study.toml").words
 
     study(settings='better = "higher"', a="solvers:stochastic", b="solvers:constant")
-    assert "better is not said" not in shell("check", "study.toml").words
+    assert "better is not said" not in apart("check", "study.toml").words

@@ -53,13 +53,13 @@ def words(text):
 
 
 @pytest.fixture(scope="module")
-def told(warm, tmp_path_factory):
+def told(forked, tmp_path_factory):
     """The folder of a study that was checked and run, with what was said."""
     folder = written(tmp_path_factory.mktemp("detect"))
     return (
         folder,
-        warm.run("check", "study.toml", cwd=folder),
-        warm.run("run", "study.toml", "--workers", 1, cwd=folder),
+        forked("check", "study.toml", cwd=folder),
+        forked("run", "study.toml", "--workers", 1, cwd=folder),
     )
 
 

@@ -43,13 +43,13 @@ def test_init_check_and_run_work_in_an_empty_directory(flavour, way, instances, 
     assert ran.stderr.count("Note:") == 0
 
 
-def test_all_kinds_give_the_same_values_for_the_same_runs(shell, tmp_path, monkeypatch):
+def test_all_kinds_give_the_same_values_for_the_same_runs(apart, tmp_path, monkeypatch):
     found = {}
     for flavour in FLAVOURS:
         (tmp_path / flavour).mkdir()
         monkeypatch.chdir(tmp_path / flavour)
-        assert shell("init", f"--{flavour}").code == 0
-        found[flavour] = [entry["value"] for entry in shell("check", "study.toml", "--json").json["algorithms"]]
+        assert apart("init", f"--{flavour}").code == 0
+        found[flavour] = [entry["value"] for entry in apart("check", "study.toml", "--json").json["algorithms"]]
 
     assert all(values == found["python"] for values in found.values())
     assert len(set(found["python"])) == 2

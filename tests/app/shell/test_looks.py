@@ -40,15 +40,15 @@ a, b, far = solve(0.0), solve(0.4), solve(9.0)
 
 
 @pytest.fixture(scope="module")
-def told(warm, tmp_path_factory):
+def told(forked, tmp_path_factory):
     """The folder of a study that was checked and run, with what was said."""
     folder = tmp_path_factory.mktemp("looks")
     (folder / "study.toml").write_text(STUDY)
     (folder / "solvers.py").write_text(SOLVERS)
     return (
         folder,
-        warm.run("check", "study.toml", cwd=folder),
-        warm.run("run", "study.toml", "--workers", 1, cwd=folder),
+        forked("check", "study.toml", cwd=folder),
+        forked("run", "study.toml", "--workers", 1, cwd=folder),
     )
 
 

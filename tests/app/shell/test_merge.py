@@ -36,65 +36,65 @@ def values(path):
         return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
 
 
-def test_parts_are_kept_in_files_of_their_own_and_merged_into_the_uncut_study(shell, study, tmp_path):
-    assert shell("run", study, "--store", tmp_path / "uncut.db").code == 0
+def test_parts_are_kept_in_files_of_their_own_and_merged_into_the_uncut_study(apart, study, tmp_path):
+    assert apart("run", study, "--store", tmp_path / "uncut.db").code == 0
     for part in ("1/2", "2/2"):
-        assert shell("run", study, "--part", part).code == 0
+        assert apart("run", study, "--part", part).code == 0
     parts = sorted(tmp_path.glob("study-part-*.db"))
 
-    answer = shell("merge", *parts, "-o", tmp_path / "study.db")
+    answer = apart("merge", *parts, "-o", tmp_path / "study.db")
 
     assert [part.name for part in parts] == ["study-part-1-of-2.db", "study-part-2-of-2.db"]
     assert answer.code == 0
     assert "cut: 12 runs are in study.db; all 3 instances are finished." in answer.words
     assert answer.err == ""
     assert values(tmp_path / "study.db") == values(tmp_path / "uncut.db")
-    assert "all 3 instances are finished; 12 runs are recorded in study.db, 0 of them new" in shell("run", study).words
+    assert "all 3 instances are finished; 12 runs are recorded in study.db, 0 of them new" in apart("run", study).words
 
 
-def test_parts_that_are_not_there_are_named(shell, study, tmp_path):
-    shell("run", study, "--part", "2/3")
+def test_parts_that_are_not_there_are_named(apart, study, tmp_path):
+    apart("run", study, "--part", "2/3")
 
-    answer = shell("merge", tmp_path / "study-part-2-of-3.db", "-o", tmp_path / "study.db")
+    answer = apart("merge", tmp_path / "study-part-2-of-3.db", "-o", tmp_path / "study.db")
 
     assert answer.code == 0
     assert "1 of 3 instances are finished. The others are left out" in answer.words
     assert "2 parts are not among the files: 1/3, 3/3" in " ".join(answer.err.split())
 
 
-def test_status_and_analysis_of_a_part_say_that_it_is_one(shell, study, tmp_path):
-    shell("run", study, "--part", "1/2")
+def test_status_and_analysis_of_a_part_say_that_it_is_one(apart, study, tmp_path):
+    apart("run", study, "--part", "1/2")
     part = tmp_path / "study-part-1-of-2.db"
 
-    assert "cut (part 1/2): 2 of 2 instances are finished" in shell("status", part).words
-    assert shell("status", part, "--json").json["part"] == "1/2"
-    assert "part 1/2 only" in shell("analyse", part).words
+    assert "cut (part 1/2): 2 of 2 instances are finished" in apart("status", part).words
+    assert apart("status", part, "--json").json["part"] == "1/2"
+    assert "part 1/2 only" in apart("analyse", part).words
 
 
-def test_a_grown_study_says_what_will_happen(shell, study):
-    shell("run", study)
+def test_a_grown_study_says_what_will_happen(apart, study):
+    apart("run", study)
     study.write_text(STUDY.format(runs=3).replace('"k"]', '"k", "l"]'))
 
-    answer = shell("run", study)
+    answer = apart("run", study)
 
     assert answer.code == 0
     assert "The plan has changed. 3 → 4 instances, runs 2 → 3: 1 new instance for all" in " ".join(answer.err.split())
 
 
 @pytest.mark.parametrize("part", ["0/2", "3/2", "1", "a/b", "1/", "-1/2", "1/2/3", ""])
-def test_a_part_that_is_none_is_wrong_usage(shell, study, part):
-    answer = shell("run", study, f"--part={part}")
+def test_a_part_that_is_none_is_wrong_usage(apart, study, part):
+    answer = apart("run", study, f"--part={part}")
 
     assert answer.code == 2
     assert "--part must be I/N with I between 1 and N, such as 3/20" in answer.err
 
 
-def test_plans_that_do_not_agree_are_a_problem_told_in_one_sentence(shell, study, tmp_path):
-    shell("run", study, "--part", "1/2")
+def test_plans_that_do_not_agree_are_a_problem_told_in_one_sentence(apart, study, tmp_path):
+    apart("run", study, "--part", "1/2")
     study.write_text(STUDY.format(runs=3))
-    shell("run", study, "--part", "2/2")
+    apart("run", study, "--part", "2/2")
 
-    answer = shell("merge", *tmp_path.glob("study-part-*.db"), "-o", tmp_path / "study.db")
+    answer = apart("merge", *tmp_path.glob("study-part-*.db"), "-o", tmp_path / "study.db")
 
     assert answer.code == 1
     assert answer.err.startswith("ampler: the plans do not agree: runs is ")
@@ -102,10 +102,10 @@ def test_plans_that_do_not_agree_are_a_problem_told_in_one_sentence(shell, study
     assert answer.out == ""
 
 
-def test_a_folder_that_does_not_exist_is_told(shell, study, tmp_path):
-    shell("run", study, "--part", "1/2")
+def test_a_folder_that_does_not_exist_is_told(apart, study, tmp_path):
+    apart("run", study, "--part", "1/2")
 
-    answer = shell("merge", tmp_path / "study-part-1-of-2.db", "-o", tmp_path / "no" / "study.db")
+    answer = apart("merge", tmp_path / "study-part-1-of-2.db", "-o", tmp_path / "no" / "study.db")
 
     assert answer.code == 1
     assert "does not exist" in answer.err

@@ -123,7 +123,7 @@ def is_valid(path="study.db"):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
-def test_three_programs_in_three_languages_from_study_to_export(study, shell):
+def test_three_programs_in_three_languages_from_study_to_export(study, apart):
     folder = study(THREE)
     (folder / "solver.py").write_text(PYTHON)
     (folder / "solver.c").write_text(C)
@@ -131,9 +131,9 @@ def test_three_programs_in_three_languages_from_study_to_export(study, shell):
     (folder / "solver.sh").chmod(0o755)
     subprocess.run(["cc", "-o", "solver", "solver.c"], check=True, cwd=folder)
 
-    answer = shell("run", "study.toml", "--workers", 2)
-    exported = shell("export", "study.db", "runs.csv")
-    again = shell("run", "study.toml")
+    answer = apart("run", "study.toml", "--workers", 2)
+    exported = apart("export", "study.db", "runs.csv")
+    again = apart("run", "study.toml")
 
     assert (answer.code, exported.code, again.code) == (0, 0, 0), answer.err
     assert "three: all 4 instances are finished" in answer.words
@@ -151,7 +151,7 @@ def test_three_programs_in_three_languages_from_study_to_export(study, shell):
     assert all(seen.measures == {"cost": seen.value, "steps": 7.0} for seen in shell_runs)
 
 
-def test_workers_and_the_order_in_the_file_do_not_change_the_values(study, shell):
+def test_workers_and_the_order_in_the_file_do_not_change_the_values(study, apart):
     text = two("sh -c 'echo $(($1 % 97))' sh {seed} {instance}", settings="seed = 4")
     folder = study(text)
     head, first, second = text.split("[[algorithm]]")
@@ -162,9 +162,9 @@ def test_workers_and_the_order_in_the_file_do_not_change_the_values(study, shell
     (folder / "turned.toml").write_text(turned)
 
     codes = [
-        shell("run", "study.toml", "--workers", 1, "--store", "one.db").code,
-        shell("run", "study.toml", "--workers", 3, "--store", "three.db").code,
-        shell("run", "turned.toml", "--store", "turned.db").code,
+        apart("run", "study.toml", "--workers", 1, "--store", "one.db").code,
+        apart("run", "study.toml", "--workers", 3, "--store", "three.db").code,
+        apart("run", "turned.toml", "--store", "turned.db").code,
     ]
 
     assert codes == [0, 0, 0]
@@ -190,10 +190,10 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("command", "sentence"), FAILURES)
-def test_a_command_that_fails_stops_the_study_with_one_sentence_and_a_valid_file(study, shell, command, sentence):
+def test_a_command_that_fails_stops_the_study_with_one_sentence_and_a_valid_file(study, apart, command, sentence):
     study(two(f"{command} {{instance}} {{seed}}"))
 
-    answer = shell("run", "study.toml")
+    answer = apart("run", "study.toml")
 
     assert answer.code == 1
     lines = answer.err.strip().splitlines()
@@ -231,7 +231,7 @@ def test_commands_that_hang_flood_or_fork_cost_only_their_own_runs(study, shell,
     assert is_valid()
 
 
-def test_functions_that_raise_return_text_or_hang_in_c_are_told_in_one_sentence(study, shell):
+def test_functions_that_raise_return_text_or_hang_in_c_are_told_in_one_sentence(study, apart):
     folder = study("")
     (folder / "bad_solvers.py").write_text(
         "def raising(instance, seed):\n    raise ValueError('no luck')\n"
@@ -250,42 +250,42 @@ def test_functions_that_raise_return_text_or_hang_in_c_are_told_in_one_sentence(
             'command = "x {instance}"', f'python = "bad_solvers:{name}"'
         )
         study(text.replace('command = "echo {seed} {instance} 5"', 'python = "bad_solvers:good"'))
-        answer = shell("run", "study.toml", "--store", f"{name}.db")
+        answer = apart("run", "study.toml", "--store", f"{name}.db")
         assert answer.code == 1
         assert len(answer.err.strip().splitlines()) == 1
         assert sentence in answer.err
         assert is_valid(f"{name}.db")
 
 
-def test_an_instance_that_begins_with_a_dash_is_refused_where_it_would_be_an_option(study, shell):
+def test_an_instance_that_begins_with_a_dash_is_refused_where_it_would_be_an_option(study, apart):
     text = two("echo {instance} 5").replace('files = "instances/*.txt"', 'names = ["-n", "x"]')
     folder = study(text)
 
-    refused = shell("run", "study.toml")
+    refused = apart("run", "study.toml")
 
     assert refused.code == 1
     assert "'-n' begins with '-'" in refused.err
     assert not (folder / "study.db").exists()
 
 
-def test_a_file_that_begins_with_a_dash_is_an_instance_like_any_other(study, shell):
+def test_a_file_that_begins_with_a_dash_is_an_instance_like_any_other(study, apart):
     folder = study(two("cat {instance}"))
     (folder / "instances" / "-rf.txt").write_text("7\n")
     text = (folder / "study.toml").read_text().replace("instances/*.txt", "instances/*")
 
     (folder / "study.toml").write_text(text)
 
-    assert shell("run", "study.toml").code == 0
+    assert apart("run", "study.toml").code == 0
     assert 7.0 in {seen.value for seen in observed() if seen.key.instance == "instances/-rf.txt"}
 
 
-def test_failures_that_were_dropped_are_tried_again_on_request(study, shell):
+def test_failures_that_were_dropped_are_tried_again_on_request(study, apart):
     folder = study(two("sh -c 'test -e fine && echo 5' sh {instance}", more='on-failure = "drop"'))
 
-    first = shell("run", "study.toml")
+    first = apart("run", "study.toml")
     (folder / "fine").touch()
-    second = shell("run", "study.toml")
-    third = shell("run", "study.toml", "--retry-failed")
+    second = apart("run", "study.toml")
+    third = apart("run", "study.toml", "--retry-failed")
 
     assert (first.code, second.code, third.code) == (0, 0, 0)
     assert "8 runs failed and gave no value" in first.words
@@ -298,12 +298,12 @@ def test_failures_that_were_dropped_are_tried_again_on_request(study, shell):
 # The study file
 
 
-def test_another_plan_is_refused_by_the_field_that_changed(study, shell):
+def test_another_plan_is_refused_by_the_field_that_changed(study, apart):
     study(two("echo {instance} 5"))
-    assert shell("run", "study.toml").code == 0
+    assert apart("run", "study.toml").code == 0
     study(two("echo {instance} 6"))
 
-    answer = shell("run", "study.toml")
+    answer = apart("run", "study.toml")
 
     assert answer.code == 1
     assert "command of algorithm 'bad'" in answer.err
@@ -311,7 +311,7 @@ def test_another_plan_is_refused_by_the_field_that_changed(study, shell):
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all, but long enough to be one\n" * 50, "foreign", "future"])
-def test_a_file_that_is_no_study_of_ours_is_refused_and_left_alone(study, shell, content):
+def test_a_file_that_is_no_study_of_ours_is_refused_and_left_alone(study, apart, content):
     folder = study(two("echo {instance} 5"))
     path = folder / "study.db"
     if isinstance(content, bytes):
@@ -321,13 +321,13 @@ def test_a_file_that_is_no_study_of_ours_is_refused_and_left_alone(study, shell,
             connection.execute("CREATE TABLE mine (x)")
             connection.commit()
     else:
-        assert shell("run", "study.toml").code == 0
+        assert apart("run", "study.toml").code == 0
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA user_version = 999")
             connection.commit()
     before = path.read_bytes()
 
-    answer = shell("run", "study.toml")
+    answer = apart("run", "study.toml")
 
     if content == b"":  # an empty file is an empty database
         assert answer.code == 0
@@ -367,13 +367,13 @@ def test_a_disk_that_is_full_ends_the_study_with_one_sentence_and_a_valid_file(s
     assert observed(folder / "study.db")
 
 
-def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, shell, warm):
+def test_two_runs_at_once_are_refused_and_the_first_goes_on(study, apart, drivers):
     folder = study(two("sh -c 'until test -e go; do sleep 0.05; done; echo 5' sh {instance} {seed}"))
-    first = warm.ampler("run", "study.toml", cwd=folder)
+    first = drivers.ampler("run", "study.toml", cwd=folder)
     until = time.monotonic() + 60
     while not (folder / "study.db").exists() and time.monotonic() < until:
         time.sleep(0.01)
-    answer = shell("run", "study.toml")
+    answer = apart("run", "study.toml")
     (folder / "go").touch()
 
     assert answer.code == 1
@@ -401,10 +401,10 @@ def test_wrong_usage_is_told(study, shell, arguments, code, sentence):
     assert sentence in answer.err
 
 
-def test_what_the_plan_warns_of_is_said_before_the_runs(study, shell):
+def test_what_the_plan_warns_of_is_said_before_the_runs(study, apart):
     study(two("echo {instance} 5", settings="effect = 0.5").replace('use = "all"', 'use = "needed"'))
 
-    answer = shell("run", "study.toml")
+    answer = apart("run", "study.toml")
 
     assert answer.code == 0
     assert answer.err.startswith("Note: ")
@@ -442,9 +442,9 @@ def test_in_a_terminal_progress_is_shown_in_place(study):
     assert "\x1b[2K" in text
 
 
-def test_ctrl_c_in_the_shell_is_answered_with_130(study, warm):
+def test_ctrl_c_in_the_shell_is_answered_with_130(study, drivers):
     folder = study(two("sh -c 'sleep 0.2; echo 5' sh {instance}").replace("runs = 2", "runs = 50"))
-    process = warm.ampler("run", "study.toml", cwd=folder)
+    process = drivers.ampler("run", "study.toml", cwd=folder)
     until = time.monotonic() + 60
     while time.monotonic() < until and not ((folder / "study.db").exists() and _any_run(folder / "study.db")):
         time.sleep(0.05)
@@ -463,12 +463,12 @@ def _any_run(path):
         return False
 
 
-def test_an_algorithm_that_only_fails_ends_the_study_early_unless_it_is_told_to_go_on(study, shell):
+def test_an_algorithm_that_only_fails_ends_the_study_early_unless_it_is_told_to_go_on(study, apart):
     text = two("sh -c 'exit 10' {instance} {seed}", more='on-failure = "drop"').replace("runs = 2", "runs = 5")
     study(text)
 
-    stopped = shell("run", "study.toml")
-    went_on = shell("run", "study.toml", "--despite-failures")
+    stopped = apart("run", "study.toml")
+    went_on = apart("run", "study.toml", "--despite-failures")
 
     assert stopped.code == 1
     assert "runs of 'bad' so far failed: it ended with exit code 10 (success = [0])" in stopped.err
@@ -491,12 +491,12 @@ def test_runs_that_waited_until_the_clock_ended_them_are_told_at_the_end_in_the_
     assert said in shell("analyse", "study.db").words
 
 
-def test_a_floor_is_an_option_of_the_analysis(study, shell):
+def test_a_floor_is_an_option_of_the_analysis(study, apart):
     study(two("echo {seed} {instance} 0", settings="seed = 1"))
-    assert shell("run", "study.toml").code == 0
+    assert apart("run", "study.toml").code == 0
 
-    refused = shell("analyse", "study.db", "--difference", "percent")
-    floored = shell("analyse", "study.db", "--difference", "percent", "--floor", "1e-8", "--json")
+    refused = apart("analyse", "study.db", "--difference", "percent")
+    floored = apart("analyse", "study.db", "--difference", "percent", "--floor", "1e-8", "--json")
 
     assert refused.code == 1
     assert "or a floor, such as 1e-8" in refused.err

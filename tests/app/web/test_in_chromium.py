@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from for_everyone import axe_script, shut_out
 from scriptless import without_scripts
 
 PAGES = [
@@ -172,10 +173,10 @@ GROWING = """
 """
 
 
-def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(watched_by_all, serve, warm, tmp_path):
+def test_a_study_run_by_another_process_is_seen_to_grow_and_to_finish(watched_by_all, serve, drivers, tmp_path):
     script, study, watched = tmp_path / "growing.py", tmp_path / "growing.db", tmp_path / "watched"
     script.write_text(textwrap.dedent(GROWING), encoding="utf-8")
-    runner = warm.begin(script, str(study))
+    runner = drivers.begin(script, str(study))
     try:
         wait_for_runs(study)
         with serve(study) as address:
@@ -290,12 +291,6 @@ def test_a_choice_is_followed_at_once_and_called_exploring(watched):
     assert "Choosing after looking is exploring" in page.inner_text("main")
 
 
-SERIOUS = """async () => {
-  const grave = (what) => ["serious", "critical"].includes(what.impact);
-  const others = axe._audit.rules.filter((rule) => !grave(rule)).map((rule) => [rule.id, { enabled: false }]);
-  const found = await axe.run({ resultTypes: ["violations"], rules: Object.fromEntries(others) });
-  return found.violations.filter(grave).map((each) => [each.id, each.nodes[0].html.slice(0, 200)]);
-}"""  # what axe finds; rules that find what is less than serious need not be tried
 SIZES = ((390, "dark"), (1280, "light"))
 ALTERNATELY = [(where, *SIZES[place % 2]) for place, where in enumerate([*PAGES, *REFUSED])]
 WHOLE = [[(where, *size) for where in (*PAGES, *REFUSED)] for size in (*SIZES, (390, "light"), (1280, "dark"))]
@@ -306,19 +301,19 @@ WHOLE = [[(where, *size) for where in (*PAGES, *REFUSED)] for size in (*SIZES, (
     [ALTERNATELY, *(pytest.param(each, marks=pytest.mark.slow) for each in WHOLE)],
     ids=["alternately", *(f"{each[0][1]}-{each[0][2]}" for each in WHOLE)],
 )
-def test_every_page_is_for_everyone_and_asks_nobody_else(watched, looks):
-    from axe_playwright_python.sync_playwright import Axe
-
-    axe = Axe()
+def test_every_page_is_for_everyone_and_asks_nobody_else(watched_by_all, looks):
+    watched = Watched(watched_by_all.page.context.new_page(), watched_by_all.address)
+    watched.page.add_init_script(axe_script())
     for where, width, scheme in looks:
         watched.page.set_viewport_size({"width": width, "height": 900})
         watched.page.emulate_media(color_scheme=scheme)
         opened = watched.open(where)
-        opened.evaluate(axe.axe_script)
-        assert opened.evaluate(SERIOUS) == [], where
+        assert shut_out(opened) == [], where
         for wide in (width, *(other for other, _ in SIZES if other != width)):
             opened.set_viewport_size({"width": wide, "height": 900})
             assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
                 f"{where} is wider than {wide}"
             )
     watched.complaints[:] = [each for each in watched.complaints if "404" not in each and "422" not in each]
+    watched.check()
+    watched.page.close()

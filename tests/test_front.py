@@ -5,7 +5,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from later import stats
 
 import ampler as am
 from ampler.analysis.words import headline

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from later import stats
 
 import ampler as am
 from ampler.analysis.words import headline, together

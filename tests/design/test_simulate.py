@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
+from later import stats
 
 from ampler.core.errors import InvalidDesign
 from ampler.design import achieved_power, effect_from, required_instances

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from scipy import stats
+from later import stats
 
 import ampler as am
 from ampler.core.errors import RunFailed

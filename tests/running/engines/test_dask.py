@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ from ampler.study.seeds import run_seed
 from ampler.study.store import read_store
 from ampler.testing import MemoryStore
 
-distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed")
 
 
 def ran(plan, executor=SERIAL):

@@ -25,7 +25,7 @@ from ampler_upmsp.annealing import Parameters, Result, _State, anneal
 from ampler_upmsp.command import NAMES
 from ampler_upmsp.instance import Instance, generate_instance, read_instance, write_instance
 from ampler_upmsp.moves import FAMILIES, KINDS
-from speed_page import Line, keep, numpy_unit, quickest
+from speed_page import ABSENT, Line, keep, numpy_unit, quickest
 
 # jobs, machines: million iterations a second of processor time wanted on an idle core
 TARGETS = {(50, 10): 9.0, (100, 20): 9.0, (250, 30): 6.0}
@@ -112,7 +112,7 @@ def lines(jar: str | None, *, families: bool) -> Iterator[Line]:
         name = f"annealing, {size[0]} jobs on {size[1]} machines"
         yield Line(f"{name}, million iterations a second", f"≥ {target:.0f}", f"{speed:.1f}", speed >= target, "a core")
         ratio = statistics.median(ratios)
-        against = f"the Java program, {f'{len(turns)} turns' if jar else 'timed earlier'}"
+        against = f"the Java program, {f'{len(turns)} turns' if jar else f'timed earlier; {ABSENT}'}"
         against += f", from {ratios[0]:.1f} to {ratios[-1]:.1f} ×"
         yield Line(f"{name}, speed", f"≥ {FASTER} ×", f"{ratio:.1f} ×", ratio >= FASTER, against)
 

@@ -1,7 +1,7 @@
 """CAISEr, where R has it: whole experiments of its dummies and single decisions, timed beside ours.
 
 R finds the package in its libraries; `R_LIBS` names further ones. Where it is not found, its times are those it took
-beside an ampler of the same day, in units of a loop that is measured again here (see `speed_page`).
+beside an ampler of the same day, in units of a loop that is measured again here: about right (see `speed_page`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from functools import cache
 from shutil import which
 from typing import NamedTuple
 
-from speed_page import numpy_unit
+from speed_page import ABSENT, numpy_unit
 
 # Runs, seconds inside and with starting R, and seconds of a decision with 22 algorithms; in units of `numpy_unit`.
-TIMED = "CAISEr 1.0.5, R 4.2.2, as timed on 2026-11-16; not installed here"
+TIMED = f"CAISEr 1.0.5, R 4.2.2, as timed on 2026-11-16; {ABSENT}"
 KEPT_EXPERIMENTS = {False: (13634, 9_360_000.0, 9_470_000.0), True: (13550, 9_750_000.0, 9_860_000.0)}
 KEPT_DECISIONS = {False: 2350.0, True: 1640.0}
 

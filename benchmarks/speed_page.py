@@ -1,7 +1,8 @@
 """What benchmarks of speed share: units of this machine to hold others' times against, and the page of results.
 
 A program that is not installed cannot be timed in the same run. Its time is then the one it took beside an earlier
-ampler, in units of a loop that is measured again here: so the machine, and its load, cancel out.
+ampler, in units of a loop that is measured again here. That says about how far apart the two are, for machines differ
+in what they do quickly: such a line is printed, and the page keeps the one that was measured beside the program.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import datetime
 import os
 import platform
 from collections.abc import Callable, Iterable
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+ABSENT = "not installed here"  # in what stands behind a line, of a program that was timed on another day
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
 COLUMNS = ("benchmark", "what", "target", "measured", "met", "against", "load", "date")
 
@@ -29,7 +30,8 @@ TITLE = """# Speed
 Written by `make bench`: each line was measured in one run, beside what it is compared with, on two cores
 ({machine}). `load` is the machine's load average at that moment: above 2 other work was going on. Processor times
 feel it a little; times by the clock, and the shares of workers that are busy, feel it much: a driver that waits for a
-core keeps its workers waiting. Lines of a benchmark that was not run again stay, with their date.
+core keeps its workers waiting. Lines of a benchmark that was not run again stay, with their date; so do those of a
+program that was not installed when it was.
 
 Of {lines} lines with a target {missed}.
 """
@@ -60,9 +62,8 @@ def quickest(work: Callable[[], object], repeats: int, blocks: int = 15) -> floa
     return best
 
 
-@cache
 def numpy_unit() -> float:
-    """Return the seconds that four operations on 22 numbers take here."""
+    """Return the seconds that four operations on 22 numbers take here, now."""
     values, others = np.linspace(1.0, 2.0, 22), np.linspace(3.0, 2.0, 22)
 
     def work() -> None:
@@ -75,12 +76,15 @@ def numpy_unit() -> float:
 def keep(benchmark: str, lines: Iterable[Line], *, among_others: bool = False) -> int:
     """Print the lines as they come, put them on the page in the place of older ones; return 1 if a target is missed.
 
-    Lines of this benchmark that did not come again leave the page, unless the new ones are `among_others`.
+    Lines of this benchmark that did not come again leave the page, unless the new ones are `among_others`. One that was
+    measured beside another program stays when the new one was not.
     """
     new = [dict(zip(COLUMNS, _cells(benchmark, line, load), strict=True)) for line, load in print_lines(lines)]
     again = {row["what"] for row in new}
     older = [row for row in kept() if row["benchmark"] != benchmark or (among_others and row["what"] not in again)]
-    _write(sorted([*older, *new], key=itemgetter("benchmark")))
+    beside = {row["what"]: row for row in kept() if row["benchmark"] == benchmark and ABSENT not in row["against"]}
+    shown = [beside.get(row["what"], row) if ABSENT in row["against"] else row for row in new]
+    _write(sorted([*older, *shown], key=itemgetter("benchmark")))
     return int(any(row["met"] == "no" for row in new))
 
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.stats import t as student
 
 from ampler.analysis.stopping import biased_by_stopping, shift_between
 from ampler.core.choices import Estimate
@@ -269,6 +269,6 @@ def _t(differences: Floats) -> Floats:
 
 def _errors(t: Floats, instances: int) -> tuple[float, float, float]:
     """Holm rejects something if the smallest p-value is at most α/K."""
-    smallest = 2 * stdtr(instances - 1, -np.abs(t)).min(axis=1)
+    smallest = 2 * student.sf(np.abs(t), instances - 1).min(axis=1)
     share = float((smallest <= ALPHA / t.shape[1]).mean())
     return share, float(np.sqrt(max(share * (1 - share), 0.01) / len(t))), float(t.mean())

@@ -89,9 +89,10 @@ def drivers():
 @pytest.fixture(scope="session")
 def forked(warm, drivers):
     """`forked("run", "study.toml", cwd=folder)`: a command in a process of its own that need not load Python first."""
+    from warm import CARRYING
 
     def run(*words, **how):
-        return (drivers if words[0] in ("run", "check") else warm).run(*words, **how)
+        return (drivers if words[0] in CARRYING else warm).run(*words, **how)
 
     return run
 

@@ -5,7 +5,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from later import stats
+from scipy import stats
 
 import ampler as am
 from ampler.analysis.words import headline

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy.stats import wilcoxon
 
 from ampler.analysis import analyse_runs
 from ampler.analysis.text import holm_columns
@@ -93,7 +93,7 @@ def wilcoxon_without_noise(phi, data):
     """p-values by scipy, with R's rules, of differences rounded to where their ties are."""
     alternative = data["alternative"].replace(".", "-")
     p = [
-        stats.wilcoxon(column[column != 0], correction=True, method="approx", alternative=alternative).pvalue
+        wilcoxon(column[column != 0], correction=True, method="approx", alternative=alternative).pvalue
         for column in phi.round(9).T
     ]
     by_size = np.argsort(p)

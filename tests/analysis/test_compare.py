@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from later import stats
+from scipy import stats
 
 from ampler.analysis import analyse_runs
 from ampler.analysis.compare import compare, equivalence, p_values

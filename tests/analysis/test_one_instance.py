@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from later import stats
+from scipy import stats
 
 import ampler as am
 from ampler.analysis.words import headline, together

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from once import once
+from warm import CARRYING
 
 from ampler.app.shell import main
 
@@ -125,7 +126,7 @@ def apart(shell: Callable[..., Answer], forked: Callable[..., Any]) -> Callable[
     """
 
     def run(*arguments: object) -> Answer:
-        if arguments[0] not in ("run", "check"):
+        if arguments[0] not in CARRYING:
             return shell(*arguments)
         done = forked(*arguments)
         return Answer(done.returncode, done.stdout, done.stderr)

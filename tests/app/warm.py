@@ -29,7 +29,8 @@ from typing import Any, NoReturn
 from elsewhere import PRELUDE, RUNS, Elsewhere, ending, leave, read_commands
 from elsewhere import become as become_elsewhere
 
-RUNNING = (  # what the commands load that carry studies out
+CARRYING = ("run", "check")  # the commands that carry studies out
+RUNNING = (  # what these load
     *("numpy", "scipy.special", "sqlite3", "rich.console", "rich.table", "rich.progress_bar", "ampler.app.shell"),
     *("ampler.app.shell.progress", "ampler.study.toml", "ampler.study.store", "ampler.study.words"),
     *("ampler.study.detect_rule", "ampler.study.fairness", "ampler.running.check", "ampler.running.driver"),

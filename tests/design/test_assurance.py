@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from later import integrate, stats
+from scipy.integrate import quad
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from ampler.core.errors import InvalidDesign
 from ampler.design import required_instances
@@ -52,7 +54,7 @@ def test_simulated_studies_succeed_as_often(n, effect, sd, margin, goal):
     rng = np.random.default_rng(1)
     studies = 200_000
     means = rng.normal(effect, sd, studies) + rng.normal(size=studies) / math.sqrt(n)
-    half = stats.t.ppf(0.975, n - 1) * np.sqrt(rng.chisquare(n - 1, studies) / (n - 1) / n)
+    half = student.ppf(0.975, n - 1) * np.sqrt(rng.chisquare(n - 1, studies) / (n - 1) / n)
     low, high = means - half, means + half
     success = low > margin if goal == "above" else (low > -margin) & (high < margin)
     found = assurance(n, effect=effect, effect_sd=sd, margin=margin, goal=goal)
@@ -64,10 +66,10 @@ def test_the_mean_over_what_is_believed_is_that_of_adaptive_quadrature(n):
     """With many instances success is nearly a step of the effect, which few fixed nodes do not see."""
 
     def weighted(effect):
-        return stats.norm.pdf(effect, 0.3, 0.2) * paired_power(n, effect - 0.1, [0.05])[0]
+        return norm.pdf(effect, 0.3, 0.2) * paired_power(n, effect - 0.1, [0.05])[0]
 
     around = [0.1 + k / math.sqrt(n) for k in range(-6, 13, 2)]
-    expected = integrate.quad(weighted, -0.9, 1.5, points=around, limit=500, epsabs=1e-12)[0]
+    expected = quad(weighted, -0.9, 1.5, points=around, limit=500, epsabs=1e-12)[0]
     assert assurance(n, effect=0.3, effect_sd=0.2, margin=0.1) == pytest.approx(expected, abs=1e-9)
 
 
@@ -89,8 +91,8 @@ def test_more_instances_assure_more_and_never_pass_the_ceiling(belief, goal, ins
 @given(beliefs)
 def test_the_ceiling_is_the_probability_of_the_effect_itself(belief):
     effect, sd, margin = belief["effect"], belief["effect_sd"], belief["margin"]
-    assert ceiling(**belief) == pytest.approx(stats.norm.sf(margin, effect, sd), abs=1e-12)
-    inside = stats.norm.cdf(margin, effect, sd) - stats.norm.cdf(-margin, effect, sd)
+    assert ceiling(**belief) == pytest.approx(norm.sf(margin, effect, sd), abs=1e-12)
+    inside = norm.cdf(margin, effect, sd) - norm.cdf(-margin, effect, sd)
     assert ceiling(goal="inside", **belief) == pytest.approx(inside, abs=1e-12)
 
 
@@ -103,7 +105,7 @@ def test_a_certain_effect_has_a_ceiling_of_nothing_or_all():
 def test_the_fewest_instances_are_the_fewest():
     found = instances_for_assurance(0.75, effect=0.6, effect_sd=0.3, margin=0.1)
     assert found.assurance >= 0.75 > assurance(found.instances - 1, effect=0.6, effect_sd=0.3, margin=0.1)
-    assert found.ceiling == pytest.approx(stats.norm.sf(0.1, 0.6, 0.3))
+    assert found.ceiling == pytest.approx(norm.sf(0.1, 0.6, 0.3))
 
 
 def test_more_than_the_ceiling_is_refused_and_the_ceiling_told():

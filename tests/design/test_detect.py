@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy.stats import chi2, nct, t
 
 from ampler.core.errors import InvalidDesign
 from ampler.design.detect import (
@@ -81,8 +81,8 @@ def by_steps_of_one(goal, variances):
         powers = []
         for rank, variance in enumerate(sorted(variances)):
             level = (1 - goal.share) * goal.alpha / (len(variances) - rank)
-            critical = stats.t.isf(level / (2 if goal.alternative == "two-sided" else 1), n - goal.pilot)
-            powers.append(stats.nct.sf(critical, n - goal.pilot, goal.detect * math.sqrt(n / variance)))
+            critical = t.isf(level / (2 if goal.alternative == "two-sided" else 1), n - goal.pilot)
+            powers.append(nct.sf(critical, n - goal.pilot, goal.detect * math.sqrt(n / variance)))
         if np.mean(powers) >= goal.power:
             return n
         n += 1
@@ -156,8 +156,8 @@ def test_the_least_power_is_that_of_the_comparison_that_varies_most_or_is_tested
 
 def test_the_variance_between_instances_is_planned_with_caution():
     figures = PilotFigures(np.array([2.0]), np.array([[1.0, 1.0]]), np.full(2, 5.0), np.array([19.0]), np.ones(2, bool))
-    assert figures.between(0.6)[0] == pytest.approx(2.0 * 19 / stats.chi2.ppf(0.4, 19) - 0.4)
-    assert figures.between(0.9)[0] == pytest.approx(2.0 * 19 / stats.chi2.ppf(0.1, 19) - 0.4)
+    assert figures.between(0.6)[0] == pytest.approx(2.0 * 19 / chi2.ppf(0.4, 19) - 0.4)
+    assert figures.between(0.9)[0] == pytest.approx(2.0 * 19 / chi2.ppf(0.1, 19) - 0.4)
 
 
 def noisy_pilot(variance=2.0, run_variance=4.0, algorithms=3):

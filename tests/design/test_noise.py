@@ -6,7 +6,7 @@ from math import hypot
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.design import achieved_power, required_instances
 from ampler.design.noise import RATIOS, powers_left

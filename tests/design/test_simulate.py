@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.core.errors import InvalidDesign
 from ampler.design import achieved_power, effect_from, required_instances

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 import ampler as am
 from ampler.core.errors import RunFailed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import optimize
+from scipy.optimize import minimize
 
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import contrasts_among
@@ -59,7 +59,7 @@ def test_the_cost_is_close_to_that_of_a_general_solver(difference, reference, se
         costs * counts,
         runs.noise / counts / se**2,
     )
-    solved = optimize.minimize(
+    solved = minimize(
         lambda u: float((price / u).sum() / price.sum()),
         np.full(5, 0.98),
         jac=lambda u: -price / u**2 / price.sum(),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.stats.effect_size import effect_intervals, effect_size
 

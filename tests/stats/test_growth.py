@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler.core.errors import InvalidData
 from ampler.stats.growth import adjusted_p_values, clear_after_pilot, conclusions, growth_test

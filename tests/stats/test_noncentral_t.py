@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from later import stats
-from scipy import special
+from scipy import special, stats
 
 from ampler.stats.noncentral_t import noncentralities, quick_tails, upper_tail
 

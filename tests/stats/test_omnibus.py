@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from later import stats
+from scipy import stats
 
 from ampler.stats.omnibus import block_anova, critical_difference, friedman, omnibus, ranks
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import integrate, stats
-from scipy import special
+from scipy import integrate, special, stats
 
 from ampler.core.errors import InvalidDesign
 from ampler.stats.power import instances_for, paired_power, t_instances

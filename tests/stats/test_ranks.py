@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from later import stats
 from numpy.testing import assert_array_equal
+from scipy import stats
 
 from ampler.stats.ranks import mean_ranks_of, tied_with
 

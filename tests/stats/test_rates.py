@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from later import stats
+from scipy.stats import binom, binomtest
 
 import ampler as am
 from ampler.core.errors import InvalidRule, InvalidSamples
@@ -41,7 +41,7 @@ def test_yes_and_no_may_be_exchanged():
 @pytest.mark.parametrize("rate", RATES)
 def test_the_standard_error_is_right_on_average_and_never_far_too_small(rate, n):
     x = np.arange(n + 1)
-    weights = stats.binom.pmf(x, n, rate)
+    weights = binom.pmf(x, n, rate)
     mean = (weights * rate_variances(np.full(n + 1, float(n)), x / n)).sum()
     over = np.sqrt(mean / (rate * (1 - rate)))
     assert 0.92 < over < (1.2 if 0.1 <= rate <= 0.9 else 2.2)
@@ -49,7 +49,7 @@ def test_the_standard_error_is_right_on_average_and_never_far_too_small(rate, n)
 
 @pytest.mark.parametrize(("yes", "n"), [(0, 10), (3, 10), (10, 10), (7, 40), (39, 40)])
 def test_bounds_are_the_variance_where_an_exact_bound_comes_nearest_to_even_odds(yes, n):
-    exact = stats.binomtest(yes, n)
+    exact = binomtest(yes, n)
     wide, narrow = (exact.proportion_ci(level, method="exact") for level in (1 - 0.1 / SURER, 0.9))
     low, high = wide if wide.low < 0.5 < wide.high else narrow
     grid = np.linspace(low, high, 20001)
@@ -62,7 +62,7 @@ def test_bounds_are_the_variance_where_an_exact_bound_comes_nearest_to_even_odds
 def test_a_true_variance_seldom_exceeds_its_bound(rate, n):
     x = np.arange(n + 1)
     bounds = rate_variance_bounds(np.full(n + 1, float(n)), x / n, np.full(n + 1, 0.05))
-    beyond = stats.binom.pmf(x, n, rate)[bounds < rate * (1 - rate)].sum()
+    beyond = binom.pmf(x, n, rate)[bounds < rate * (1 - rate)].sum()
     assert beyond <= 0.05
 
 

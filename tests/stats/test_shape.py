@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.stats.shape import error_inflation, pooled_skewness, skewness, skewness_error
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler.core.errors import InvalidRule
 from ampler.stats.summaries import (

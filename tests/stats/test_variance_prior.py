@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import optimize
+from scipy.optimize import brentq
 from scipy.special import polygamma, psi
 
 from ampler.stats.guard import CAUTION
@@ -21,7 +21,7 @@ def slow_moderated(variances, degrees):
     excess = logs.var(ddof=1) - polygamma(1, half).mean()
     prior = MAX_PRIOR_DEGREES
     if excess > polygamma(1, prior / 2):
-        prior = 2 * optimize.brentq(lambda y: polygamma(1, y) - excess, 1e-8, prior / 2, xtol=1e-15, rtol=1e-14)
+        prior = 2 * brentq(lambda y: polygamma(1, y) - excess, 1e-8, prior / 2, xtol=1e-15, rtol=1e-14)
     typical = np.exp(logs.mean() + psi(prior / 2) - np.log(prior / 2))
     shrunk = np.array([(d * v + prior * typical) / (d + prior) for v, d in zip(variances, degrees, strict=True)])
     return shrunk * variances.mean() / shrunk.mean()

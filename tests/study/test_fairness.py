@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.core.values import Observation, RunKey
 from ampler.study.fairness import busy, drift, trend

@@ -10,17 +10,15 @@ LONG = (  # begun first, or the others would be done and wait for them; each han
     ("in_chromium", "html_browser"),
     ("portable_half", "test_interruptions.py", "test_solvers.py", "killed", "disturbed"),
 )
-FORKING = tuple(f"tests/{room}/" for room in ("running", "hostile", "app/shell", "study"))  # before memory has grown
 SHORT = tuple(f"tests/{room}/" for room in ("core", "stats", "design", "sampling", "analysis", "data"))  # start nothing
 
 
 def dealt_out(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     """The tests in an order in which each worker begins with long ones and ends with short ones that others may take.
 
-    A worker gets a run of neighbours in this order, as many as the others. What it forks copies all that it has in
-    memory, so tests that fork come before those that draw. The last worker has those that leave threads: beside threads
-    no process is forked, workers start afresh, and tests marked `alone` get a process of their own. So they come after
-    all that start processes.
+    A worker gets a run of neighbours in this order, as many as the others. The last one has those that leave threads:
+    beside threads no process is forked, workers start afresh, and tests marked `alone` get a process of their own. So
+    they come after all that start processes.
     """
     threads, others = _parted(items, LEAVING_THREADS)
     begins: list[list[pytest.Item]] = [[] for _ in range(workers)]
@@ -31,8 +29,7 @@ def dealt_out(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     order: list[pytest.Item] = []
     for left, begin in zip(range(workers, 0, -1), begins, strict=True):
         share = len(others) // left
-        forking, rest = _parted(others[:share], FORKING)
-        hand = [*begin, *forking, *rest, *(threads if left == 1 else [])]
+        hand = [*begin, *others[:share], *(threads if left == 1 else [])]
         fill = max(0, (len(items) - len(order)) // left - len(hand))
         order += hand + short[:fill]
         others, short = others[share:], short[fill:]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 from slowly import JavaRandom, anneal_slowly, scatter
 
 from ampler_upmsp.annealing import Parameters, anneal

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
 from one_compiles import one_compiles
+from scipy import stats
 from slowly import MOVES, neighbour
 
 from ampler_upmsp import moves

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler import advise
 from ampler.analysis.advice import Advice, suggest_se

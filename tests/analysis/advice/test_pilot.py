@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.analysis.advice.pilot import pilot_of, variance_factors
 from ampler.analysis.blocks import gather, summarise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler.analysis import analyse_runs
 from ampler.analysis.bayes import Chances, bayes_of

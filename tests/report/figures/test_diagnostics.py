@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler import analyse
 from ampler.core.errors import InvalidInput

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import integrate, stats
+from scipy.integrate import quad
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from ampler.core.errors import InvalidData
 from ampler.stats.bayes.heterogeneity import ProperPrior, tau_posterior
@@ -31,15 +33,13 @@ def by_quadrature(y, se, margin):
     top = 0.0
     top = max(math.log(density(tau)[0]) for tau in np.geomspace(0.01, 20, 60))
     parts = [lambda d, m, s, tau: d]
-    parts.append(lambda d, m, s, tau: d * stats.norm.cdf((-margin - m) / s))
-    parts.append(lambda d, m, s, tau: d * stats.norm.sf((margin - m) / s))
-    parts.append(lambda d, m, s, tau: d * stats.norm.sf((margin - m) / math.hypot(s, tau)))
+    parts.append(lambda d, m, s, tau: d * norm.cdf((-margin - m) / s))
+    parts.append(lambda d, m, s, tau: d * norm.sf((margin - m) / s))
+    parts.append(lambda d, m, s, tau: d * norm.sf((margin - m) / math.hypot(s, tau)))
     pieces = [0, 0.05, 0.2, 0.5, 1, 2, 4, 8, 20, 100, 1e4]
     whole, *rest = (
         sum(
-            integrate.quad(
-                lambda tau, part=part: part(*density(tau), tau), a, b, epsabs=1e-13, epsrel=1e-11, limit=200
-            )[0]
+            quad(lambda tau, part=part: part(*density(tau), tau), a, b, epsabs=1e-13, epsrel=1e-11, limit=200)[0]
             for a, b in pairwise(pieces)
         )
         for part in parts
@@ -63,7 +63,7 @@ def test_probabilities_are_those_of_adaptive_quadrature(seed):
 )
 def test_exact_differences_lead_to_students_t(y, shift):
     values = np.array(y) + shift
-    expected = stats.t(len(y) - 1, values.mean(), values.std(ddof=1) / math.sqrt(len(y)))
+    expected = student(len(y) - 1, values.mean(), values.std(ddof=1) / math.sqrt(len(y)))
     found = tau_posterior(values, np.zeros(len(y))).mean()
     assert found.interval(0.95) == pytest.approx(expected.interval(0.95), rel=1e-6, abs=1e-6 * expected.std())
     assert found.areas(1.0).less == pytest.approx(expected.cdf(-1.0), abs=1e-7)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from later import stats
 from scipy.special import ndtr
+from scipy.stats import norm
 
 from ampler.core.errors import InvalidData
 from ampler.stats.bayes.mixture import Areas, NormalMixture, checked_margin
@@ -51,7 +51,7 @@ def test_turning_the_difference_round_turns_the_areas(parts, margin):
 @given(st.floats(-5, 5), st.floats(0.1, 9), st.floats(0.5, 0.99))
 def test_one_component_is_a_normal_distribution(mean, deviation, level):
     found = NormalMixture(np.ones(1), np.array([mean]), np.array([deviation]))
-    assert found.interval(level) == pytest.approx(stats.norm(mean, deviation).interval(level), rel=1e-9, abs=1e-12)
+    assert found.interval(level) == pytest.approx(norm(mean, deviation).interval(level), rel=1e-9, abs=1e-12)
 
 
 def test_tiny_and_huge_units_lose_nothing():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy.stats import spearmanr, ttest_1samp
 
 from ampler.core.errors import InvalidData
 from ampler.stats.bayes import ProperPrior, error_correlation, posterior
@@ -66,7 +66,7 @@ def test_with_equal_weights_the_interval_is_that_of_the_t_test(y, level):
 @given(values)
 def test_with_equal_weights_and_no_margin_the_direction_is_the_one_sided_p_value(y):
     found = posterior(np.array(y), margin=0.0)
-    assert found.areas.less == pytest.approx(stats.ttest_1samp(y, 0, alternative="greater").pvalue, abs=1e-9)
+    assert found.areas.less == pytest.approx(ttest_1samp(y, 0, alternative="greater").pvalue, abs=1e-9)
 
 
 def drawn(seed, n=15):
@@ -121,7 +121,7 @@ def test_differences_that_agree_but_for_noise_are_certain_of_their_mean():
 
 def test_the_correlation_of_errors_and_differences_is_spearmans():
     y, se = drawn(5)
-    assert error_correlation(y, se) == pytest.approx(stats.spearmanr(se, y).statistic)
+    assert error_correlation(y, se) == pytest.approx(spearmanr(se, y).statistic)
     assert math.isnan(error_correlation(y, np.ones(len(y))))
 
 

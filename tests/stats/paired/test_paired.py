@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler.stats.paired import TESTS, paired_test
 

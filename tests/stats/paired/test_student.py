@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler.stats.location import is_constant
 from ampler.stats.paired import paired_test

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from later import stats
+from scipy import stats
 
 from ampler.stats.resampling.family import columns_of, opened
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import integrate
+from scipy.integrate import quad
 from scipy.special import ndtr
 
 from ampler.core.errors import InvalidDesign
@@ -41,7 +41,7 @@ def stopped_second(first, second, fraction, sides):
         upper = ndtr((root * x - second) / step)
         return exp(-x * x / 2) / sqrt(2 * pi) * (upper + (ndtr((-second - root * x) / step) if sides == 2 else 0))
 
-    return integrate.quad(beyond, -first if sides == 2 else -12, first, epsabs=0, epsrel=1e-11, limit=400)[0]
+    return quad(beyond, -first if sides == 2 else -12, first, epsabs=0, epsrel=1e-11, limit=400)[0]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import stats
+from scipy import stats
 
 from ampler.core.errors import InvalidData
 from ampler.stats.sequential import equivalence_p_values, repeated_interval, t_evidence

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from later import optimize
+from scipy.optimize import brentq
 
 from ampler.stats.sequential import (
     Schedule,
@@ -26,9 +26,7 @@ def solved(schedule, look, p_value):
     """The level at which this p-value would just stop the comparison, by bisection on the exact levels."""
     if schedule.nominal_levels(schedule.sides / 2)[look] < p_value:
         return 1.0
-    return optimize.brentq(
-        lambda level: schedule.nominal_levels(level)[look] - p_value, 1e-11, schedule.sides / 2, rtol=1e-12
-    )
+    return brentq(lambda level: schedule.nominal_levels(level)[look] - p_value, 1e-11, schedule.sides / 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.spending.name)

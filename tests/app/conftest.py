@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from once import once
-from warm import CARRYING
 
 from ampler.app.shell import main
 
@@ -124,6 +123,8 @@ def apart(shell: Callable[..., Answer], forked: Callable[..., Any]) -> Callable[
 
     That is forked for its workers in an eighth of the time that this one takes, which has loaded all tests.
     """
+
+    from warm import CARRYING  # which needs what not every system has
 
     def run(*arguments: object) -> Answer:
         if arguments[0] not in CARRYING:

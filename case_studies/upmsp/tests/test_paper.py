@@ -33,7 +33,7 @@ def recorded(path):
 
 
 def options(instances):
-    return ["--instances", str(instances), "--iterations", "20000", "--workers", "2"]
+    return ["--instances", str(instances), "--iterations", "8000", "--workers", "2"]
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,16 +47,19 @@ class Pretended:
 
     def __init__(self, *endings):
         self._endings, self.threads, self.cancelled, self.calls = list(endings), {"w1": 2}, [], []
-        self.spread = []
+        self.spread, self.having = [], ["w0"]
 
     def nthreads(self):
         return self.threads
 
-    def submit(self, call, *arguments, pure):
+    def submit(self, call, *arguments, pure, workers=()):
+        if workers:
+            self.spread.append((len(self.calls), *workers))
+            self.having += workers
         return Ending("finished", key="the work")
 
-    def replicate(self, futures):
-        self.spread.append((len(self.calls), [future.key for future in futures]))
+    def who_has(self, futures):
+        return {future.key: list(self.having) for future in futures}
 
     def map(self, call, parcels, names, *, key, pure):
         assert (call, pure, len(set(key))) == (run_parcel, False, len(names))
@@ -116,7 +120,7 @@ def test_all_workers_have_the_work_before_the_first_runs_are_sent_and_once_more_
         engine.collect(0)
 
     assert client.calls == ["map 1"] * 3
-    assert client.spread == [(0, ["the work"]), (2, ["the work"])]
+    assert client.spread == [(0, "w1"), (2, "w2")]
 
 
 def test_workers_are_counted_again_as_they_come_and_go(monkeypatch):
@@ -325,6 +329,34 @@ def test_a_worker_killed_in_mid_study_changes_nothing_and_comes_back(client, tmp
     }
     assert all(value == random.Random(seed).random() for _, seed, value in kept(store))
     assert killed[0] not in client.run(os.getpid).values()
+
+
+def only_one_can_take(marks):
+    """Something that the first process can unpack as often as it likes, and no other: as where a folder is missing."""
+
+    def unpacked():
+        with suppress(FileExistsError):
+            os.symlink(str(os.getpid()), marks / "the one")
+        if os.readlink(marks / "the one") != str(os.getpid()):
+            raise ImportError("no such module here")
+        return Exclusive()
+
+    class Exclusive:
+        def __reduce__(self):
+            return unpacked, ()
+
+    return Exclusive()
+
+
+def test_a_worker_that_cannot_take_the_work_holds_nothing_up(client, tmp_path):
+    plan = make({"a": noisy(10, 1), "b": noisy(11, 1)}, rule=Fixed(runs=2))
+    data = only_one_can_take(tmp_path)
+    instances = tuple(replace(instance, data=data) for instance in plan.instances)
+
+    store, progress = ran(replace(plan, instances=instances), client)
+
+    assert (progress.finished, progress.failures) == (4, 0)
+    assert kept(store) == kept(ran(plan)[0])
 
 
 def parent_of(pid):

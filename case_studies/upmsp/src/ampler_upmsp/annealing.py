@@ -53,6 +53,9 @@ class Parameters:
             raise ValueError(f"iterations_per_temperature must be at least 1, got {self.iterations_per_temperature!r}")
 
 
+PUBLISHED = Parameters()
+
+
 @dataclass(frozen=True, slots=True)
 class Incumbent:
     """A new best makespan, when it was found: after how many iterations and, to some 20 ms, after how many seconds."""
@@ -84,7 +87,7 @@ def anneal(
     iterations: int | None = None,
     seconds: float | None = None,
     disable: Iterable[str] = (),
-    parameters: Parameters = Parameters(),  # noqa: B008 - frozen
+    parameters: Parameters = PUBLISHED,
     start: Schedule | None = None,
 ) -> Result:
     """Search for a schedule with a small makespan, for so many iterations or seconds (default: 15·J·M milliseconds).

@@ -149,13 +149,20 @@ class DaskEngine:
             future.add_done_callback(self._ended.put)
 
     def _spread(self) -> None:
-        """Have the work on all workers: Dask gives runs to those that have it, and moves them to others late."""
+        """Have the work on all workers: Dask gives runs to those that have it, and moves them to others late.
+
+        Each takes it with an empty chunk of its own. Dask's `replicate` never ends where one of them cannot take it.
+        """
         threads = self.workers
         if threads > self._spread_over:
             with suppress(Exception):  # where no worker is there yet, or one goes: those that come take it with a run
                 self._shared.exception(timeout=SPREAD)
-                self._client.replicate([self._shared])
-                self._spread_over = threads
+                self._spread_over, until = threads, time.monotonic() + SPREAD
+                (having,) = self._client.who_has([self._shared]).values()
+                takers = self._client.nthreads().keys() - set(having)
+                chunks = [self._client.submit(run_parcel, self._shared, [], workers=[at], pure=False) for at in takers]
+                for chunk in chunks:
+                    chunk.exception(timeout=max(0.0, until - time.monotonic()))
 
     def _fetched(self, futures: Sequence[Any]) -> dict[Any, Batch]:
         """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""

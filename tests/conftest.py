@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from begins import begun_elsewhere, in_one_order
 from hypothesis import is_hypothesis_test, settings
 from order import dealt_out
 from together import together
@@ -19,11 +20,28 @@ SHARE = {True: 4, False: 2}  # of the examples of a costly law the fast suite tr
 MORE = 2  # and the slow one twice as many, of costly ones all
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Have each worker, if there are any, begin to collect elsewhere."""
+    report = yield
+    given = getattr(collector.config, "workerinput", None)
+    if given is not None and collector.path == Path(__file__).parent and report.result:
+        begun_elsewhere(report.result, int(given["workerid"].removeprefix("gw")), given["workercount"])
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Deal the tests out to the workers, if there are any, and say how many examples of each law are tried."""
-    if hasattr(config, "workerinput"):
-        items[:] = dealt_out(together(items), config.workerinput["workercount"])
+    """Deal the tests out to the workers, if there are any, and say how many examples of each law are tried.
+
+    Workers must agree on the order: they have one before the tests are shuffled, wherever collecting began.
+    """
+    given = getattr(config, "workerinput", None)
+    if given is not None:
+        in_one_order(items)
+    yield
+    if given is not None:
+        items[:] = dealt_out(together(items), given["workercount"])
     laws = {item.obj: item.get_closest_marker("costly") is not None for item in items if is_hypothesis_test(item.obj)}
     for law, costly in laws.items():
         whole = law._hypothesis_internal_use_settings

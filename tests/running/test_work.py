@@ -8,7 +8,18 @@ import pytest
 from ampler.core.values import Function, Instance, Limits, Observation, RunKey
 from ampler.running import work as work_module
 from ampler.running.one_run import Outcome
-from ampler.running.work import GIVEN, Parcel, Task, Work, names_of, observed, run_parcel
+from ampler.running.work import (
+    GIVEN,
+    CannotLoad,
+    Parcel,
+    Task,
+    Work,
+    names_of,
+    observed,
+    run_parcel,
+    run_taken,
+    take_packed,
+)
 from ampler.study.seeds import run_seed
 
 
@@ -53,6 +64,7 @@ def test_the_place_of_the_run_under_way_is_told():
 @pytest.fixture
 def no_parcels(monkeypatch):
     monkeypatch.setattr(work_module, "_parcels", {})
+    monkeypatch.setattr(work_module, "_used", {})
 
 
 def seeded(seed):
@@ -69,16 +81,47 @@ def test_a_parcel_is_unpacked_once_however_often_it_comes(no_parcels):
     assert run_parcel(first, names_of(TASKS)).columns["value"] == parcel.work.run(names_of(TASKS)).columns["value"]
 
 
-def test_only_the_last_few_parcels_are_remembered(no_parcels):
+def test_only_the_last_few_parcels_are_remembered(no_parcels, monkeypatch):
+    monkeypatch.setattr(work_module, "IN_USE", 0.0)
     parcels = [Parcel(seeded(seed)) for seed in range(work_module.REMEMBERED + 2)]
     first = pickle.loads(pickle.dumps(parcels[0]))
     for parcel in parcels[1:]:
         pickle.loads(pickle.dumps(parcel))
     again = pickle.loads(pickle.dumps(parcels[0]))
 
+    assert work_module._used.keys() == work_module._parcels.keys()
     assert len(work_module._parcels) == work_module.REMEMBERED
     assert again is not first
     assert again.work.seed == first.work.seed == 0
+
+
+def test_parcels_that_are_in_use_do_not_push_each_other_out(no_parcels):
+    parcels = [Parcel(seeded(seed)) for seed in range(work_module.REMEMBERED + 2)]
+    first, *_ = [pickle.loads(pickle.dumps(parcel)) for parcel in parcels]
+
+    assert pickle.loads(pickle.dumps(parcels[0])) is first
+
+
+def test_work_is_taken_once_as_bytes_and_runs_need_its_digest_alone(no_parcels):
+    digest, data, folders = Parcel(seeded(1)).packed()
+    with pytest.raises(CannotLoad, match="does not have the work"):
+        run_taken(digest, names_of(TASKS))
+
+    take_packed(data, digest=digest, folders=folders)
+
+    assert run_taken(digest, names_of(TASKS)).columns["value"] == seeded(1).run(names_of(TASKS)).columns["value"]
+
+
+@pytest.mark.parametrize("problem", [ImportError("no such module"), SystemExit(3), MemoryError()])
+def test_work_that_cannot_be_unpacked_is_told_with_the_reason(no_parcels, monkeypatch, problem):
+    def loads(data):
+        raise problem
+
+    monkeypatch.setattr(work_module.pickle, "loads", loads)
+
+    with pytest.raises(CannotLoad, match=f"{type(problem).__name__}: {problem}"):
+        take_packed(b"", digest="d", folders=())
+    assert work_module._parcels == {}
 
 
 def test_different_work_is_never_taken_for_the_same(no_parcels):

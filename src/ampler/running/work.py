@@ -38,6 +38,7 @@ Maker = Callable[[Instance, int], Outcome]
 Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
 
 REMEMBERED = 4  # parcels that a process keeps unpacked
+IN_USE = 60.0  # seconds after its last use for which any other is kept: studies that share workers do not push it out
 
 LINE = "line"  # of an Outcome: shown by a check, and not recorded
 GIVEN = tuple(name for name in Outcome._fields if name != LINE)  # called as in an Observation
@@ -132,11 +133,15 @@ class Parcel:
     work: Work
     _pickled: list[bytes] = field(default_factory=list, compare=False, repr=False)
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def packed(self) -> tuple[str, bytes, tuple[str, ...]]:
+        """Return the digest by which a process remembers the work, the work as bytes, and the folders it needs."""
         if not self._pickled:
             self._pickled.append(_dumps()(self.work))
         data = self._pickled[0]
-        return _unpacked, (hashlib.blake2b(data, digest_size=16).hexdigest(), data, folders_of(self.work))
+        return hashlib.blake2b(data, digest_size=16).hexdigest(), data, folders_of(self.work)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpacked, self.packed()
 
 
 def folders_of(work: Work) -> tuple[str, ...]:
@@ -163,21 +168,51 @@ def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
     return parcel.work.run(names)
 
 
-_parcels: dict[str, Parcel] = {}  # by the digest of their bytes
+class CannotLoad(Exception):
+    """A process does not have the work, or cannot unpack it, as where a module or a folder is missing."""
+
+
+def take_packed(data: bytes, *, digest: str, folders: tuple[str, ...]) -> None:
+    """Unpack work that came as bytes, and remember it; CannotLoad when that cannot be done here."""
+    try:
+        _unpacked(digest, data, folders)
+    except (Exception, SystemExit) as problem:  # a module may do anything when it is imported
+        raise CannotLoad(f"{type(problem).__name__}: {problem}") from None
+
+
+def run_taken(digest: str, names: Sequence[Name]) -> Batch:
+    """Make runs of work that was taken before; CannotLoad when it was not, or is forgotten."""
+    with _unpacking:
+        parcel = _parcels.get(digest)
+        if parcel is None:
+            raise CannotLoad("it does not have the work")
+        _remember(digest, parcel)
+    return run_parcel(parcel, names)
+
+
+_parcels: dict[str, Parcel] = {}  # by the digest of their bytes, the last one used last
+_used: dict[str, float] = {}  # when
 _unpacking = threading.Lock()  # threads of a worker may get the same parcel at the same time
 
 
 def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
-    """The parcel in some bytes, unpacked when it comes for the first time; only the last few are remembered."""
+    """The parcel in some bytes, unpacked when it comes for the first time."""
     with _unpacking:
-        parcel = _parcels.pop(digest, None)
+        parcel = _parcels.get(digest)
         if parcel is None:
             sys.path[:0] = [folder for folder in folders if folder not in sys.path]
             parcel = Parcel(pickle.loads(data))
-        _parcels[digest] = parcel
-        for oldest in list(_parcels)[:-REMEMBERED]:
-            del _parcels[oldest]
+        _remember(digest, parcel)
     return parcel
+
+
+def _remember(digest: str, parcel: Parcel) -> None:
+    """Keep a parcel as the last one used: the last few are kept, and others that were used a moment ago."""
+    _parcels.pop(digest, None)
+    _parcels[digest], _used[digest] = parcel, time.monotonic()
+    for oldest in list(_parcels)[:-REMEMBERED]:
+        if time.monotonic() - _used[oldest] > IN_USE:
+            del _parcels[oldest], _used[oldest]
 
 
 def _dumps() -> Callable[[Any], bytes]:

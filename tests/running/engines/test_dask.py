@@ -11,6 +11,7 @@ import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,10 @@ from small_plans import SERIAL, kept, make, noisy
 
 from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency, StoreError
 from ampler.core.failures import Drop
-from ampler.core.values import Command, Limits, Question, RunKey
+from ampler.core.values import Command, Limits, Question
 from ampler.running import run_plan
-from ampler.running.engines import Done, Lost, Returned
-from ampler.running.engines import dask as dask_module
-from ampler.running.engines.dask import DaskEngine, client_of, dask_cluster
-from ampler.running.work import Parcel, Task, Work, folders_of, names_of, run_parcel
+from ampler.running.engines.dask import client_of, dask_cluster
+from ampler.running.work import Work, folders_of
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.seeds import run_seed
 from ampler.study.store import read_store
@@ -38,132 +37,6 @@ pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="distri
 def ran(plan, executor=SERIAL):
     store = MemoryStore()
     return store, run_plan(plan, store, executor=executor)
-
-
-class Pretended:
-    """A client whose futures end as they are told to, and whose workers come and go."""
-
-    status = "running"
-
-    def __init__(self, *endings):
-        self._endings, self.threads, self.cancelled, self.calls = list(endings), {"w1": 2}, [], []
-        self.spread, self.having = [], ["w0"]
-
-    def nthreads(self):
-        return self.threads
-
-    def submit(self, call, *arguments, pure, workers=()):
-        if workers:
-            self.spread.append((len(self.calls), *workers))
-            self.having += workers
-        return Ending("finished", key="the work")
-
-    def who_has(self, futures):
-        return {future.key: list(self.having) for future in futures}
-
-    def map(self, call, parcels, names, *, key, pure):
-        assert (call, pure, len(set(key))) == (run_parcel, False, len(names))
-        self.calls.append(f"map {len(names)}")
-        return [self._endings.pop(0) for _ in names]
-
-    def gather(self, futures, *, errors):
-        self.calls.append(f"gather {len(futures)}")
-        return {key: future.batch for key, future in futures.items()}
-
-    def cancel(self, futures, *, force):
-        self.cancelled = [future.key for future in futures]
-
-
-class Ending:
-    """A future that has ended, or never will."""
-
-    def __init__(self, status, problem=None, key="chunk", batch=None):
-        self.status, self.key, self._problem, self.batch = status, key, problem, batch
-
-    def add_done_callback(self, tell):
-        if self.status != "pending":
-            tell(self)
-
-    def result(self):
-        raise self._problem
-
-    def exception(self, timeout):
-        return self._problem
-
-
-CHUNK = [Task(RunKey("i1", "a", 0))]
-
-
-def fates_of(ending):
-    engine = DaskEngine(Pretended(ending), Work.of(make()), 1)
-    engine.submit(CHUNK)
-    return engine.collect(0)
-
-
-def test_a_chunk_that_the_cluster_cancelled_is_made_again_and_one_that_broke_is_lost():
-    assert fates_of(Ending("cancelled")) == [Returned(CHUNK)]
-    assert fates_of(Ending("error", OSError("the node went down"))) == [Lost(CHUNK, "OSError: the node went down")]
-
-
-def test_a_problem_of_the_study_is_raised_as_it_is():
-    with pytest.raises(InvalidInput, match="as it is"):
-        fates_of(Ending("error", InvalidInput("as it is")))
-
-
-def test_all_workers_have_the_work_before_the_first_runs_are_sent_and_once_more_when_others_came(monkeypatch):
-    monkeypatch.setattr(dask_module, "RECOUNT", 0.0)
-    client = Pretended(*(Ending("cancelled", key=number) for number in range(3)))
-    engine = DaskEngine(client, Work.of(make()))
-    for threads in ({"w1": 2}, {"w1": 2}, {"w1": 2, "w2": 2}):
-        client.threads = threads
-        engine.submit(CHUNK)
-        engine.collect(0)
-
-    assert client.calls == ["map 1"] * 3
-    assert client.spread == [(0, "w1"), (2, "w2")]
-
-
-def test_workers_are_counted_again_as_they_come_and_go(monkeypatch):
-    client = Pretended()
-    engine = DaskEngine(client, Work.of(make()))
-    assert engine.workers == 2
-    client.threads = {"w1": 2, "w2": 3}
-    assert engine.workers == 2  # for a while
-
-    monkeypatch.setattr(dask_module, "RECOUNT", 0.0)
-
-    assert engine.workers == 5
-
-
-def test_closing_takes_back_what_is_not_done_and_the_work_itself():
-    client = Pretended(Ending("pending"))
-    engine = DaskEngine(client, Work.of(make()), 1)
-    engine.submit(CHUNK)
-    assert engine.collect(0) == []
-
-    engine.close(at_once=True)
-
-    assert client.cancelled == ["chunk", "the work"]
-
-
-def test_chunks_are_sent_and_fetched_together_and_one_in_trouble_is_lost_alone():
-    work = Work.of(make())
-    batch = run_parcel(Parcel(work), names_of(CHUNK))
-    endings = [Ending("finished", key=str(number), batch=batch) for number in range(3)]
-    endings[1] = Ending("finished", OSError("gone on the way"), key="1")
-    client = Pretended(*endings)
-    engine = DaskEngine(client, work, 3)
-    for _ in range(3):
-        engine.submit(CHUNK)
-    assert engine.busy == 3
-
-    first, second, third = engine.collect(0)
-
-    assert client.calls == ["map 3", "gather 3"]
-    assert isinstance(first, Done)
-    assert second == Lost(CHUNK, "OSError: gone on the way")
-    assert [seen.key for seen in third.observations] == [task.key for task in CHUNK]
-    assert engine.busy == 0
 
 
 LOADED = (
@@ -331,13 +204,11 @@ def test_a_worker_killed_in_mid_study_changes_nothing_and_comes_back(client, tmp
     assert killed[0] not in client.run(os.getpid).values()
 
 
-def only_one_can_take(marks):
-    """Something that the first process can unpack as often as it likes, and no other: as where a folder is missing."""
+def not_for(*pids):
+    """Something that some processes cannot unpack: as where a folder is missing."""
 
     def unpacked():
-        with suppress(FileExistsError):
-            os.symlink(str(os.getpid()), marks / "the one")
-        if os.readlink(marks / "the one") != str(os.getpid()):
+        if os.getpid() in pids:
             raise ImportError("no such module here")
         return Exclusive()
 
@@ -348,15 +219,41 @@ def only_one_can_take(marks):
     return Exclusive()
 
 
-def test_a_worker_that_cannot_take_the_work_holds_nothing_up(client, tmp_path):
-    plan = make({"a": noisy(10, 1), "b": noisy(11, 1)}, rule=Fixed(runs=2))
-    data = only_one_can_take(tmp_path)
-    instances = tuple(replace(instance, data=data) for instance in plan.instances)
+def with_data(plan, data):
+    return replace(plan, instances=tuple(replace(instance, data=data) for instance in plan.instances))
 
-    store, progress = ran(replace(plan, instances=instances), client)
 
-    assert (progress.finished, progress.failures) == (4, 0)
+def test_a_worker_that_cannot_take_the_work_holds_nothing_up(client):
+    """Though it is idle, while the other has runs waiting that it could take over."""
+    slow = {name: lambda instance, seed: time.sleep(0.05) or seed for name in "ab"}
+    plan = make(slow, 2, rule=Fixed(runs=5))
+    pid, *_ = client.run(os.getpid).values()
+
+    store, progress = ran(with_data(plan, not_for(pid)), client)
+
+    assert (progress.finished, progress.failures) == (2, 0)
     assert kept(store) == kept(ran(plan)[0])
+    for giver, taker in permutations(client.nthreads(), 2):  # nor what goes from one to the other afterwards
+        passed_on = client.submit(bytes, 3, workers=[giver], pure=False)
+        assert client.submit(len, passed_on, workers=[taker], pure=False).result(timeout=30) == 3
+
+
+def test_what_waits_for_a_dead_worker_is_made_by_one_that_came_later(client, tmp_path):
+    """The other one cannot take the work, so that all runs were meant for the one that dies."""
+    unable, able = client.run(os.getpid).values()
+
+    def once_deadly(instance, seed):
+        if os.getpid() == able:
+            os.kill(able, signal.SIGKILL)
+        return seed
+
+    plan = make({"a": once_deadly, "b": once_deadly}, 2, rule=Fixed(runs=3))
+    store, progress = ran(with_data(plan, not_for(unable)), client)
+    client.wait_for_workers(2, timeout=60)
+
+    assert (progress.finished, progress.failures) == (2, 0)
+    assert {value for _, _, value in kept(store)} == {seed for _, seed, _ in kept(store)}
+    assert len(kept(store)) == 2 * 2 * 3
 
 
 def parent_of(pid):
@@ -552,7 +449,7 @@ def test_an_interrupt_leaves_with_130_and_what_is_recorded(there, scheduler_file
     driver.send_signal(signal.SIGINT)
     out, err = driver.communicate()
 
-    assert driver.returncode == 130
+    assert driver.returncode == 130, out + err
     assert "the same command goes on from there" in err
     assert "Traceback" not in out + err
     assert values(tmp_path / "study.db")

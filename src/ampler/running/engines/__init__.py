@@ -1,9 +1,9 @@
 """Who makes the runs: chunks of tasks go in, and what became of them comes back.
 
 Read in this order: `executor` (anything that is an executor of the kind of concurrent.futures), `local` (processes of
-this machine, the default; `worker` is the life of one, `fresh` their start beside threads), `dask` (a cluster),
-`choose` (which of them is meant). An engine may import `running.work`
-and what is below, never the driver, which knows no engine but by the contract on this page.
+this machine, the default; `worker` is the life of one, `fresh` their start beside threads), `dask` (a cluster;
+`dask_workers` are its workers), `choose` (which of them is meant). An engine may import `running.work` and what is
+below, never the driver, which knows no engine but by the contract on this page.
 
 A new engine is a file with a class that fills `Engine` and `EngineKind`, and its line in `choose`.
 """

@@ -5,25 +5,23 @@ Futures of Dask are used as they are: wrapped by `get_executor`, they never end 
 
 from __future__ import annotations
 
-import pickle
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
-from uuid import uuid4
+from typing import Any, NamedTuple
 
 from ampler.core.errors import AmplerError, EngineFailed, InvalidInput, MissingDependency
 from ampler.running.engines import Fate, Lost, Returned, done
-from ampler.running.work import Batch, Parcel, Task, Work, names_of, run_parcel
+from ampler.running.engines.dask_workers import DaskWorkers, sentence
+from ampler.running.work import Batch, CannotLoad, Task, Work, names_of
 
 CONNECT = 15.0  # seconds a scheduler has to answer
-RECOUNT = 2.0  # seconds between looks at the number of workers, which come and go
 GOODBYE = 5.0  # seconds a cluster of ours has to end
-SPREAD = 2.0  # seconds the work has to reach the workers before the first runs are sent after it
 TOGETHER = 0.005  # seconds for which further results are waited for, as fetching many costs hardly more than one
+UNSENT = 0.05  # seconds between looks for a worker that has the work while none has
+UNABLE = (CannotLoad, ImportError, AttributeError)  # of a worker: the last two where ampler itself is another or none
 
 
 @contextmanager
@@ -59,22 +57,15 @@ def client_of(executor: Any) -> Any | None:
     return executor if kind.__module__ == "distributed.client" and hasattr(executor, "scatter") else None
 
 
-def threads_of(client: Any) -> int:
-    """Return how many runs a cluster can make at the same time now; at least one, as workers may yet come."""
-    threads: dict[str, int] = client.nthreads()
-    return max(1, sum(threads.values()))
-
-
 class DaskEngine:
     """Runs are made by the workers of a Dask cluster, as many as there are at the moment."""
 
     def __init__(self, client: Any, work: Work, workers: int | None = None) -> None:
-        self._client = client
-        self._fixed, self._counted, self._count = workers, -RECOUNT, 1
+        self._client, self._fixed = client, workers
+        self._workers = DaskWorkers(client, work)
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._to_send: list[Sequence[Task]] = []
-        self._under_way: dict[Any, tuple[Any, Sequence[Task]]] = {}  # Dask forgets what no future speaks of
-        self._shared, self._spread_over = _shared(client, work), 0
+        self._under_way: dict[Any, _Sent] = {}
 
     @classmethod
     def takes(cls, executor: Any) -> bool:
@@ -83,8 +74,10 @@ class DaskEngine:
 
     @classmethod
     def capacity(cls, executor: Any) -> int:
-        """Return how many runs the cluster can make at the same time now."""
-        return threads_of(client_of(executor))
+        """Return how many runs the cluster can make at the same time now; at least one, as workers may yet come."""
+        client: Any = client_of(executor)
+        threads: dict[str, int] = client.nthreads()
+        return max(1, sum(threads.values()))
 
     @classmethod
     def over(cls, executor: Any, work: Work, workers: int | None) -> DaskEngine:
@@ -94,13 +87,8 @@ class DaskEngine:
     @property
     def workers(self) -> int:
         """The number of runs that can be made at the same time."""
-        if self._fixed is not None:
-            return self._fixed
-        if time.monotonic() - self._counted >= RECOUNT:
-            self._check()
-            self._count = threads_of(self._client)
-            self._counted = time.monotonic()
-        return self._count
+        self._look()
+        return self._fixed or self._workers.threads
 
     @property
     def busy(self) -> int:
@@ -114,8 +102,10 @@ class DaskEngine:
 
     def collect(self, timeout: float | None) -> list[Fate]:
         """Return what became of chunks, waiting up to `timeout` seconds for the first."""
-        self._check()
+        self._look()
         self._send()
+        if timeout and self._to_send:
+            timeout = min(timeout, UNSENT)
         futures = []
         with suppress(Empty):
             futures.append(self._ended.get(timeout=timeout) if timeout else self._ended.get_nowait())
@@ -129,40 +119,28 @@ class DaskEngine:
     def close(self, *, at_once: bool) -> None:
         """Take back what is not done; the cluster itself belongs to its owner."""
         if self._client.status == "running":
-            futures = [future for future, _ in self._under_way.values()]
+            futures = [sent.future for sent in self._under_way.values()]
             with suppress(Exception):  # a cluster that goes away needs nothing taken back
-                self._client.cancel([*futures, self._shared], force=True)
+                self._client.cancel([*futures, *self._workers.forget()], force=True)
+
+    def _look(self) -> None:
+        """See which workers are there, and take back what only others may make: Dask would wait for these to return."""
+        self._check()
+        if not self._workers.look():
+            return
+        stranded = [sent.future for sent in self._under_way.values() if self._workers.are_gone(sent.only)]
+        if stranded:
+            self._client.cancel(stranded, force=True)
 
     def _send(self) -> None:
         """Send all chunks at once: a call for each costs the driver several times as much."""
-        chunks, self._to_send = self._to_send, []
-        if not chunks:
+        if not (self._to_send and self._workers.ready):
             return
-        self._spread()
-        names = [names_of(tasks) for tasks in chunks]
-        # Of a large group of tasks Dask would keep most at the scheduler, and workers would wait for its answers.
-        group = f"runs-{uuid4().hex}"
-        keys = [(group, number) for number in range(len(chunks))]
-        futures = self._client.map(run_parcel, [self._shared] * len(chunks), names, key=keys, pure=False)
+        chunks, self._to_send = self._to_send, []
+        futures, only = self._workers.map([names_of(tasks) for tasks in chunks])
         for future, tasks in zip(futures, chunks, strict=True):
-            self._under_way[future.key] = (future, tasks)
+            self._under_way[future.key] = _Sent(future, tasks, only)
             future.add_done_callback(self._ended.put)
-
-    def _spread(self) -> None:
-        """Have the work on all workers: Dask gives runs to those that have it, and moves them to others late.
-
-        Each takes it with an empty chunk of its own. Dask's `replicate` never ends where one of them cannot take it.
-        """
-        threads = self.workers
-        if threads > self._spread_over:
-            with suppress(Exception):  # where no worker is there yet, or one goes: those that come take it with a run
-                self._shared.exception(timeout=SPREAD)
-                self._spread_over, until = threads, time.monotonic() + SPREAD
-                (having,) = self._client.who_has([self._shared]).values()
-                takers = self._client.nthreads().keys() - set(having)
-                chunks = [self._client.submit(run_parcel, self._shared, [], workers=[at], pure=False) for at in takers]
-                for chunk in chunks:
-                    chunk.exception(timeout=max(0.0, until - time.monotonic()))
 
     def _fetched(self, futures: Sequence[Any]) -> dict[Any, Batch]:
         """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""
@@ -175,42 +153,38 @@ class DaskEngine:
         return {}
 
     def _fate(self, future: Any, batch: Batch | None) -> Fate:
-        _, tasks = self._under_way.pop(future.key)
+        tasks = self._under_way.pop(future.key).tasks
         if batch is not None:
             return done(tasks, batch)
         if future.status == "cancelled":
             self._check()
             return Returned(tasks)
         try:
-            return done(tasks, future.result())
+            batch = future.result()
         except AmplerError:
             raise
+        except UNABLE:
+            self._workers.doubt()
+            return Returned(tasks)
         except Exception as problem:
             self._check()
             return Lost(tasks, f"{type(problem).__name__}: {problem}")
+        return done(tasks, batch)
 
     def _check(self) -> None:
-        """Raise EngineFailed when there is no cluster any more, or when its workers cannot load the study."""
+        """Raise EngineFailed when there is no cluster any more."""
         if self._client.status != "running":
             raise EngineFailed(
                 "the connection to the Dask scheduler was lost; what is recorded stays: start it again, then run again"
             )
-        if self._shared.status == "error":
-            problem = self._shared.exception()
-            raise EngineFailed(
-                f"the Dask workers cannot load the study ({_sentence(problem)}); they need the same"
-                " packages as this process, and must see the study's folder under the same path"
-            )
 
 
-def _shared(client: Any, work: Work) -> Any:
-    """The work as a task of its own: it travels once to each worker, and again if the one that has it dies.
+class _Sent(NamedTuple):
+    """A chunk under way: its future, for Dask forgets what none speaks of, and the only workers that may make it."""
 
-    It goes as bytes: what Dask itself understands would be unpacked by the scheduler, which need not know the study.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")  # large instances are sent once
-        return client.submit(pickle.loads, pickle.dumps(Parcel(work)), pure=False)
+    future: Any
+    tasks: Sequence[Task]
+    only: frozenset[str]
 
 
 def _distributed() -> Any:
@@ -236,9 +210,5 @@ def _connected(distributed: Any, where: str) -> Any:
         return distributed.Client(**given, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, KeyError) as problem:
         raise EngineFailed(
-            f"no Dask scheduler answers at {where} ({_sentence(problem)}); start it, or mend the address"
+            f"no Dask scheduler answers at {where} ({sentence(problem)}); start it, or mend the address"
         ) from problem
-
-
-def _sentence(problem: Exception) -> str:
-    return f"{type(problem).__name__}: {problem}".splitlines()[0][:200]

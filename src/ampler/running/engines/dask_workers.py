@@ -41,11 +41,7 @@ class DaskWorkers:
         self._unable: dict[str, BaseException] = {}  # and why
         self._next_look = self._last_came = 0.0
         self._in_doubt = False
-
-    @property
-    def threads(self) -> int:
-        """How many runs they can make at the same time; at least one, as workers may yet come."""
-        return max(1, sum(self._threads[at] for at in self._threads.keys() - self._unable.keys()))
+        self.threads = 1  # how many runs they can make at the same time; at least one, as workers may yet come
 
     @property
     def ready(self) -> bool:
@@ -62,6 +58,8 @@ class DaskWorkers:
             self._count()
         if self._taking:
             self._see_who_has_taken()
+        if due:
+            self.threads = max(1, sum(self._threads[at] for at in self._threads.keys() - self._unable.keys()))
         return due
 
     def doubt(self) -> None:

@@ -146,8 +146,10 @@ def test_a_function_that_hangs_is_ended_by_its_limit(where, places):
     names = [*evil.HANGING] if where == "processes" else ["stops itself", "joins another group"]
     if len(places) == 1 and "loops in C" in names:
         names.remove("loops in C")  # for a second; that it is ended is tested with the runs themselves
-    how = {"workers": 4} if where == "processes" else {"executor": ThreadPoolExecutor(2)}
-    seen = outcomes({name: evil.HANGING[name] for name in names}, limits=Limits(timeout=limit), places=places, **how)
+    functions = {name: evil.HANGING[name] for name in names}
+    with ThreadPoolExecutor(2) as executor:
+        how = {"workers": 4} if where == "processes" else {"executor": executor}
+        seen = outcomes(functions, limits=Limits(timeout=limit), places=places, **how)
 
     for name in names:
         for place in places:

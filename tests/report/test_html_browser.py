@@ -156,6 +156,7 @@ def shown(browser, pages):
         if name not in opened:
             opened[name] = watched(context.new_page(), pages[name], *OPENED.get(name, (1280, "light")))
         opened[name].bring_to_front()  # or it is drawn once a second
+        opened[name].mouse.move(0, 0)  # what a test before this one pointed at is not pointed at any more
         return opened[name]
 
     yield open_page
@@ -274,6 +275,8 @@ def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(sh
     row = page.locator("details.pair table").first.locator("tbody tr").first.locator("td").all_inner_texts()
     assert said.split("\n")[0] == row[0]
     assert all(text in said for text in row)
+    page.evaluate("dispatchEvent(new Event('resize'))")
+    assert page.locator(".tip").is_hidden()
 
 
 def test_rows_are_filtered_by_letters(shown):

@@ -69,6 +69,7 @@ addEventListener("pointerover", (event) => {
   tip.style.left = `${Math.max(4, Math.min(x, innerWidth - place.width - 4))}px`;
   tip.style.top = `${y + place.height > innerHeight ? event.clientY - place.height - 8 : y}px`;
 });
+addEventListener("resize", () => { tip.hidden = true; }); // the mark is elsewhere now
 // Tables and figures can be taken along.
 const shown = (table) => Array.from(table.rows).filter((row) => !row.hidden && !row.classList.contains("under")).map((row) => Array.from(row.cells).filter((cell) => !cell.matches(".mark, .drawn")).map((cell) => cell.textContent.trim()));
 const plain = (text) => text.replaceAll("−", "-");

@@ -91,10 +91,16 @@ def scheduler_file(there, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(scheduler_file):
-    with dask_cluster(str(scheduler_file)) as connected:
-        connected.wait_for_workers(2, timeout=60)
-        yield connected
+def connected(scheduler_file):
+    with dask_cluster(str(scheduler_file)) as client:
+        yield client
+
+
+@pytest.fixture
+def client(connected):
+    """The client of a cluster with two workers, though a test before this one may have killed some."""
+    connected.wait_for_workers(2, timeout=60)
+    return connected
 
 
 # The same study
@@ -238,7 +244,7 @@ def test_a_worker_that_cannot_take_the_work_holds_nothing_up(client):
         assert client.submit(len, passed_on, workers=[taker], pure=False).result(timeout=30) == 3
 
 
-def test_what_waits_for_a_dead_worker_is_made_by_one_that_came_later(client, tmp_path):
+def test_what_waits_for_a_dead_worker_is_made_by_one_that_came_later(client):
     """The other one cannot take the work, so that all runs were meant for the one that dies."""
     unable, able = client.run(os.getpid).values()
 
@@ -249,7 +255,6 @@ def test_what_waits_for_a_dead_worker_is_made_by_one_that_came_later(client, tmp
 
     plan = make({"a": once_deadly, "b": once_deadly}, 2, rule=Fixed(runs=3))
     store, progress = ran(with_data(plan, not_for(unable)), client)
-    client.wait_for_workers(2, timeout=60)
 
     assert (progress.finished, progress.failures) == (2, 0)
     assert {value for _, _, value in kept(store)} == {seed for _, seed, _ in kept(store)}

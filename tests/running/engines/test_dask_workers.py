@@ -1,5 +1,7 @@
 """Who is sent what on a Dask cluster, and what is made of its answers: with a client that pretends to have workers."""
 
+from contextlib import nullcontext
+
 import pytest
 from small_plans import make
 
@@ -132,6 +134,23 @@ def test_where_nobody_can_take_the_work_the_reason_is_told(monkeypatch):
 
     with pytest.raises(EngineFailed, match=r"cannot load the study \(ImportError: no such module here\); they need"):
         engine.collect(0)
+
+
+@pytest.mark.parametrize("able", [0, 1])
+def test_where_workers_die_of_the_work_one_after_the_other_it_is_told_unless_one_has_it(monkeypatch, able):
+    client = Pretended()
+    engine = engine_at_every_look(monkeypatch, client)
+    names = [f"w{number}" for number in range(dask_workers.DEATHS + 1)]
+    client.taking = {name: Ending("pending") for name in names}
+    others = {f"able {number}": 1 for number in range(able)}
+    for name in names[:-1]:
+        client.threads = {name: 1, **others}
+        engine.collect(0)
+    client.threads = {names[-1]: 1, **others}
+
+    words = r"cannot load the study \(4 of them ended while they did\)"
+    with nullcontext() if able else pytest.raises(EngineFailed, match=words):
+        assert engine.collect(0) == []
 
 
 @pytest.mark.parametrize("problem", [CannotLoad("it does not have the work"), ImportError("ampler")])

@@ -23,6 +23,7 @@ ARRIVAL = 0.1  # and while nobody is there
 SPREAD = 2.0  # seconds that the first workers have to take the work before runs are sent to those that have
 SETTLED = 1.0  # seconds after which nobody is on the way any more to a worker that had just come
 FIRST = 100  # the priority of the work: before all runs that wait
+DEATHS = 4  # of workers that took the work, after which it is what they die of; as many as Dask gives a task
 
 
 class DaskWorkers:
@@ -38,9 +39,10 @@ class DaskWorkers:
         self._threads: dict[str, int] = {}
         self._taking: dict[str, Any] = {}  # the future of it, of each worker that takes the work
         self._having: set[str] = set()
-        self._unable: dict[str, BaseException] = {}  # and why
+        self._unable: dict[str, str] = {}  # and why
         self._next_look = self._last_came = 0.0
         self._in_doubt = False
+        self._deaths = 0  # of those who took the work, since somebody last had it
         self.threads = 1  # how many runs they can make at the same time; at least one, as workers may yet come
 
     @property
@@ -91,6 +93,7 @@ class DaskWorkers:
         self._having = set() if self._in_doubt else self._having & self._threads.keys()
         self._in_doubt = False
         self._unable = {at: why for at, why in self._unable.items() if at in self._threads}
+        self._count_deaths()
         self._taking = {at: future for at, future in self._taking.items() if at in self._threads}
         came = self._threads.keys() - self._having - self._unable.keys() - self._taking.keys()
         for at in came:
@@ -101,6 +104,12 @@ class DaskWorkers:
             self._wait_for_the_first()
         if came:
             self._last_came = time.monotonic()
+
+    def _count_deaths(self) -> None:
+        """Workers are replaced when they die, and would die for ever of a module that ends them when it is imported."""
+        self._deaths += len(self._taking.keys() - self._threads.keys())
+        if self._deaths >= DEATHS and not self.ready:
+            raise _cannot_load(f"{self._deaths} of them ended while they did")
 
     def _wait_for_the_first(self) -> None:
         """Wait until the first workers have the work, so that all begin together; but not for one that is busy."""
@@ -115,14 +124,15 @@ class DaskWorkers:
             del self._taking[at]
             if future.status == "finished":
                 self._having.add(at)
+                self._deaths = 0
             else:
-                self._unable[at] = future.exception()
+                problem = future.exception()
+                self._unable[at] = str(problem) if isinstance(problem, CannotLoad) else sentence(problem)
         if self._unable and self._unable.keys() == self._threads.keys():
             raise _cannot_load(self._unable[min(self._unable)])
 
 
-def _cannot_load(problem: BaseException) -> EngineFailed:
-    words = str(problem) if isinstance(problem, CannotLoad) else sentence(problem)
+def _cannot_load(words: str) -> EngineFailed:
     return EngineFailed(
         f"the Dask workers cannot load the study ({words}); they need the same"
         " packages as this process, and must see the study's folder under the same path"

@@ -121,7 +121,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(collections|concurrent|contextlib|os|pathlib|typing|types|sqlite3|enum|datetime)(\..*)?"),
     ("py:.*", r"(numpy|np|pandas|pd|matplotlib)\..*"),
     ("py:.*", r"PathLike|TypeAliasForwardRef|collections\.abc\.Mapping\[str"),
-    ("py:.*", r"tuple\[str|ampler\.core\.samples\.T|Names|Pair|Guard|Formula|FailurePolicy|Weights"),
+    ("py:.*", r"tuple\[str|ampler\.core\.samples\.T|Names|Pair|Guard|Formula|FailurePolicy|Weights|StudyDecision"),
     ("py:.*", "|".join(ALIASES)),
     ("py:.*", r"ampler\.study\.store\.sqlite\..*"),  # a store is what its contract says
 ]

@@ -151,6 +151,8 @@ def test_where_workers_die_of_the_work_one_after_the_other_it_is_told_unless_one
     words = r"cannot load the study \(4 of them ended while they did\)"
     with nullcontext() if able else pytest.raises(EngineFailed, match=words):
         assert engine.collect(0) == []
+        client.threads = {"another": 1}  # and those that died beside it do not count when it goes
+        assert engine.collect(0) == []
 
 
 @pytest.mark.parametrize("problem", [CannotLoad("it does not have the work"), ImportError("ampler")])

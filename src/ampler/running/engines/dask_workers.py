@@ -42,7 +42,7 @@ class DaskWorkers:
         self._unable: dict[str, str] = {}  # and why
         self._next_look = self._last_came = 0.0
         self._in_doubt = False
-        self._deaths = 0  # of those who took the work, since somebody last had it
+        self._deaths = 0  # of those who took the work, while nobody had it
         self.threads = 1  # how many runs they can make at the same time; at least one, as workers may yet come
 
     @property
@@ -106,9 +106,12 @@ class DaskWorkers:
             self._last_came = time.monotonic()
 
     def _count_deaths(self) -> None:
-        """Workers are replaced when they die, and would die for ever of a module that ends them when it is imported."""
-        self._deaths += len(self._taking.keys() - self._threads.keys())
-        if self._deaths >= DEATHS and not self.ready:
+        """Raise EngineFailed when the work seems to be what workers die of: those that replace them would die for ever.
+
+        As of a module that ends its process when it is imported. Where one worker has the work, others may die.
+        """
+        self._deaths = 0 if self.ready else self._deaths + len(self._taking.keys() - self._threads.keys())
+        if self._deaths >= DEATHS:
             raise _cannot_load(f"{self._deaths} of them ended while they did")
 
     def _wait_for_the_first(self) -> None:
@@ -124,7 +127,6 @@ class DaskWorkers:
             del self._taking[at]
             if future.status == "finished":
                 self._having.add(at)
-                self._deaths = 0
             else:
                 problem = future.exception()
                 self._unable[at] = str(problem) if isinstance(problem, CannotLoad) else sentence(problem)

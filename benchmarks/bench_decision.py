@@ -20,7 +20,7 @@ from ampler.sampling.rules import Accuracy
 from speed_page import Line, keep, quickest
 
 LIMITS = {22: 1.0, 50: 5.0}  # milliseconds
-CASES = [("simple", True), ("simple", False), ("log-ratio", False), ("percent", True), ("percent", False)]
+CASES = [("simple", True), ("simple", False), ("ratio", False), ("percent", True), ("percent", False)]
 CHEAPER = 100  # times, than CAISEr
 ROUND = 16
 TURNS = 5  # of both programs, the quickest of each

@@ -25,7 +25,7 @@ ALGORITHMS, INSTANCES, REPEATS = 22, 300, 15
 
 
 def rows() -> Iterator[Row]:
-    for difference in ("simple", "percent", "log-ratio"):
+    for difference in ("simple", "percent", "ratio"):
         for reference in ("a0", None):
             spent = decision_time(difference, reference)
             pairs = "a reference" if reference else "all with all"

@@ -21,7 +21,7 @@ from measuring import Row, print_table
 TIMES_LESS = 20.0  # than numpy.var of each algorithm's list
 RESAMPLED = 15.0  # milliseconds of a decision with 999 resamples, ten algorithms, 50 values each
 DECISION = {22: 1.0, 50: 5.0}  # milliseconds of a whole decision: guard, allocation, stop
-KINDS = [("simple", None), ("simple", 0), ("percent", None), ("percent", 0), ("log-ratio", None), ("log-ratio", 0)]
+KINDS = [("simple", None), ("simple", 0), ("percent", None), ("percent", 0), ("ratio", None), ("ratio", 0)]
 
 
 def main() -> int:

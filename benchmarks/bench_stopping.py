@@ -26,10 +26,10 @@ SHOWN = (*ESTIMATES, UNWARNED)
 VALUES: tuple[tuple[str, float, float, Difference], ...] = (
     ("exponential", 1.0, 0.3, "simple"),
     ("exponential", 0.2, 0.05, "percent"),
-    ("exponential", 0.2, 0.05, "log-ratio"),
+    ("exponential", 0.2, 0.05, "ratio"),
     ("lognormal", 0.6, 0.2, "simple"),
     ("lognormal", 0.6, 0.2, "percent"),
-    ("lognormal", 0.6, 0.2, "log-ratio"),
+    ("lognormal", 0.6, 0.2, "ratio"),
     ("normal", 0.2, 0.05, "percent"),
 )
 BEYOND: tuple[tuple[str, float, float, Difference], ...] = (  # what no correction mends

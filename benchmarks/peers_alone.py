@@ -164,7 +164,7 @@ def searches_of_coco() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder), quiet():
         _observe_coco()
         spent = _children([sys.executable, "-c", "import cocopp; cocopp.main('exdata/random exdata/simplex')"])
-        analysis, read = _timed(lambda: am.analyse("exdata", difference="log-ratio", floor=1e-8))
+        analysis, read = _timed(lambda: am.analyse("exdata", difference="ratio", floor=1e-8))
     return _alone("two searches on bbob", "COCO", spent, read, analysis)
 
 

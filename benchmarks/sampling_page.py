@@ -36,7 +36,7 @@ optimum, which does not reward stopping too early.
 """
 
 GRID = (
-    "*the kinds*: simple, percent and log-ratio differences, with a reference and all pairs, every pattern, every "
+    "*the kinds*: simple, percent and ratio differences, with a reference and all pairs, every pattern, every "
     "distribution, A = 2, 5, 10 and 22, load 5×;",
     "*the loads*, 1.5× and 20×: simple differences with a reference and all pairs, percent differences with a "
     "reference, every pattern, with normal values for A = 2, 5, 10 and 22, and with every distribution for A = 5;",
@@ -74,7 +74,7 @@ def _what_was_run(rows: list[Row]) -> str:
         "## What was run",
         "",
         f"{_completeness(len(cells), sum(1 for _ in every_cell()))}, {_replications(rows)} replications each. The grid "
-        "is made of full factorials; whatever lies outside them (other loads with A = 50, with log-ratios, or with "
+        "is made of full factorials; whatever lies outside them (other loads with A = 50, with ratios, or with "
         "percent differences of all pairs, say) is not shown, and nothing is claimed of it:",
         "",
         *(f"- {kind}" for kind in GRID),
@@ -225,7 +225,7 @@ def _section(title: str, words: str, first: str, groups: Iterable[tuple[str, lis
 
 
 def _normal(rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row.distribution == "normal" and row.load == 5 and row.difference != "log-ratio"]
+    return [row for row in rows if row.distribution == "normal" and row.load == 5 and row.difference != "ratio"]
 
 
 def _cells_of_every(

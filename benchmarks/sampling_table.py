@@ -63,7 +63,7 @@ class Row:
 def every_cell() -> Iterator[Cell]:
     """The grid: three full factorials, which the page names; a noisy reference exists only where there is one."""
     for algorithms, distribution in product(ALGORITHMS, DISTRIBUTIONS):
-        for difference, reference in product(("simple", "percent", "log-ratio"), (True, False)):
+        for difference, reference in product(("simple", "percent", "ratio"), (True, False)):
             for pattern, load in product(PATTERNS, LOADS):
                 cell = Cell(difference, reference, algorithms, pattern, distribution, load)
                 if (reference or pattern != "noisy reference") and in_grid(cell):
@@ -74,7 +74,7 @@ def in_grid(cell: Cell) -> bool:
     """Say whether a cell is one of the kinds, of the loads, or of the many algorithms."""
     if cell.load == 5.0 and cell.algorithms < 50:
         return True
-    if cell.difference == "log-ratio":  # the simple case with other noises: the same code decides
+    if cell.difference == "ratio":  # the simple case with other noises: the same code decides
         return False
     if cell.difference == "percent" and not cell.reference:  # the grand mean ties all algorithms together: slow
         return False
@@ -87,7 +87,7 @@ def _loaded(cell: Cell) -> bool:
 
 def promised(cell: Cell) -> bool:
     """Say whether the numbers promised for normal data speak of this cell."""
-    return cell.distribution == "normal" and cell.load == 5.0 and cell.difference != "log-ratio"
+    return cell.distribution == "normal" and cell.load == 5.0 and cell.difference != "ratio"
 
 
 def urgency(cell: Cell) -> tuple[object, ...]:
@@ -163,7 +163,7 @@ class Target:
 
 def targets(rows: list[Row]) -> list[Target]:
     """Compare the promises for normal data, optimum = 5·start·A, with the results."""
-    normal = [row for row in rows if row.distribution == "normal" and row.load == 5 and row.difference != "log-ratio"]
+    normal = [row for row in rows if row.distribution == "normal" and row.load == 5 and row.difference != "ratio"]
     found: list[Target] = []
     for name, few, runs, share in (("A = 2", True, 1.33, 0.93), ("A ≥ 5", False, 1.26, 0.95)):
         pairs = [row for row in normal if row.rule == "optimal/pairs" and (row.algorithms == 2) == few]

@@ -69,7 +69,7 @@ def test_settings_that_are_shown_make_a_study(text, tmp_path, monkeypatch):
     study = am.read_study_file(completed(text, tmp_path))
 
     assert len(study.plan.algorithms) >= 2
-    assert study.plan.question.difference in ("simple", "percent", "log-ratio")
+    assert study.plan.question.difference in ("simple", "percent", "ratio")
 
 
 def completed(text: str, folder: Path) -> Path:

@@ -128,7 +128,7 @@ def test_a_plan_that_was_changed_after_the_first_run_is_said(study, tmp_path):
 
 
 def test_the_difference_must_be_chosen_and_the_error_lists_the_three(frame):
-    with pytest.raises(InvalidData, match=r'"simple".*"percent".*"log-ratio"'):
+    with pytest.raises(InvalidData, match=r'"simple".*"percent".*"ratio"'):
         am.analyse(frame)
 
 
@@ -234,7 +234,7 @@ def test_one_zero_does_not_end_a_study_with_a_floor(tmp_path, figures_only_of):
     asked = {
         "algorithms": {"zero": lambda instance, seed: 0.0, "some": sometimes_zero},
         "instances": {"i1": 2.0, "i2": 3.0, "i3": 4.0},
-        "difference": "log-ratio",
+        "difference": "ratio",
         "rule": am.Fixed(runs=4),
         "use": "all",
     }

@@ -246,8 +246,8 @@ def test_study_files_know_rates_and_refuse_their_ratios(tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(text)
     assert read_study_file(file).plan.rule.statistic == "rate"
-    file.write_text(text.replace('"simple"', '"log-ratio"'))
-    with pytest.raises(InvalidPlan, match="percentage points, difference 'simple', got 'log-ratio'"):
+    file.write_text(text.replace('"simple"', '"ratio"'))
+    with pytest.raises(InvalidPlan, match="percentage points, difference 'simple', got 'ratio'"):
         read_study_file(file)
 
 

@@ -9,5 +9,5 @@ results = {
     name: 100 * rng.lognormal(mean, 0.4, 60) for name, mean in {"tabu": 0.0, "annealing": 0.1, "greedy": 0.6}.items()
 }
 frame = pd.DataFrame({"instance": [f"i{k}" for k in range(60)], **results})
-analysis = am.analyse(frame, difference="log-ratio", better="lower")
+analysis = am.analyse(frame, difference="ratio", better="lower")
 ax = draw_profile(profile_data(analysis))  # of="runs" sets every run beside the best one

@@ -79,7 +79,7 @@ def analyse(
 ) -> Analysis:
     """Say what results you already have allow to conclude: a path, a data frame, a study file.
 
-    `difference` must be chosen: "simple", "percent" or "log-ratio"; so must `better`, "lower" or "higher", unless the
+    `difference` must be chosen: "simple", "percent" or "ratio"; so must `better`, "lower" or "higher", unless the
     values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
     se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
     `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
@@ -331,7 +331,7 @@ def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
     if "difference" not in settings:
         raise InvalidData(
             'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
-            ' mean) or "log-ratio" (log a/b, the same whichever comes first)'
+            ' mean) or "ratio" (log a/b, the same whichever comes first)'
         )
     return AnalysisSettings(**settings)
 

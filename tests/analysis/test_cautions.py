@@ -152,7 +152,7 @@ def test_strong_skewness_and_what_it_does():
     assert "rejects a true null hypothesis" in sentence
     assert "joint intervals and claims of equivalence err alike" in sentence
     assert "the bootstrap-t test keeps close to its level" in sentence
-    assert "log-ratio differences" in sentence
+    assert "ratio differences" in sentence
     assert "median" not in sentence
     assert "the bootstrap-t test" in warnings_of(runs, difference="simple", test="sign-flip")["skewness"]
     assert "skewness" not in warnings_of(runs, difference="simple", test="bootstrap-t")
@@ -184,9 +184,9 @@ def test_skewness_is_judged_at_the_level_at_which_its_test_was_made():
 def test_log_ratio_is_not_advised_to_those_who_use_it():
     values = healthy(a=2)
     values[:, 1] = values[:, 0] * np.exp(0.1 * RNG(5).lognormal(0, 1.2, (30, 1)))
-    sentence = warnings_of(runs_of(values), difference="log-ratio")["skewness"]
+    sentence = warnings_of(runs_of(values), difference="ratio")["skewness"]
     assert "the bootstrap-t test keeps close to its level" in sentence
-    assert "log-ratio" not in sentence
+    assert "ratio" not in sentence
 
 
 def test_differences_that_resampling_cannot_judge_are_named():
@@ -211,7 +211,7 @@ def test_what_is_not_divided_by_may_be_near_zero():
     values = healthy()
     values[11, 2] = [1.0, *[1e-4] * 19]  # hardly known
     assert "denominator" not in warnings_of(runs_of(values))
-    assert "On 1 instance (i11)" in warnings_of(runs_of(values), difference="log-ratio")["denominator"]
+    assert "On 1 instance (i11)" in warnings_of(runs_of(values), difference="ratio")["denominator"]
 
 
 def test_power_that_is_just_reached_is_reached():

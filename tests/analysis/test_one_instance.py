@@ -60,7 +60,7 @@ def test_mann_and_whitney_by_ranks():
         assert found.estimate == pytest.approx(np.median(np.subtract.outer(x, y)))
         assert found.estimate_of == "shift"
     assert "Mann–Whitney tests" in str(analysis)
-    ratios = analysed(test="wilcoxon", difference="log-ratio").comparisons[0]
+    ratios = analysed(test="wilcoxon", difference="ratio").comparisons[0]
     logs = np.subtract.outer(np.log(RUNS[ratios.first]), np.log(RUNS[ratios.second]))
     assert ratios.estimate == pytest.approx(np.median(logs))
     percent = analysed(test="wilcoxon", difference="percent", reference="old").comparisons[0]
@@ -91,7 +91,7 @@ KINDS = [
     {"margin": 1.0},
     {"test": "wilcoxon"},
     {"difference": "percent"},
-    {"difference": "log-ratio", "reference": "new"},
+    {"difference": "ratio", "reference": "new"},
     {"statistic": "median"},
     {"se": 0.1, "budget": 40},
 ]
@@ -253,4 +253,4 @@ def test_one_finished_instance_of_several_is_no_study_of_one(tmp_path):
 
 
 def test_an_interval_of_ratios_is_one_of_a_factor():
-    assert "interval of the factor" in analysed(difference="log-ratio").comparisons[-1].verdict
+    assert "interval of the factor" in analysed(difference="ratio").comparisons[-1].verdict

@@ -29,7 +29,7 @@ def runs_of(instances=6, runs=8, seed=0, levels=(20.0, 21.0, 22.0)):
 
 
 @pytest.mark.parametrize(
-    ("difference", "reference"), [("simple", None), ("percent", "b"), ("percent", None), ("log-ratio", "a")]
+    ("difference", "reference"), [("simple", None), ("percent", "b"), ("percent", None), ("ratio", "a")]
 )
 def test_the_standard_error_is_that_of_the_paired_differences(difference, reference):
     runs, _ = runs_of(instances=300, runs=12, seed=1)

@@ -23,7 +23,7 @@ from ampler.core.settings import AnalysisSettings
     [
         ({"difference": "percent", "reference": "full"}, "2 % of full's value", "±2 %"),
         ({"difference": "percent"}, "2 % of the grand mean", "±2 %"),
-        ({"difference": "log-ratio"}, "a factor of 1.02", "a factor of 1.02"),
+        ({"difference": "ratio"}, "a factor of 1.02", "a factor of 1.02"),
         ({"difference": "simple"}, "0.02", "±0.02"),
     ],
 )
@@ -35,7 +35,7 @@ def test_a_difference_stands_in_its_own_unit(asked, amount, margin):
 
 
 def test_a_factor_beyond_all_numbers_is_infinite():
-    assert size_in_words(800.0, AnalysisSettings(difference="log-ratio")) == "∞"
+    assert size_in_words(800.0, AnalysisSettings(difference="ratio")) == "∞"
     assert size_in_words(-math.inf, AnalysisSettings(difference="simple")) == "−∞"
 
 
@@ -43,10 +43,10 @@ def test_a_factor_beyond_all_numbers_is_infinite():
     ("asked", "header", "of", "mark"),
     [
         ({"difference": "percent", "reference": "old"}, "mean, %", lambda value: 100 * value, ""),
-        ({"difference": "log-ratio"}, "mean, factor", math.exp, "×"),
+        ({"difference": "ratio"}, "mean, factor", math.exp, "×"),
         ({"difference": "simple"}, "mean", lambda value: value, ""),
-        ({"difference": "log-ratio", "test": "wilcoxon"}, "pseudomedian, factor", math.exp, "×"),
-        ({"difference": "log-ratio", "test": "sign"}, "P(φ>0), %", lambda value: 100 * value, ""),
+        ({"difference": "ratio", "test": "wilcoxon"}, "pseudomedian, factor", math.exp, "×"),
+        ({"difference": "ratio", "test": "sign"}, "P(φ>0), %", lambda value: 100 * value, ""),
     ],
 )
 def test_a_table_has_the_unit_of_the_sentences(asked, header, of, mark):
@@ -63,5 +63,5 @@ def test_a_table_has_the_unit_of_the_sentences(asked, header, of, mark):
 
 
 def test_the_standard_error_of_a_factor_has_no_unit_and_that_of_percent_has():
-    assert unit_header("SE", AnalysisSettings(difference="log-ratio")) == "SE"
+    assert unit_header("SE", AnalysisSettings(difference="ratio")) == "SE"
     assert unit_header("SE", AnalysisSettings(difference="percent")) == "SE, %"

@@ -74,7 +74,7 @@ def questions(draw):
     values = 20 + np.round(rng.normal(rng.uniform(-1.5, 1.5, size + 1), 1.0, (n, size + 1)), digits)
     alternative = draw(st.sampled_from(["two-sided", "less", "greater"]))
     asked = {
-        "difference": draw(st.sampled_from(["simple", "percent", "log-ratio"])),
+        "difference": draw(st.sampled_from(["simple", "percent", "ratio"])),
         "test": draw(st.sampled_from(["t", "wilcoxon", "sign", "bootstrap-t", "sign-flip"])),
         "alternative": alternative,
         "better": draw(st.sampled_from(["lower", "higher"])),
@@ -112,7 +112,7 @@ def test_what_favours_neither_is_said_in_the_unit_of_the_differences():
     crossing = {"joint_interval": (-0.07, 0.01)}
     assert "(it holds 0 %, as" in say(**crossing)
     assert "-1.00 % to 7.00 %" in say(**crossing)
-    assert "(it holds 1, as" in say(difference="log-ratio", **crossing)
+    assert "(it holds 1, as" in say(difference="ratio", **crossing)
     share = {"estimate_of": "P(φ>0)", "estimate": 0.2, "interval": (0.1, 0.4), "joint_interval": (0.05, 0.6)}
     assert "40.0 % to 95.0 % (it holds 50 %, as it is made for all pairs at once" in say(**share)
 
@@ -127,7 +127,7 @@ def test_a_simple_difference_is_in_its_own_unit():
 
 
 def test_a_log_ratio_is_told_as_a_factor():
-    words = say(difference="log-ratio", estimate=math.log(0.5), joint_interval=(math.log(0.25), math.log(0.8)))
+    words = say(difference="ratio", estimate=math.log(0.5), joint_interval=(math.log(0.25), math.log(0.8)))
     assert words == "full is better: lower by a factor of 2.00 on average, joint 95 % interval 1.25 to 4.00"
 
 
@@ -164,7 +164,7 @@ def test_equivalence_is_claimed_only_when_established():
     missed = dataclasses.replace(SAME, established=False)
     assert say(rejected=False, same=missed).startswith("no difference found, nor equivalence within ±1 %;")
     assert say(same=SAME).endswith("; but equivalent within ±1 %")
-    assert say(rejected=False, same=SAME, difference="log-ratio") == "equivalent within a factor of 1.01"
+    assert say(rejected=False, same=SAME, difference="ratio") == "equivalent within a factor of 1.01"
     assert say(rejected=False, same=SAME, difference="simple") == "equivalent within ±0.01"
 
 

@@ -107,8 +107,8 @@ def test_the_cutoff_of_par_is_the_time_limit_unless_it_is_given():
 
 def test_a_penalty_suits_the_difference():
     assert completed(Penalty(-3.0), timeout=None, difference="simple") == Penalty(-3.0)
-    with pytest.raises(InvalidPlan, match="positive for log-ratio differences, got -3"):
-        completed(Penalty(-3.0), timeout=None, difference="log-ratio")
+    with pytest.raises(InvalidPlan, match="positive for ratio differences, got -3"):
+        completed(Penalty(-3.0), timeout=None, difference="ratio")
 
 
 MIXED = Runs.from_columns(

@@ -47,7 +47,7 @@ def test_too_few_instances_are_told_with_what_they_find(report):
 
 
 @pytest.mark.parametrize(
-    ("difference", "shown"), [("percent", "2 %"), ("simple", "0.02"), ("log-ratio", "A factor of 1.02")]
+    ("difference", "shown"), [("percent", "2 %"), ("simple", "0.02"), ("ratio", "A factor of 1.02")]
 )
 def test_differences_have_the_unit_of_the_user(report, difference, shown):
     assert f"{shown} needs 92 instances" in after_pilot(report(difference=difference, needed=92))
@@ -111,7 +111,7 @@ def test_skewness_that_does_harm_is_told_with_what_to_do(report):
     many = tuple(f"i{n}" for n in range(20))
     said = skewness_note(report(instances=many, skewness=(3.0, math.nan)))
     assert said.startswith("in 1 of 2 comparisons the differences of the pilot are strongly skewed (most: full × a")
-    assert "log-ratio" in said
-    assert "log-ratio" not in skewness_note(report(instances=many, skewness=(3.0, 0.0), difference="log-ratio"))
+    assert "ratio" in said
+    assert "ratio" not in skewness_note(report(instances=many, skewness=(3.0, 0.0), difference="ratio"))
     fixed = skewness_note(report(instances=many, skewness=(3.0, 0.0), share=0.0, planned=25, clear=(False, False)))
     assert fixed.endswith("analyse the study with test bootstrap-t, which keeps its level")

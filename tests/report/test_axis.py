@@ -65,7 +65,7 @@ def test_marks_stand_inside_their_panels_and_in_order(some):
 
 @pytest.mark.parametrize("ends", [(-0.02, 0.3), (-1.0, 1.0), (-5.0, 5.0), (0.0, 40.0)])
 def test_marks_of_factors_are_round_factors(ends):
-    marks = marks_between(*ends, "log-ratio", 5)
+    marks = marks_between(*ends, "ratio", 5)
 
     assert 1 <= len(marks) <= 7
     assert all(float(f"{math.exp(mark):.3g}") == pytest.approx(math.exp(mark), rel=1e-6) for mark in marks)
@@ -73,5 +73,5 @@ def test_marks_of_factors_are_round_factors(ends):
 
 def test_open_and_unknown_ends_have_their_words():
     assert told(math.inf, "percent") == "∞ %"
-    assert told(-math.inf, "log-ratio") == "×0"
+    assert told(-math.inf, "ratio") == "×0"
     assert told(math.nan, "simple") == "–"

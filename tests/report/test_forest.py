@@ -15,7 +15,7 @@ def numbers(text):
 
 
 @pytest.mark.parametrize(
-    "options", [{"difference": "simple"}, {"difference": "percent"}, {"difference": "log-ratio"}], ids=str
+    "options", [{"difference": "simple"}, {"difference": "percent"}, {"difference": "ratio"}], ids=str
 )
 def test_rows_show_the_numbers_of_the_table_of_the_comparisons(study_of, options):
     analysis = study_of(["one", "two", "three"], reference="one", **options)

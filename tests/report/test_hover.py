@@ -51,7 +51,7 @@ def test_figures_of_more_marks_than_anyone_points_at_have_none():
     assert hover_svg(figure) == ""
 
 
-@pytest.mark.parametrize("difference", ["simple", "percent", "log-ratio"])
+@pytest.mark.parametrize("difference", ["simple", "percent", "ratio"])
 @pytest.mark.parametrize("shift", [0.0, 400.0], ids=["together", "split"])
 def test_the_figure_of_the_comparisons_says_the_numbers_of_its_table(difference, shift):
     rng = np.random.default_rng(3)

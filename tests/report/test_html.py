@@ -175,11 +175,11 @@ KINDS = [
     {"test": "wilcoxon", "instances": 3},
     {"alternative": "less", "reference": "one"},
     {"margin": 0.5},
-    {"difference": "log-ratio"},
+    {"difference": "ratio"},
 ]
 TOGETHER = [
     {"runs": 1, "instances": 2, "margin": 0.5, "test": "wilcoxon"},
-    {"test": "sign", "alternative": "less", "reference": "one", "difference": "log-ratio", "instances": 3},
+    {"test": "sign", "alternative": "less", "reference": "one", "difference": "ratio", "instances": 3},
 ]
 
 

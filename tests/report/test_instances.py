@@ -10,7 +10,7 @@ from ampler.report.forest import forest_of
 from ampler.report.instances import MOST, how_many_detailed, instance_rows, mark_text, pairs_instances, stacked
 
 
-@pytest.mark.parametrize("difference", ["simple", "percent", "log-ratio"])
+@pytest.mark.parametrize("difference", ["simple", "percent", "ratio"])
 def test_every_mark_shows_the_numbers_of_its_row_in_the_table(study_of, difference):
     analysis = study_of(["one", "two", "three"], reference="one", difference=difference)
     forest = forest_of(analysis, detailed=2)

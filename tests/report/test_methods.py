@@ -113,7 +113,7 @@ def test_the_target_of_the_plan_is_named(study_file, target, words):
         ({"test": "sign-flip"}, "that the differences are symmetric about zero were tested by sign-flip tests"),
         ({"test": "sign-flip", "margin": 0.5}, "two one-sided tests, a family of its own"),
         ({"alternative": "less"}, "paired t-tests (one-sided, less)"),
-        ({"difference": "log-ratio"}, "the logarithms of their ratios"),
+        ({"difference": "ratio"}, "the logarithms of their ratios"),
         ({"statistic": "median"}, "summarised by their median"),
         ({"margin": 0.5}, "Equivalence within ±0.5 was tested by two one-sided tests"),
         ({"margin": 0.5}, "the family-wise error rate held at 0.025"),

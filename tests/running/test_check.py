@@ -104,7 +104,7 @@ def test_the_time_of_a_value_of_zero_counts():
 
 
 @pytest.mark.parametrize(("difference", "floor", "warned"), [
-    ("percent", None, True), ("log-ratio", None, True), ("simple", None, False), ("percent", 1e-8, False),
+    ("percent", None, True), ("ratio", None, True), ("simple", None, False), ("percent", 1e-8, False),
 ])  # fmt: skip
 def test_a_value_that_cannot_be_divided_by_is_told_before_the_study_is_lost_to_it(difference, floor, warned):
     plan = make_plan(

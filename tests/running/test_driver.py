@@ -55,7 +55,7 @@ def studies(draw):
     names = draw(st.lists(st.sampled_from("abcd"), min_size=2, max_size=4, unique=True))
     algorithms = {name: noisy(draw(st.floats(5, 20)), draw(st.floats(0, 3))) for name in names}
     reference = draw(st.sampled_from([None, names[0]]))
-    difference = draw(st.sampled_from(["simple", "percent", "log-ratio"]))
+    difference = draw(st.sampled_from(["simple", "percent", "ratio"]))
     accuracy = Accuracy(
         se=draw(st.sampled_from([0.02, 0.1, 0.5])),
         difference=difference,

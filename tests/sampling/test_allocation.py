@@ -16,7 +16,7 @@ ALLOCATIONS = ("optimal", "greedy", "balanced")
 CASES = [
     ("simple", True, "delta"),
     ("simple", False, "delta"),
-    ("log-ratio", False, "delta"),
+    ("ratio", False, "delta"),
     ("percent", True, "delta"),
     ("percent", False, "delta"),
     ("percent", False, "paper"),

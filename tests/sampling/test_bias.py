@@ -146,8 +146,8 @@ CELLS = {
     "exponential": ("exponential", 1.0, 0.3, "simple"),
     "exponential percent": ("exponential", 0.2, 0.05, "percent"),
     "lognormal percent": ("lognormal", 0.6, 0.2, "percent"),
-    "exponential log-ratio": ("exponential", 0.2, 0.05, "log-ratio"),
-    "lognormal log-ratio": ("lognormal", 0.6, 0.2, "log-ratio"),
+    "exponential ratio": ("exponential", 0.2, 0.05, "ratio"),
+    "lognormal ratio": ("lognormal", 0.6, 0.2, "ratio"),
     "normal percent": ("normal", 0.2, 0.05, "percent"),
 }
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import contrasts_among
 
-KINDS = [(difference, reference) for difference in ("simple", "percent", "log-ratio") for reference in (None, 1)]
+KINDS = [(difference, reference) for difference in ("simple", "percent", "ratio") for reference in (None, 1)]
 
 
 def drawn(seed, algorithms=5, instances=12):

@@ -19,7 +19,7 @@ LONG_BUDGET = 100_000
 optimal_rules = st.builds(
     Accuracy,
     se=st.floats(0.02, 0.2),
-    difference=st.sampled_from(["percent", "log-ratio"]),
+    difference=st.sampled_from(["percent", "ratio"]),
     reference=st.sampled_from([None, "a1"]),
     guard=st.sampled_from(["none", "pairs", "all"]),
     batch=st.sampled_from([1, 5, 16]),

@@ -15,8 +15,8 @@ from ampler.stats.contrasts import contrasts_among
 CASES = [
     ("simple", True, "delta"),
     ("simple", False, "delta"),
-    ("log-ratio", True, "delta"),
-    ("log-ratio", False, "delta"),
+    ("ratio", True, "delta"),
+    ("ratio", False, "delta"),
     ("percent", True, "delta"),
     ("percent", False, "delta"),
     ("percent", False, "paper"),

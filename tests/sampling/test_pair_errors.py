@@ -12,7 +12,7 @@ from ampler.stats.contrasts import contrasts_among
 
 CASES = [
     (difference, reference, formula)
-    for difference in ("simple", "percent", "log-ratio")
+    for difference in ("simple", "percent", "ratio")
     for reference in (None, 0, 2)
     for formula in ("delta", "paper")
     if formula == "delta" or (difference == "percent" and reference is None)

@@ -12,7 +12,7 @@ from ampler.stats.contrasts import contrasts_among, contrasts_of
 
 CASES = [
     (difference, reference, formula)
-    for difference in ("simple", "percent", "log-ratio")
+    for difference in ("simple", "percent", "ratio")
     for reference in (None, 0, 2)
     for formula in ("delta", "paper")
 ]
@@ -24,7 +24,7 @@ def one_pair(theta, v, i, j, difference, reference, formula):
     size, mean = len(theta), sum(theta) / len(theta)
     if difference == "simple":
         return theta[i] - theta[j], v[i] + v[j]
-    if difference == "log-ratio":
+    if difference == "ratio":
         return math.log(theta[i] / theta[j]), v[i] / theta[i] ** 2 + v[j] / theta[j] ** 2
     if reference is not None:
         return 1 - theta[j] / theta[i], v[i] * (theta[j] / theta[i] ** 2) ** 2 + v[j] / theta[i] ** 2
@@ -90,7 +90,7 @@ def test_pairs_are_reference_first_or_earlier_first():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"difference": "ratio"}, '"simple", "percent" or "log-ratio", got \'ratio\''),
+        ({"difference": "logs"}, '"simple", "percent" or "ratio", got \'logs\''),
         ({"reference": "full"}, "one of the algorithms 'a', 'b', got 'full'"),
         ({"formula": "exact"}, '"delta" or "paper", got \'exact\''),
     ],
@@ -102,7 +102,7 @@ def test_a_wrong_word_is_named(words, message):
 
 @pytest.mark.parametrize(
     ("difference", "reference"),
-    [("simple", 0), ("percent", 0), ("percent", 2), ("percent", None), ("log-ratio", None)],
+    [("simple", 0), ("percent", 0), ("percent", 2), ("percent", None), ("ratio", None)],
 )
 def test_the_curvature_is_the_bias_of_differences_of_noisy_statistics(difference, reference):
     theta, v = np.array([10.0, 14.0, 9.0, 12.0]), np.array([0.04, 0.01, 0.05, 0.02])

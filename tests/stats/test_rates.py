@@ -81,7 +81,7 @@ def test_only_yes_and_no_are_values_of_a_rate():
         am.estimate({"a": [1.0, 0.0], "b": [1.0, 0.5]}, difference="simple", statistic="rate")
 
 
-@pytest.mark.parametrize("difference", ["percent", "log-ratio"])
+@pytest.mark.parametrize("difference", ["percent", "ratio"])
 def test_ratios_of_rates_are_refused(difference):
     with pytest.raises(InvalidRule, match=f"percentage points, difference 'simple', got '{difference}'"):
         am.Accuracy(se=0.1, difference=difference, statistic="rate")

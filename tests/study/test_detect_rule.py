@@ -247,7 +247,7 @@ def test_strong_skewness_is_warned_of_before_the_runs_are_paid_for():
     main = decided(plan, (FinishedGroup(asked, (), lambda: Runs.from_columns(*zip(*rows, strict=True))),))
     (note,) = main.notes
     assert "strongly skewed (most: a × b" in note
-    assert "log-ratio" in note
+    assert "ratio" in note
 
 
 def test_percent_differences_of_values_that_are_not_positive_are_refused():

@@ -47,7 +47,7 @@ def path(tmp_path_factory):
         ({"effect": 0.5}, "effect"),
         ({"estimate": "first-runs"}, "estimate"),
         ({"alternative": "less"}, "alternative"),
-        ({"statistic": "median", "difference": "log-ratio"}, "difference, statistic"),
+        ({"statistic": "median", "difference": "ratio"}, "difference, statistic"),
     ],
 )
 def test_another_question_is_refused_unless_it_is_asked_for(path, asked, named):

@@ -437,7 +437,7 @@ def _omnibus(prepared: Prepared) -> Omnibus | None:
     values = prepared.blocks.statistics[prepared.blocks.present.all(axis=1)]
     if len(values) < FEWEST:
         return None
-    if settings.difference == "log-ratio":
+    if settings.difference == "ratio":
         values = np.log(values)
     return omnibus(values, better=settings.better, alpha=settings.alpha)
 

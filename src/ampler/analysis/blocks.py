@@ -291,7 +291,7 @@ def summarise(
 
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
-    """Percent and log-ratio differences mean something for positive statistics only."""
+    """Percent and ratio differences mean something for positive statistics only."""
     wrong = blocks.present & ~(blocks.theta > 0)
     if contrasts.difference == "simple" or not wrong.any():
         return

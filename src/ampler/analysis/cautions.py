@@ -374,7 +374,7 @@ def skewed(
         what = f"the {method.words} is then about the {method.estimate_of}, not about the mean; {REMEDY}, of the mean"
         return Caution("skewness", f"{where}: {what}.")
     often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
-    other = "" if difference == "log-ratio" or rates else "log-ratio differences, or "
+    other = "" if difference == "ratio" or rates else "ratio differences, or "
     return Caution(
         "skewness",
         f"{where}: at its {method.procedure.level} level of {comparisons[worst].alpha:.2g} that"

@@ -27,7 +27,7 @@ Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
 MOST_LEVELS = 6  # a number with more values than this is cut at its median
 MOST_GROUPS = 24  # a text with more values than this names instances, it does not group them
 
-DIFFERENCES: tuple[Difference, ...] = ("simple", "percent", "log-ratio")
+DIFFERENCES: tuple[Difference, ...] = ("simple", "percent", "ratio")
 STATISTICS = ("mean", "median")
 
 

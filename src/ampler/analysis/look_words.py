@@ -158,7 +158,7 @@ def skewed_note(looked: Looked, difference: Difference, look: int | None = None)
     plain = error_inflation(_skew(looked, at, worst), course.looks[-1], _strictest(looked), course.alternative)
     beside = f", a study without looks {_often(plain)}" if plain < 0.9 * factor else ""
     which = f"{len(strong)} of {len(looked.pairs)} comparisons" if len(looked.pairs) > 1 else "the comparison"
-    other = "" if difference == "log-ratio" else "log-ratio differences, which are less skewed, or "
+    other = "" if difference == "ratio" else "ratio differences, which are less skewed, or "
     return (
         f"in {which} the differences are strongly skewed at {course.looks[at - 1]:,} instances (most:"
         f" {' × '.join(looked.pairs[worst])}, skewness {_skew(looked, at, worst):.1f}), and looking early sharpens what"

@@ -201,7 +201,7 @@ def _welch(
 def _mann_whitney(cells: Cells, blocks: Blocks, among: Contrasts, places: Codes) -> tuple[MannWhitney, ...]:
     """Runs as they are, as logarithms for ratios, or as shares of the reference or the grand mean."""
     runs = [cells.of(0, int(place)) for place in places]
-    if among.difference == "log-ratio":
+    if among.difference == "ratio":
         runs = [np.log(values) for values in runs]
     unit = 1.0
     if among.difference == "percent":

@@ -159,7 +159,7 @@ def _opposed(each: Comparison, wins: Wins, analysis: Analysis) -> str:
     short = known_as(tuple(row.instance for row in analysis.accuracy))
     why = f": {_few([short[name] for name in few])}" if few else ", by amounts that are larger where it wins"
     amount = size_in_words(abs(each.estimate), analysis.settings)
-    kind = "by a factor of " if analysis.settings.difference == "log-ratio" else "by "
+    kind = "by a factor of " if analysis.settings.difference == "ratio" else "by "
     return (
         f"{other} is ahead on {max(wins.first, wins.second)} of {wins.instances} instances, yet {favoured} is better"
         f" {ESTIMANDS[each.estimate_of].words} {kind}{amount}{why}."

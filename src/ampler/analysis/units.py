@@ -23,10 +23,10 @@ POINTS = "percentage points"
 def as_shown(value: float, asked: AnalysisSettings) -> float:
     """Return a difference as a number of its unit: percent, a factor, percentage points, or as it is.
 
-    >>> [as_shown(0.5, AnalysisSettings(difference=kind)) for kind in ("simple", "percent", "log-ratio")]
+    >>> [as_shown(0.5, AnalysisSettings(difference=kind)) for kind in ("simple", "percent", "ratio")]
     [0.5, 50.0, 1.6487...]
     """
-    if asked.difference == "log-ratio":
+    if asked.difference == "ratio":
         return math.exp(value) if not value >= LARGEST_EXPONENT else math.inf
     return table_factor(asked) * value
 
@@ -59,7 +59,7 @@ def amount_of(size: str, asked: AnalysisSettings) -> str:
     """Return by how much two algorithms differ, the size being a text already."""
     if asked.are_rates:
         return f"{size} {POINTS}"
-    if asked.difference == "log-ratio":
+    if asked.difference == "ratio":
         return f"a factor of {size}"
     if asked.difference == "simple":
         return size
@@ -69,7 +69,7 @@ def amount_of(size: str, asked: AnalysisSettings) -> str:
 
 def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
     """Return the margin of equivalence in the unit of the differences."""
-    if asked.difference == "log-ratio":
+    if asked.difference == "ratio":
         return f"a factor of {size_in_words(margin, asked)}"
     return f"±{size_in_words(margin, asked)}{f' {POINTS}' if asked.are_rates else ''}"
 
@@ -91,7 +91,7 @@ def unit_header(name: str, asked: AnalysisSettings) -> str:
 
 def location_header(name: str, asked: AnalysisSettings) -> str:
     """Return the head of a column of differences, with their unit."""
-    return f"{name}, factor" if asked.difference == "log-ratio" else unit_header(name, asked)
+    return f"{name}, factor" if asked.difference == "ratio" else unit_header(name, asked)
 
 
 def estimate_header(analysis: Analysis, name: str | None = None) -> str:
@@ -113,7 +113,7 @@ def interval_in_unit(interval: Interval, analysis: Analysis) -> Interval:
 
 def estimate_text(shown: float, analysis: Analysis, *limits: float) -> str:
     """Write an estimate that is already in its unit, with the decimals of its limits; a factor is marked as one."""
-    is_factor = analysis.settings.difference == "log-ratio" and not _are_shares(analysis)
+    is_factor = analysis.settings.difference == "ratio" and not _are_shares(analysis)
     return f"{'×' if is_factor else ''}{alike(shown, *limits)[0] if limits else digits(shown)}"
 
 

@@ -166,7 +166,7 @@ def _nothing_found(
     if equivalence is not None:
         shown += f", nor equivalence within {margin_in_words(equivalence.margin, asked)}"
     if comparison.instances == 1:
-        what = "factor" if asked.difference == "log-ratio" else "difference"
+        what = "factor" if asked.difference == "ratio" else "difference"
         _, *limits = sizes_in_words(comparison.estimate, comparison.joint_interval, asked)
         would = f"{_joint(asked)} of the {what} {_range(comparison.joint_interval, limits, 'runs')}"
     return f"{shown}{among}; {would}" if would else f"{shown}{among}"

@@ -1,10 +1,12 @@
-"""The words of every choice that crosses rooms, as types. Nothing else, so that the shell's help is quick."""
+"""The words of every choice that several packages share, as types. No imports, so that the help is quick."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-Difference = Literal["simple", "percent", "log-ratio"]
+Difference = Literal["simple", "percent", "ratio"]
+DIFFERENCE_ALIASES: Mapping[str, Difference] = {"absolute": "simple", "log-ratio": "ratio"}
 Alternative = Literal["two-sided", "less", "greater"]
 Test = Literal["t", "wilcoxon", "sign", "bootstrap-t", "sign-flip"]
 Status = Literal["ok", "failed", "timeout", "lost"]
@@ -16,3 +18,12 @@ GuardEdition = Literal[1, 2]  # how its bounds are calibrated; a study file keep
 Weights = Literal["equal", "precision"]  # of instances in a posterior
 TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
 Target = TargetWord | int  # which power must be reached; a number: in so many comparisons
+
+
+def difference_of(word: Any) -> Any:
+    """Return the kind of difference that an alias stands for; any other word unchanged.
+
+    >>> difference_of("log-ratio"), difference_of("absolute"), difference_of("percent")
+    ('ratio', 'simple', 'percent')
+    """
+    return DIFFERENCE_ALIASES.get(word, word) if isinstance(word, str) else word

@@ -12,7 +12,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from ampler.core.checks import choice, integer, positive, share, simple_if_rate
-from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, GuardEdition, Test, Weights
+from ampler.core.choices import (
+    Alternative,
+    Better,
+    Difference,
+    Estimate,
+    Formula,
+    Guard,
+    GuardEdition,
+    Test,
+    Weights,
+    difference_of,
+)
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy, lifted
 
@@ -41,6 +52,11 @@ class Setting:
 
 def _one_of(words: Any, way_out: str) -> Check:
     return lambda name, value: choice(name, value, get_args(words), way_out)
+
+
+def _difference(name: str, value: Any) -> Difference:
+    kind: Difference = choice(name, difference_of(value), get_args(Difference), "there is no default")
+    return kind
 
 
 def _a_share(way_out: str) -> Check:
@@ -76,9 +92,7 @@ class AnalysisSettings:
     """
 
     reference: Annotated[str | None, Setting("Compare all with this one; else all pairs.", metavar="NAME")] = None
-    difference: Annotated[
-        Difference, Setting("Must be chosen, unless a study says it.", _one_of(Difference, "there is no default"))
-    ]
+    difference: Annotated[Difference, Setting("Must be chosen, unless a study says it.", _difference)]
     test: Annotated[Test, Setting("The paired test: t if not said.", _one_of(Test, "t is the default"))] = "t"
     alternative: Annotated[
         Alternative,
@@ -130,6 +144,7 @@ class AnalysisSettings:
     paired: Annotated[str | None, Setting()] = None  # what runs of different algorithms share; None: nothing
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "difference", difference_of(self.difference))
         for name, setting in declared().items():
             if setting.check is not None:
                 setting.check(name, getattr(self, name))

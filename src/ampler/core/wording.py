@@ -53,12 +53,12 @@ def _with_places(value: float, places: int) -> str:
 def difference_text(value: float, difference: str) -> str:
     """Write a difference in the unit people use for its kind: percent, a factor, or as it is.
 
-    >>> difference_text(0.02, "percent"), difference_text(0.693, "log-ratio"), difference_text(12.5, "simple")
+    >>> difference_text(0.02, "percent"), difference_text(0.693, "ratio"), difference_text(12.5, "simple")
     ('2 %', '2', '12.5')
     """
     if difference == "percent":
         return f"{digits(100 * value)} %"
-    if difference == "log-ratio":
+    if difference == "ratio":
         return digits(math.exp(value) if value < LARGEST_EXPONENT else math.inf)
     return digits(value)
 
@@ -66,10 +66,10 @@ def difference_text(value: float, difference: str) -> str:
 def amount(size: float, difference: str) -> str:
     """Write the size of a difference as a sentence has it.
 
-    >>> amount(0.02, "percent"), amount(0.693, "log-ratio")
+    >>> amount(0.02, "percent"), amount(0.693, "ratio")
     ('2 %', 'a factor of 2')
     """
-    return f"{'a factor of ' if difference == 'log-ratio' else ''}{difference_text(size, difference)}"
+    return f"{'a factor of ' if difference == 'ratio' else ''}{difference_text(size, difference)}"
 
 
 def rounded_up(value: float, significant: int) -> str:

@@ -132,7 +132,7 @@ def _remedy(report: PilotReport) -> str:
     """What to do about skewness: what is tested by ordinary tests can be tested by others."""
     if report.is_fixed:
         return "analyse the study with test bootstrap-t, which keeps its level"
-    other = "" if report.difference == "log-ratio" else "with log-ratio differences, which are less skewed, or "
+    other = "" if report.difference == "ratio" else "with ratio differences, which are less skewed, or "
     runs = max(report.start, *report.runs.values())
     return (
         f"before the rest is paid for, interrupt and begin another study (--store, another seed): {other}without"
@@ -242,7 +242,7 @@ def _inflation(report: PilotReport, place: int) -> float:
 
 def _spread(deviation: float, report: PilotReport) -> str:
     """A standard deviation: logarithms have no unit."""
-    return digits(deviation) if report.difference == "log-ratio" else difference_text(deviation, report.difference)
+    return digits(deviation) if report.difference == "ratio" else difference_text(deviation, report.difference)
 
 
 def _range(values: Sequence[float], shown: object) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ampler.core.arrays import Pair
-from ampler.core.choices import Alternative, Difference
+from ampler.core.choices import Alternative, Difference, difference_of
 
 Row = tuple[float, ...]
 
@@ -101,5 +101,6 @@ class PilotReport:
             "clear": tuple(data["clear"]),
             "instances": tuple(data["instances"]),
             "interval": tuple(data["interval"]),
+            "difference": difference_of(data["difference"]),
         }
         return cls(**{**data, **rows, **given, **{name: float(data[name]) for name in UNKNOWN}})

@@ -145,10 +145,10 @@ def marks_between(low: float, high: float, unit: str, most: int) -> list[float]:
 
     >>> [round(value, 2) for value in marks_between(-0.052, 0.031, "percent", 5)]
     [-0.04, -0.02, 0.0, 0.02]
-    >>> [round(math.exp(value), 2) for value in marks_between(-0.3, 0.3, "log-ratio", 5)]
+    >>> [round(math.exp(value), 2) for value in marks_between(-0.3, 0.3, "ratio", 5)]
     [0.8, 1.0, 1.2]
     """
-    if unit != "log-ratio":
+    if unit != "ratio":
         return _round_values(low, high, most)
     if high - low <= MANY_FACTORS:
         return [math.log(value) for value in _round_values(math.exp(low), math.exp(high), most) if value > 0]
@@ -168,7 +168,7 @@ def _round_values(low: float, high: float, most: int) -> list[float]:
 def told(value: float, unit: str) -> str:
     """Write a difference in its unit: percent, a factor, points, a share in percent, or a number.
 
-    >>> told(-0.758, "percent"), told(0.27, "log-ratio"), told(0.05, "points"), told(-1.5, "simple"), told(0.5, "share")
+    >>> told(-0.758, "percent"), told(0.27, "ratio"), told(0.05, "points"), told(-1.5, "simple"), told(0.5, "share")
     ('−75.8 %', '×1.31', '5 points', '−1.5', '50 %')
     """
     return "–" if math.isnan(value) else _in_unit(digits(in_unit(value, unit)), unit)
@@ -187,12 +187,12 @@ def told_alike(unit: str, value: float, *limits: float) -> tuple[str, ...]:
 
 def in_unit(value: float, unit: str) -> float:
     """Return a difference as a number of its unit: percent, a factor, or as it is."""
-    if unit == "log-ratio":
+    if unit == "ratio":
         return math.exp(min(value, LARGEST_EXPONENT)) if value != math.inf else value
     return value if unit == "simple" else 100 * value
 
 
 def _in_unit(text: str, unit: str) -> str:
-    if unit == "log-ratio":
+    if unit == "ratio":
         return f"×{text}"
     return text.replace("-", "−") + {"percent": " %", "share": " %", "points": " points"}.get(unit, "")

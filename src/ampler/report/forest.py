@@ -157,7 +157,7 @@ def _won(wins: Wins) -> str:
 def _heads(analysis: Analysis) -> dict[str, str]:
     ours = analysis.settings.reference
     first, second = _names(ours)
-    joined = " / " if difference_unit(analysis) == "log-ratio" else " − "
+    joined = " / " if difference_unit(analysis) == "ratio" else " − "
     estimand = ESTIMANDS[analysis.comparisons[0].estimate_of]
     return {
         "name_head": f"{first} compared with" if ours is not None else "pair",

@@ -175,7 +175,7 @@ def stacked(places: Sequence[float]) -> list[int]:
 
 def mark_text(each: PairOnInstance, row: ForestRow, unit: str) -> str:
     """Return what a mark says of its instance: both values and the difference, as in the table."""
-    of_error = "simple" if unit == "log-ratio" else unit  # of a logarithm
+    of_error = "simple" if unit == "ratio" else unit  # of a logarithm
     error = "" if math.isnan(each.error) else f" ± {told(each.error, of_error)}"
     return (
         f"{each.name}\n{row.first}: {digits(each.first, 4)}\n{row.second}: {digits(each.second, 4)}\n"

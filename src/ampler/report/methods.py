@@ -285,7 +285,7 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
         + (
             "the grand mean over the algorithms" if settings.reference is None else f"the value of {settings.reference}"
         ),
-        "log-ratio": "the logarithms of their ratios",
+        "ratio": "the logarithms of their ratios",
     }[settings.difference]
     if settings.floor is not None:
         yield Sentence(f"Values below {digits(settings.floor)} counted as {digits(settings.floor)}")
@@ -318,7 +318,7 @@ def _differences_of_runs(analysis: Analysis, base: str) -> Iterator[Sentence]:
         "simple": "",
         "percent": ", as a share of "
         + ("the grand mean" if settings.reference is None else f"the mean of {settings.reference}"),
-        "log-ratio": " of the logarithms",
+        "ratio": " of the logarithms",
     }[settings.difference]
     yield Sentence(
         f"Estimates are the medians of all differences{unit} between a run of the one and a run of the other algorithm"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ampler.core.arrays import Counts, Floats
 from ampler.core.checks import choice, integer, positive, simple_if_rate
-from ampler.core.choices import Difference, Formula, Guard, GuardEdition
+from ampler.core.choices import Difference, Formula, Guard, GuardEdition, difference_of
 from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.plain import UNSAID
@@ -73,6 +73,7 @@ class Accuracy:
     guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "difference", difference_of(self.difference))
         positive("se", self.se, "it is the accuracy wanted of a difference", error=InvalidRule)
         for name, least, way_out in COUNTS:
             if name != "budget" or self.budget is not None:

@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 
 from ampler.core.arrays import Bools, Codes, Floats
-from ampler.core.choices import Difference, Formula
+from ampler.core.choices import Difference, Formula, difference_of
 from ampler.core.errors import InvalidRule
 
 DIFFERENCES, FORMULAS = get_args(Difference), get_args(Formula)
@@ -48,11 +48,11 @@ class Contrasts:
         return contrasts_among(int(there.sum()), difference=self.difference, reference=place, formula=self.formula)
 
     def differences(self, theta: Floats) -> Floats:
-        """Return φ of each pair (Campelo & Wanner 2019, eqs. 15, 23 and 31; log-ratio is ours)."""
+        """Return φ of each pair (Campelo & Wanner 2019, eqs. 15, 23 and 31; ratio is ours)."""
         one, other = self._pairs(theta)
         if self.difference == "simple":
             return one - other
-        if self.difference == "log-ratio":
+        if self.difference == "ratio":
             return np.log(one) - np.log(other)
         if self.reference is not None:
             return (one - other) / one
@@ -63,7 +63,7 @@ class Contrasts:
         if self.difference == "simple":
             one, other = self._pairs(v)  # Campelo & Wanner (2019), eq. 17
             return one + other
-        if self.difference == "log-ratio":
+        if self.difference == "ratio":
             one, other = self._pairs(v / (theta * theta))
             return one + other
         if self.reference is not None:
@@ -83,7 +83,7 @@ class Contrasts:
         pairs = np.arange(len(self.first))
         slopes = np.zeros((self.size, len(self.first)))
         up, down = np.ones_like(one), np.ones_like(other)
-        if self.difference == "log-ratio":
+        if self.difference == "ratio":
             up, down = 1 / one, 1 / other
         elif self.difference == "percent" and self.reference is not None:
             up, down = other / (one * one), 1 / one
@@ -103,7 +103,7 @@ class Contrasts:
         if self.difference == "simple":
             return np.zeros((*theta.shape[:-1], len(self.first)))
         one, other = self._pairs(theta)
-        if self.difference == "log-ratio":
+        if self.difference == "ratio":
             own, its = self._pairs(v / (theta * theta))
             return (its - own) / 2
         own, its = self._pairs(v)
@@ -115,7 +115,7 @@ class Contrasts:
     def best_ratios(self, theta: Floats, spread: Floats) -> Floats:
         """Return the ratio of runs n_i/n_j that serves each pair best; 0/0 is NaN, as nothing is to be gained."""
         weight = np.sqrt(spread)  # Campelo & Wanner (2019), eqs. 20 and 37
-        if self.difference == "log-ratio" or (self.difference == "percent" and self.reference is not None):
+        if self.difference == "ratio" or (self.difference == "percent" and self.reference is not None):
             weight = weight / theta  # Campelo & Wanner (2019), eq. 29
         one, other = self._pairs(weight)
         if self.difference == "percent" and self.reference is None and self.formula == "delta":
@@ -171,8 +171,9 @@ def contrasts_of(
     algorithms: tuple[str, ...], *, difference: Difference, reference: str | None, formula: Formula
 ) -> Contrasts:
     """Return the contrasts these words ask for, or say which word is wrong."""
+    difference = difference_of(difference)
     if difference not in DIFFERENCES:
-        raise InvalidRule(f'difference must be "simple", "percent" or "log-ratio", got {difference!r}')
+        raise InvalidRule(f'difference must be "simple", "percent" or "ratio", got {difference!r}')
     if formula not in FORMULAS:
         raise InvalidRule(f'formula must be "delta" or "paper", got {formula!r}')
     if reference is not None and reference not in algorithms:

@@ -93,7 +93,7 @@ class AlgorithmEstimates(NamedTuple):
         """Return differences as the user knows them."""
         if self.exponents is None or contrasts.difference == "percent":
             return differences
-        if contrasts.difference == "log-ratio":
+        if contrasts.difference == "ratio":
             return differences + math.log(2.0) * (self.exponents[contrasts.first] - self.exponents[contrasts.second])
         return self.errors_in_plain_units(contrasts, differences)
 
@@ -106,7 +106,7 @@ class AlgorithmEstimates(NamedTuple):
 
     def order(self, contrasts: Contrasts) -> Codes:
         """Return the places of the algorithms from the smallest statistic to the largest."""
-        if self.exponents is None or contrasts.difference != "log-ratio":
+        if self.exponents is None or contrasts.difference != "ratio":
             return np.argsort(self.theta, kind="stable")
         return np.argsort(np.log2(self.theta) + self.exponents, kind="stable")
 
@@ -134,7 +134,7 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
         _refuse_nonpositive(samples, contrasts, theta)
     if samples.ordinary:
         return AlgorithmEstimates(theta, spread)
-    if contrasts.difference == "log-ratio":  # each algorithm may keep its own unit: only relative errors matter
+    if contrasts.difference == "ratio":  # each algorithm may keep its own unit: only relative errors matter
         return AlgorithmEstimates(theta, spread, samples.exponents)
     return _in_one_unit(contrasts, theta, spread, samples.exponents)
 
@@ -211,7 +211,7 @@ def _resampled_errors(
     orders = shuffles(contrasts.size, resamples)
     for rank, place in enumerate(estimates.order(contrasts)):
         replicates[:, place] = _replicates(samples, statistic, int(place), resamples)[orders[rank]]
-    if estimates.exponents is not None and contrasts.difference != "log-ratio":
+    if estimates.exponents is not None and contrasts.difference != "ratio":
         replicates = np.ldexp(replicates, samples.exponents - estimates.exponents)
     if contrasts.difference != "simple" and not replicates.min() > 0.0:
         raise InvalidSamples(

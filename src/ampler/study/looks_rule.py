@@ -141,7 +141,7 @@ def check_question(question: Question, algorithms: int) -> None:
     if question.difference == "percent" and question.reference is None and algorithms > 2:
         raise InvalidPlan(
             "looks drop algorithms that are decided, but percent differences of all with all divide by the mean of all"
-            " of them, so that dropping one would change the others; name a reference, use simple or log-ratio"
+            " of them, so that dropping one would change the others; name a reference, use simple or ratio"
             " differences, or leave looks out"
         )
 

@@ -22,6 +22,7 @@ from ampler.stats.guard import NEWEST
 from ampler.study.command_line import commands_around
 
 POWER_DIGITS = 9  # that make a plan another one
+STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -90,7 +91,7 @@ def changed(recorded: Fingerprint, planned: Fingerprint) -> Change | None:
 
 def record(plan: Plan) -> PlanRecord:
     """Return the plan as the study file keeps it."""
-    described = described_rule(plan.rule)
+    described = _with_stored_word(described_rule(plan.rule))
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
     over_instances = [] if plan.study_rule is None else [described_rule(plan.study_rule)]
@@ -145,6 +146,7 @@ def uncut(kept: PlanRecord) -> PlanRecord:
 def to_json(kept: PlanRecord) -> str:
     """Write a record as JSON; what most studies do not have is left out, so that records of earlier days are equal."""
     data = dataclasses.asdict(kept)
+    data["question"] = _with_stored_word(data["question"])
     for name in ("study_rule", "own_limits"):
         if not data[name]:
             del data[name]
@@ -179,6 +181,13 @@ def from_json(text: str) -> PlanRecord:
     lists = ("untouched", "deterministic", "timed", "warnings", "elsewhere")
     tuples = {name: tuple(data[name]) for name in lists if name in data}
     return PlanRecord(**{**data, **given, **tuples})
+
+
+def _with_stored_word(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the data with the kind of difference as results files have it."""
+    if "difference" not in data:
+        return data
+    return data | {"difference": STORED_DIFFERENCE.get(data["difference"], data["difference"])}
 
 
 def _given(limits: dict[str, Any]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def test_the_parts_are_those_of_the_chosen_difference():
     runs = world.pilot(60, 10)
     simple, percent, log = (
         advise(runs, difference=kind, reference="a0", detect=0.05 if kind != "simple" else 5.0)
-        for kind in ("simple", "percent", "log-ratio")
+        for kind in ("simple", "percent", "ratio")
     )
     assert len(simple.parts) == 2
     assert percent.parts[0].between == pytest.approx(simple.parts[0].between / 100**2, rel=0.2)

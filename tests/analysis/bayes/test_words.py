@@ -69,7 +69,7 @@ def test_an_equivalent_one_is_told_by_the_probability_of_being_equivalent():
 
 
 @pytest.mark.parametrize("better", ["lower", "higher"])
-@pytest.mark.parametrize("difference", ["simple", "percent", "log-ratio"])
+@pytest.mark.parametrize("difference", ["simple", "percent", "ratio"])
 def test_what_is_worse_depends_on_what_is_better_whatever_the_difference(difference, better):
     margin = 0.2 if difference == "simple" else 0.02
     bayes = made(difference=difference, better=better, margin=margin)
@@ -77,7 +77,7 @@ def test_what_is_worse_depends_on_what_is_better_whatever_the_difference(differe
     word = "worse" if better == "lower" else "better"
     assert of(bayes, "slow").verdict == word
     assert f"slow is {word} than full by " in comparison_sentence(of(bayes, "slow"), bayes)
-    unit = {"simple": "0.2", "percent": "2 %", "log-ratio": "a factor of 1.02"}[difference]
+    unit = {"simple": "0.2", "percent": "2 %", "ratio": "a factor of 1.02"}[difference]
     assert f"{word} by more than {unit}" in comparison_sentence(of(bayes, "slow"), bayes)
 
 

@@ -97,7 +97,7 @@ def test_a_floor_is_an_option_and_the_error_without_it_names_it(shell, tmp_path)
     ]
     path = tmp_path / "errors.csv"
     path.write_text("\n".join(rows))
-    asked = ("advise", path, "--difference", "log-ratio", "--detect", 0.5, "--start", 3)
+    asked = ("advise", path, "--difference", "ratio", "--detect", 0.5, "--start", 3)
     refused = shell(*asked)
     assert refused.code == 1
     assert "a floor, such as 1e-8" in " ".join(refused.err.split())
@@ -154,7 +154,7 @@ def test_every_option_of_an_analysis_that_says_something_of_results_is_one_of_ad
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"), [("percent", "1 %"), ("log-ratio", "a factor of 1.01"), ("simple", "0.01")]
+    ("difference", "said"), [("percent", "1 %"), ("ratio", "a factor of 1.01"), ("simple", "0.01")]
 )
 def test_differences_have_the_unit_of_the_sentences(shell, pilot, difference, said):
     asked = ("advise", pilot, "--difference", difference, "--reference", "old", "--detect", 0.01, "--start", 5)

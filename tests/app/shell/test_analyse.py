@@ -90,7 +90,7 @@ def test_exploration_shows_subgroups_and_stability(shell, table):
     answer = shell("analyse", table("\n".join(sized)), "--difference", "simple", "--explore")
     assert "Exploratory, unadjusted" in answer.out
     assert "size = s" in answer.out
-    assert "wilcoxon  log-ratio   median" in answer.out
+    assert "wilcoxon  ratio       median" in answer.out
 
 
 def test_how_probable_it_is_comes_after_the_tests_with_its_table_and_what_to_know(shell, table):
@@ -149,12 +149,12 @@ def test_weights_that_cannot_be_used_are_told_in_a_sentence(shell, table):
 
 def test_options_reach_the_analysis(shell, table):
     document = shell(
-        "analyse", table(), "--reference", "same", "--difference", "log-ratio", "--test", "sign", "--alpha", "0.1",
+        "analyse", table(), "--reference", "same", "--difference", "ratio", "--test", "sign", "--alpha", "0.1",
         "--better", "higher", "--statistic", "median", "--alternative", "less", "--se", "0.2", "--budget", "6",
         "--effect", "0.5", "--power", "0.9", "--formula", "paper", "--json",
     ).json  # fmt: skip
     asked = document["settings"]
-    assert (asked["reference"], asked["difference"], asked["test"]) == ("same", "log-ratio", "sign")
+    assert (asked["reference"], asked["difference"], asked["test"]) == ("same", "ratio", "sign")
     assert (asked["alpha"], asked["better"], asked["statistic"]) == (0.1, "higher", "median")
     assert (asked["alternative"], asked["se"], asked["budget"]) == ("less", 0.2, 6)
     assert (asked["effect"], asked["power"], asked["formula"]) == (0.5, 0.9, "paper")
@@ -179,7 +179,7 @@ def test_columns_rows_and_failures_are_chosen_by_options(shell, table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio"),
+        ((), "--difference simple (a - b), percent (of the reference or the grand mean) or ratio"),
         (("--difference", "simple", "--json", "--latex"), "choose one of --json, --latex and --csv"),
         (("--difference", "simple", "--where", "size"), "--where must look like dimension=30"),
         (("--difference", "silly"), "silly"),

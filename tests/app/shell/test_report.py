@@ -41,7 +41,7 @@ def test_the_options_are_those_of_analyse(shell, runs, tmp_path):
         "report",
         runs,
         "--difference",
-        "log-ratio",
+        "ratio",
         "--better",
         "lower",
         "--test",

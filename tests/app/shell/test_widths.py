@@ -29,11 +29,11 @@ LONG = "a-solver-with-a-name-that-goes-on-and-on, version {}"
 
 STUDIES = {
     "percent": ({"difference": "percent", "reference": "plain"}, ["plain", "fast", "slow"]),
-    "factors of all pairs": ({"difference": "log-ratio"}, ["plain", "fast", "slow", "odd"]),
+    "factors of all pairs": ({"difference": "ratio"}, ["plain", "fast", "slow", "odd"]),
     "shares": ({"difference": "simple", "test": "sign", "reference": "plain"}, ["plain", "fast"]),
     "equivalence": ({"difference": "percent", "margin": 0.3}, ["plain", "fast", "slow"]),
     "long names": ({"difference": "simple"}, [LONG.format(k) for k in range(4)]),
-    "hostile names": ({"difference": "log-ratio"}, ["▲ \x1b[31m", "a\nb", "算法" * 12]),
+    "hostile names": ({"difference": "ratio"}, ["▲ \x1b[31m", "a\nb", "算法" * 12]),
     "many": ({"difference": "percent", "reference": "s0"}, [f"s{k}" for k in range(30)]),
 }
 

@@ -48,7 +48,7 @@ WORDS = [
         "less",
         "median",
     ),
-    *("percent", "simple", "log-ratio", "lower", "higher", "drop", "par=10", "penalty=1", "quantile:2", "rate", "pair"),
+    *("percent", "simple", "ratio", "lower", "higher", "drop", "par=10", "penalty=1", "quantile:2", "rate", "pair"),
 ]
 FILES = ["x.csv", "x.json", "x.jsonl", "x.parquet", "x.csv.gz", "x.json.gz", "x.arff", "x"]
 HEADERS = ["origin", "cookie", "accept", "range", "if-none-match", "x-file-name", "content-length", "transfer-encoding"]

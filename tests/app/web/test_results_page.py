@@ -35,7 +35,7 @@ def test_every_view_is_a_page_with_names_escaped(results, view):
 
 def test_choosing_after_looking_is_called_exploring(results):
     assert "Choosing after looking is exploring" not in results("test=t").words
-    reply = results("test=wilcoxon&difference=log-ratio")
+    reply = results("test=wilcoxon&difference=ratio")
     assert "Choosing after looking is exploring" in reply.words
     assert "(difference, test)" in reply.words
 

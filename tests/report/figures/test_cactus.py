@@ -23,7 +23,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def analysis(frame):
-    return ampler.analyse(frame, difference="log-ratio", better="lower", on_failure="par=10")
+    return ampler.analyse(frame, difference="ratio", better="lower", on_failure="par=10")
 
 
 def test_solved_counts_and_scores_are_those_counted_one_by_one(frame, analysis):
@@ -49,7 +49,7 @@ def test_another_factor_and_cutoff_can_be_said(frame, analysis):
 
 def test_scores_are_unknown_without_a_cutoff(frame):
     lost = frame.assign(seconds=frame.seconds.where(frame.status == "ok"))
-    data = cactus_data(ampler.analyse(lost, difference="log-ratio", better="lower", on_failure="penalty=1000"))
+    data = cactus_data(ampler.analyse(lost, difference="ratio", better="lower", on_failure="penalty=1000"))
 
     assert math.isnan(data.par[1])
     assert "PAR" not in data.finding

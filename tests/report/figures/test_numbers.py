@@ -18,7 +18,7 @@ from ampler.report.figures.style import canvas
 def test_log_ratios_are_written_as_round_factors(ends, expected):
     with canvas(None) as ax:
         ax.set_xlim(*ends)
-        write_in_unit(ax.xaxis, "log-ratio")
+        write_in_unit(ax.xaxis, "ratio")
         ax.figure.draw_without_rendering()
         low, high = ax.get_xlim()
         marks = [

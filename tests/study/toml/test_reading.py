@@ -46,7 +46,7 @@ def test_the_example_of_the_design_is_read_as_it_is_meant(read, folder):
         # study.toml
         name = "neighbourhoods"
         reference = "full"               # leave out to compare all with all
-        difference = "percent"           # or "simple", "log-ratio"
+        difference = "percent"           # or "simple", "ratio"
         effect = 0.5
         power = 0.8
         se = 0.05
@@ -88,7 +88,7 @@ def test_every_key_is_understood(read, folder):
     study = read(r"""
         name = "all keys"
         reference = "a"
-        difference = "log-ratio"
+        difference = "ratio"
         effect = 0.7
         power = 0.9
         se = 0.01
@@ -135,11 +135,11 @@ def test_every_key_is_understood(read, folder):
         use = 2
     """)
     plan, expected = study.plan, Question(
-        "log-ratio", "a", 0.7, 0.9, 0.01, "worst", "wilcoxon", "less", "higher", "quantile:0.9", 0.05
+        "ratio", "a", 0.7, 0.9, 0.01, "worst", "wilcoxon", "less", "higher", "quantile:0.9", 0.05
     )  # fmt: skip
     assert (study.workers, plan.name, plan.seed, plan.question) == (3, "all keys", -3, expected)
     assert plan.rule == Accuracy(
-        se=0.01, difference="log-ratio", reference="a", statistic="quantile:0.9", start=5, budget=200, batch=8,
+        se=0.01, difference="ratio", reference="a", statistic="quantile:0.9", start=5, budget=200, batch=8,
         allocation="greedy", guard="all", formula="paper", costs={"a": 2.5, "b": 1.0},
     )  # fmt: skip
     assert (plan.limits, plan.policy, plan.retries) == (Limits(5400.0, 2 * 10**9), Par(10.0, 5400.0), 2)
@@ -200,8 +200,8 @@ WRONG = [
         11, "'values' is no key of [[algorithm]]; did you mean 'value'?",
     ),
     (
-        replaced('difference = "simple"', 'difference = "ratio"'),
-        2, "difference must be one of 'simple', 'percent', 'log-ratio'",
+        replaced('difference = "simple"', 'difference = "logs"'),
+        2, "difference must be one of 'simple', 'percent', 'ratio'",
     ),
     (replaced('difference = "simple"\n', ""), None, "difference must be given: "),
     (replaced("se = 0.5", "se = '0.5'"), 3, "se must be a positive number, got '0.5'"),
@@ -374,7 +374,7 @@ scalars = st.one_of(
 
 studies = st.fixed_dictionaries({
     "name": st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip),
-    "difference": st.sampled_from(["simple", "percent", "log-ratio"]),
+    "difference": st.sampled_from(["simple", "percent", "ratio"]),
     "se": st.floats(1e-9, 1e9),
     "seed": st.integers(-(2**63), 2**63 - 1),
     "alpha": st.floats(1e-6, 0.5),

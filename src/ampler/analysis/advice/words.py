@@ -186,7 +186,7 @@ def part_rows(advice: Advice) -> list[list[str]]:
 
 def _spread(deviation: float, advice: Advice) -> str:
     """A standard deviation: logarithms have no unit."""
-    return digits(deviation) if advice.difference == "log-ratio" else difference_text(deviation, advice.difference)
+    return digits(deviation) if advice.difference == "ratio" else difference_text(deviation, advice.difference)
 
 
 def further_parts(advice: Advice) -> str | None:

@@ -30,7 +30,7 @@ SEVERAL = (
     "describing",
     "paired",
 )  # take names joined by commas
-DIFFERENCES = "--difference simple (a - b), percent (of the reference or the grand mean) or log-ratio (log a/b)"
+DIFFERENCES = "--difference simple (a - b), percent (of the reference or the grand mean) or ratio (a / b)"
 
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
 ResultsFile = Annotated[Path, typer.Argument(metavar="FILE", help="study.db, a table, or what another tool left.")]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 from ampler.app.web.query import Words, address, choice_of, number, said
-from ampler.core.choices import Alternative, Better, Difference, Test
+from ampler.core.choices import DIFFERENCE_ALIASES, Alternative, Better, Difference, Test, difference_of
 from ampler.core.enumerated import names_in
 
 COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms", "describing")
@@ -68,7 +68,7 @@ def asked_analysis(words: Words) -> AskedAnalysis:
     texts = {name: said(words, name) for name in ("reference", "statistic", "on_failure")}
     texts |= {name: said(words, name, LONGEST) for name in COLUMNS}
     return AskedAnalysis(
-        difference=choice_of(words, "difference", get_args(Difference), None),
+        difference=_difference(words),
         better=choice_of(words, "better", get_args(Better), None),
         test=choice_of(words, "test", get_args(Test), None),
         alternative=choice_of(words, "alternative", get_args(Alternative), None),
@@ -86,6 +86,11 @@ def typed_analysis(words: Words) -> dict[str, str]:
 def otherwise(settings: Mapping[str, Any], asked: AskedAnalysis) -> list[str]:
     """Return the settings that were chosen otherwise than the study planned them."""
     return [name for name in asked.chosen if name in settings and settings[name] != asked.words[name]]
+
+
+def _difference(words: Words) -> Difference | None:
+    kind: Difference | None = choice_of(words, "difference", (*get_args(Difference), *DIFFERENCE_ALIASES), None)
+    return difference_of(kind)  # type: ignore[no-any-return]
 
 
 def _plain(value: Any) -> str:

@@ -153,7 +153,7 @@ def _choose_scale(strip: _Strip, data: AccuracyData) -> None:
         threshold = max(float(known.min()), float(known.max()) * DEEPEST)
         (strip.ax.set_yscale if strip.across else strip.ax.set_xscale)("symlog", linthresh=threshold)
     else:
-        write_in_unit(axis, "simple" if data.difference == "log-ratio" else data.difference)
+        write_in_unit(axis, "simple" if data.difference == "ratio" else data.difference)
     strip.ax.set(**{f"{name}lim": (0, None)})
 
 

@@ -101,7 +101,7 @@ def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
         ax.set_xlim(data.runs[0], data.runs[-1] if len(data.runs) > 1 else data.runs[0] + 1)
         ax.set_ylim(0, None)
         ax.set_ylabel("Standard error")
-        write_in_unit(ax.yaxis, "simple" if data.difference == "log-ratio" else data.difference)
+        write_in_unit(ax.yaxis, "simple" if data.difference == "ratio" else data.difference)
         wanted = "; dashed: wanted" if data.wanted is not None else ""
         entitle(ax, data.finding)
         several = f"Thick: largest of {len(data.pairs)} pairs{wanted}"

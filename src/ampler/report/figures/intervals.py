@@ -56,7 +56,7 @@ class Intervals:
 
     rows: tuple[IntervalRow, ...]
     left_out: int
-    difference: str  # "simple", "percent", "log-ratio"; or "share" for the sign test's P(φ>0)
+    difference: str  # "simple", "percent", "ratio"; or "share" for the sign test's P(φ>0)
     estimate_of: str
     name: str  # of the axis
     neutral: float  # where there is no difference

@@ -20,7 +20,7 @@ MARKS = 5  # on an axis: more would touch each other in a column
 TEN = math.log(10)
 BEYOND = 30.0  # logarithms whose factors are written by their power alone
 NEAR, FAR = 6.0, 300.0  # factors less than this apart stand evenly as numbers, and at 1, 2, 5, 10, …
-_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "log-ratio": "factor"} | {
+_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "ratio": "factor"} | {
     "points": "percentage points"
 }
 
@@ -36,13 +36,13 @@ def difference_name(analysis: Analysis) -> str:
     sides = {
         "simple": f"{first} − {second}",
         "percent": f"({first} − {second}) / {'grand mean' if settings.reference is None else first}",
-        "log-ratio": f"{first} / {second}",
+        "ratio": f"{first} / {second}",
     }[settings.difference]
     return f"{_DIFFERENCES[unit_of(analysis)].capitalize()}, {sides}"
 
 
 def unit_of(analysis: Analysis) -> str:
-    """Return the kind of the differences, which is their unit: "simple", "percent", "log-ratio"; "points" for rates."""
+    """Return the kind of the differences, which is their unit: "simple", "percent", "ratio"; "points" for rates."""
     return "points" if analysis.settings.are_rates else analysis.settings.difference
 
 
@@ -67,17 +67,17 @@ def write_in_unit(axis: Axis, difference: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     remember_unit(axis, difference)
-    axis.set_major_locator(_factors() if difference == "log-ratio" else MaxNLocator(MARKS, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_locator(_factors() if difference == "ratio" else MaxNLocator(MARKS, steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(lambda value, _: at_mark(value, difference))
 
 
 def at_mark(value: float, difference: str) -> str:
     """Return a difference as it stands at a mark of an axis.
 
-    >>> at_mark(-0.025, "percent"), at_mark(0.6931472, "log-ratio"), at_mark(12.5, "simple")
+    >>> at_mark(-0.025, "percent"), at_mark(0.6931472, "ratio"), at_mark(12.5, "simple")
     ('−2.5 %', '×2', '12.5')
     """
-    if difference == "log-ratio":
+    if difference == "ratio":
         return f"×{compact(math.exp(value), 3)}" if abs(value) < BEYOND else f"×1e{value / TEN:.0f}".replace("-", "−")
     scale, unit = _scale(difference)
     return f"{compact(scale * value)}{unit}"
@@ -119,10 +119,10 @@ def size_text(value: float, difference: str, digits: int) -> str:
 
     >>> size_text(-0.0345, "percent", 1), size_text(12.345, "simple", 2), size_text(0.05, "points", 1)
     ('−3.5 %', '12.35', '5.0')
-    >>> size_text(0.27, "log-ratio", 2)
+    >>> size_text(0.27, "ratio", 2)
     '×1.31'
     """
-    if difference == "log-ratio":
+    if difference == "ratio":
         return f"×{math.exp(value):.{digits}f}" if abs(value) < BEYOND else at_mark(value, difference)
     scale, unit = _scale(difference)
     return f"{scale * value:.{digits}f}{unit}".replace("-", "−")

@@ -183,7 +183,7 @@ def _key(word: str) -> str:
 
 def _question(top: Table) -> Question:
     """Every field of a Question is a key."""
-    difference = top.require("difference", _reader("difference"), "'simple', 'percent' or 'log-ratio', no default")
+    difference = top.require("difference", _reader("difference"), "'simple', 'percent' or 'ratio', no default")
     others = [field for field in fields(Question) if field.name != "difference"]
     said: dict[str, Any] = {field.name: top.read(field.name, _reader(field.name), field.default) for field in others}
     return Question(difference, **said)

@@ -39,6 +39,7 @@ from ampler.analysis.one_instance import RunFamily, other_test, run_family, skew
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
+from ampler.analysis.robustness import Robustness, agreement, robustness, shape_doubts
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
@@ -55,9 +56,9 @@ from ampler.design import achieved_power, detectable_effect
 from ampler.design.pilot import PilotReport
 from ampler.sampling.rules import Accuracy
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.location import location
+from ampler.stats.location import is_constant, location
 from ampler.stats.omnibus import Omnibus, omnibus
-from ampler.stats.paired import FEWEST, present
+from ampler.stats.paired import FEWEST, paired_test, present, present_columns
 from ampler.stats.shape import skewness
 
 
@@ -89,7 +90,9 @@ def analyse_runs(
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
     comparisons = _comparisons(prepared)
-    diagnoses = _diagnoses(prepared)
+    robust = _robustness(prepared, comparisons)
+    comparisons = _with_doubts(prepared, comparisons, robust)
+    diagnoses = _diagnoses(prepared, robust)
     detectable = _detectable(prepared, comparisons)
     found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
     if prepared.looks is not None:
@@ -99,7 +102,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     others = _other_policies(prepared)
     return Analysis(
         settings=replace(settings, statistic=settings.statistic_name),
-        comparisons=_in_words(comparisons, diagnoses, prepared, detectable),
+        comparisons=_in_words(comparisons, diagnoses, prepared, detectable, robust),
         instances=len(differences),
         runs=int(prepared.cells.counts.sum()),
         algorithms=_algorithms(prepared, together),
@@ -107,7 +110,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         excluded=prepared.excluded,
         incomplete=prepared.incomplete,
         detectable_effect=found_by_fewest,
-        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, found_by_fewest, others),
+        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, found_by_fewest, others, robust),
         diagnoses=diagnoses,
         omnibus=together,
         subgroups=subgroups(
@@ -304,10 +307,26 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         alpha=settings.family_alpha,
         family=family,
     )
-    comparisons = comparisons if course is None or family is None else as_decided(comparisons, course)
-    return tuple(
-        replace(each, doubts=found) for each, found in zip(comparisons, _doubts(prepared, comparisons), strict=True)
-    )
+    return comparisons if course is None or family is None else as_decided(comparisons, course)
+
+
+def _robustness(prepared: Prepared, comparisons: Sequence[Comparison]) -> Robustness | None:
+    """What claims of means over the instances rest on; None for other tests, and after looks."""
+    how = prepared.settings
+    if prepared.of_runs is not None or prepared.replay is not None or paired_test(how.test).when_skewed != "errs":
+        return None
+    rejected = np.array([each.rejected for each in comparisons])
+    return robustness(prepared.differences, rejected, alternative=how.alternative, alpha=how.family_alpha)
+
+
+def _with_doubts(
+    prepared: Prepared, comparisons: Sequence[Comparison], robust: Robustness | None
+) -> tuple[Comparison, ...]:
+    if prepared.of_runs is not None:
+        return tuple(comparisons)
+    shape = [()] * len(comparisons) if robust is None else shape_doubts(robust)
+    doubts = zip(_doubts(prepared, comparisons), shape, strict=True)
+    return tuple(replace(each, doubts=sum(found, ())) for each, found in zip(comparisons, doubts, strict=True))
 
 
 def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple[Doubt, ...]]:
@@ -327,6 +346,7 @@ def _in_words(
     diagnoses: Sequence[Diagnosis],
     prepared: Prepared,
     detectable: Mapping[int, float],
+    robust: Robustness | None,
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
     dropped, one_instance = _dropped(prepared), prepared.of_runs is not None
@@ -344,9 +364,13 @@ def _in_words(
                 one_instance=one_instance,
                 looked=None if prepared.replay is None else prepared.replay.looked,
                 unsolved=_unsolved(prepared, diagnosis),
+                agreement="" if robust is None else agreement(robust, k),
+                equal=not one_instance and each.estimate_of == "mean" and len(sample) >= FEWEST and is_constant(sample),
             ),
         )
-        for each, diagnosis in zip(comparisons, diagnoses, strict=True)
+        for k, (each, diagnosis, sample) in enumerate(
+            zip(comparisons, diagnoses, present_columns(prepared.differences), strict=True)
+        )
     )
     return tuple(sorted(said, key=lambda comparison: comparison.rank))
 
@@ -366,7 +390,7 @@ def _dropped(prepared: Prepared) -> set[str]:
     return {algorithm for algorithm, _ in prepared.runs.failures()}
 
 
-def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
+def _diagnoses(prepared: Prepared, robust: Robustness | None) -> tuple[Diagnosis, ...]:
     settings = prepared.settings
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts)
     shift = prepared.shift
@@ -384,6 +408,8 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             all_runs=math.nan if shift is None else float(shift.all_runs[k]),
             first_runs=math.nan if shift is None else float(shift.first_runs[k]),
             decided=_decided_when(prepared, k),
+            agree=() if robust is None else robust.agree[k],
+            disagree=() if robust is None else robust.disagree[k],
         )
         for k, pair in enumerate(prepared.pairs)
     )
@@ -546,6 +572,7 @@ def _warnings(
     accuracy: tuple[InstanceAccuracy, ...],
     detectable: float,
     others: tuple[OtherPolicy, ...],
+    robust: Robustness | None,
 ) -> tuple[Caution, ...]:
     settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     found = [
@@ -571,29 +598,33 @@ def _warnings(
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
         cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
-        *(_over_instances(prepared, comparisons, diagnoses, detectable) if prepared.of_runs is None else ()),
+        *(_over_instances(prepared, comparisons, diagnoses, detectable, robust) if prepared.of_runs is None else ()),
     ]
     return tuple(caution for caution in found if caution is not None)
 
 
 def _over_instances(
-    prepared: Prepared, comparisons: tuple[Comparison, ...], diagnoses: tuple[Diagnosis, ...], detectable: float
+    prepared: Prepared,
+    comparisons: tuple[Comparison, ...],
+    diagnoses: tuple[Diagnosis, ...],
+    detectable: float,
+    robust: Robustness | None,
 ) -> tuple[Caution | None, ...]:
     """What spoils tests whose sample are the instances."""
-    settings, pairs = prepared.settings, prepared.pairs
+    settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     return (
         cautions.run_noise(np.array([diagnosis.noise_share for diagnosis in diagnoses]), pairs),
         cautions.constant_differences(prepared.differences, pairs),
-        cautions.hardly_varying(prepared.differences, pairs, test=settings.test),
+        cautions.hardly_varying(comparisons, prepared.differences, test=settings.test),
+        cautions.dominated(prepared.differences, blocks, pairs, settings=settings),
         _skewed_looks(prepared)
         or cautions.skewed(
             comparisons,
+            prepared.differences,
             np.array([diagnosis.skewness for diagnosis in diagnoses]),
-            pairs,
+            robust,
             test=settings.test,
-            alternative=settings.alternative,
-            difference=settings.difference,
-            rates=settings.are_rates,
+            alpha=settings.family_alpha,
         ),
         cautions.unreachable(comparisons),
         _underpowered_looks(prepared),

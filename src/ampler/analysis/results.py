@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
 from ampler.core.arrays import Floats, Pair
-from ampler.core.choices import Status
+from ampler.core.choices import Status, Test
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, policy_data
 from ampler.core.notebooks import shown_in_notebook
@@ -43,6 +43,8 @@ class Diagnosis:
     all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
     first_runs: float = math.nan  # the same by the first runs, which nobody stopped
     decided: str = ""  # "pilot" or "end", in a study that found its own size
+    agree: tuple[Test, ...] = ()  # other tests that find the same difference, where the test finds one
+    disagree: tuple[Test, ...] = ()  # those that do not; bootstrap-t is asked only where the shape calls for it
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
 }
 REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
     "skewness": "the differences are skewed",
+    "outlier": "one instance has most of the variance",
+    "constant": "some differences are the same on every instance",
     "denominator": "some ratios are uncertain",
     "pseudoreplication": "repeated runs count as instances",
     "repeated-runs": "runs may be copies",
@@ -60,12 +62,15 @@ def verdict(
     one_instance: bool = False,
     unsolved: Sequence[str] = (),
     looked: Looked | None = None,
+    agreement: str = "",
+    equal: bool = False,
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
     `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
     of the two were left out, `early` whether a pilot decided, `one_instance` whether the runs of the only one were
     compared, `unsolved` the instances on which neither gave a value, and `looked` what looks decided on the way.
+    `agreement` says which other tests find a claimed difference, `equal` whether the difference is the same everywhere.
     """
     among = f"{' on this instance' if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
     if one_instance and not comparison.instances:
@@ -83,12 +88,24 @@ def verdict(
         words += " (decided in the pilot)" if early else ""
         if equivalence is not None and equivalence.established:
             words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
-        return words + beside
+        return words + (f"; {agreement}" if agreement else "") + beside
     if equivalence is not None and equivalence.established:
         return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}{beside}"
     if comparison.in_doubt:
         return in_doubt(comparison, asked, among) + beside
+    if equal:
+        return f"{_all_equal(comparison, asked)}{among}{beside}"
     return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among) + beside
+
+
+def _all_equal(comparison: Comparison, asked: AnalysisSettings) -> str:
+    """Say that the difference is the same on every instance, of which a test of means can say nothing."""
+    size = "" if not comparison.estimate else f" ({size_in_words(comparison.estimate, asked)})"
+    what = "zero" if not comparison.estimate else f"equal{size}"
+    test = paired_test(asked.test).words
+    return (
+        f"no difference found: all {comparison.instances} differences are {what}, of which the {test} can say nothing"
+    )
 
 
 def in_doubt(comparison: Comparison, asked: AnalysisSettings, among: str = "") -> str:

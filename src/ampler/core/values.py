@@ -444,6 +444,7 @@ CautionKind = Literal[
     "accuracy",
     "accuracy-unknown",
     "heavy-tails",
+    "outlier",  # one instance with most of the variance of the differences
     "run-noise",
     "pseudoreplication",
     "duplicates",

@@ -1,8 +1,9 @@
-"""Skewness of the differences: how large it is, how surely it is there, and how often the t-test then errs. Pure."""
+"""Shape of the differences: skewness, how surely it is there, how often t then errs, and single far values. Pure."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,56 @@ def skewness(differences: Floats) -> float:
     mean, sd, exponent = location(differences)
     z = (np.ldexp(differences, -exponent) - mean) / sd
     return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
+
+
+def skewness_score(differences: Floats) -> float:
+    """Return the skewness as a standard normal score, if the differences are normal (D'Agostino 1970).
+
+    It is NaN with fewer than eight differences, as the approximation needs, or constant ones.
+
+    >>> round(skewness_score(np.array([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 3.0])), 2)
+    3.1
+    """
+    n = len(differences)
+    if n < 8 or is_constant(differences):
+        return math.nan
+    y = skewness(differences) * (n - 2) / math.sqrt(n * (n - 1)) * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+    square = math.sqrt(2 * (kurtosis - 1)) - 1
+    return math.asinh(y * math.sqrt((square - 1) / 2)) / math.sqrt(math.log(square) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Farthest:
+    """The difference farthest from the mean."""
+
+    place: int
+    share: float  # of the sum of squares about the mean
+    p_value: float  # of Grubbs' test: how often normal differences have one so far away, or more seldom
+
+
+def farthest(differences: Floats) -> Farthest:
+    """Return the difference that is farthest from the mean, with its share of the variance (Grubbs 1950).
+
+    The p-value is Bonferroni's bound over the differences; it is 1 with fewer than three, or constant ones.
+
+    >>> farthest(np.array([0.1, -0.2, 0.0, 0.3, 9.0, -0.1])).share
+    0.83...
+    """
+    from scipy.special import stdtr
+
+    n = len(differences)
+    if n < 3 or is_constant(differences):
+        return Farthest(0, 0.0, 1.0)
+    mean, sd, exponent = location(differences)
+    squares = ((np.ldexp(differences, -exponent) - mean) / sd) ** 2
+    place = int(np.argmax(squares))
+    share = float(squares[place]) / (n - 1)
+    largest = (n - 1) / n  # the share if all others are equal
+    if share >= largest * (1 - 1e-9):
+        return Farthest(place, share, 0.0)
+    t = math.sqrt(n * (n - 2) * share / (n - 1) / (1 - share / largest))
+    return Farthest(place, share, min(1.0, 2 * n * float(stdtr(n - 2, -t))))
 
 
 def pooled_skewness(counts: Floats, variances: Floats, skews: Floats) -> Floats:

@@ -132,3 +132,10 @@ def test_lognormal_differences_are_claimed_silently_in_few_studies():
 def test_warnings_are_rare_where_differences_are_normal(effect):
     _, warned = rates(lambda rng: rng.normal(0, 1, (30, 3)), 150, effect=effect)
     assert warned.mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_two_algorithms_whose_runs_on_one_instance_never_vary_are_not_told_apart():
+    rows = [("x", name, value) for name, value in (("a", 5.0), ("b", 3.0)) for _ in range(3)]
+    table = pd.DataFrame(rows, columns=["instance", "algorithm", "value"])
+    [comparison] = am.analyse(table, better="lower", difference="simple").comparisons
+    assert (comparison.rejected, comparison.p_value) == (False, 1.0)

@@ -181,6 +181,13 @@ class Prepared:
         return self.replay.differences[places]
 
     @cached_property
+    def equal(self) -> Bools:
+        """Which pairs are compared by their mean and have the same difference on every instance."""
+        means = paired_test(self.settings.test).estimand.name == "mean"
+        columns = present_columns(self.differences)
+        return np.array([means and len(column) >= FEWEST and is_constant(column) for column in columns])
+
+    @cached_property
     def replay(self) -> Replay | None:
         """The looks taken again, if there were any."""
         if self.looks is None:
@@ -307,7 +314,14 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         alpha=settings.family_alpha,
         family=family,
     )
-    return comparisons if course is None or family is None else as_decided(comparisons, course)
+    comparisons = comparisons if course is None or family is None else as_decided(comparisons, course)
+    return tuple(_unknown(each) if equal else each for each, equal in zip(comparisons, prepared.equal, strict=True))
+
+
+def _unknown(comparison: Comparison) -> Comparison:
+    """A comparison of means whose differences are all equal, whatever tests it: nothing is known of how they vary."""
+    whole = (-math.inf, math.inf)
+    return replace(comparison, p_value=1.0, p_holm=1.0, rejected=False, interval=whole, joint_interval=whole)
 
 
 def _robustness(prepared: Prepared, comparisons: Sequence[Comparison]) -> Robustness | None:
@@ -365,12 +379,10 @@ def _in_words(
                 looked=None if prepared.replay is None else prepared.replay.looked,
                 unsolved=_unsolved(prepared, diagnosis),
                 agreement="" if robust is None else agreement(robust, k),
-                equal=not one_instance and each.estimate_of == "mean" and len(sample) >= FEWEST and is_constant(sample),
+                equal=not one_instance and bool(prepared.equal[k]),
             ),
         )
-        for k, (each, diagnosis, sample) in enumerate(
-            zip(comparisons, diagnoses, present_columns(prepared.differences), strict=True)
-        )
+        for k, (each, diagnosis) in enumerate(zip(comparisons, diagnoses, strict=True))
     )
     return tuple(sorted(said, key=lambda comparison: comparison.rank))
 
@@ -428,7 +440,11 @@ def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
         return prepared.of_runs.equivalence(margin, how.alpha / 2)
     family = prepared.family(prepared.differences)
     if isinstance(family, GrownFamily):
-        return grown_equivalence(family, margin, how.alpha / 2)
+        found = grown_equivalence(family, margin, how.alpha / 2)
+        return tuple(
+            replace(each, established=each.established and not equal)
+            for each, equal in zip(found, prepared.equal, strict=True)
+        )
     return equivalence(prepared.differences, margin=margin, test=how.test, alpha=how.alpha / 2)
 
 

@@ -101,7 +101,7 @@ def test_joint_intervals_leave_out_what_a_fortieth_of_the_resamples_reaches_on_e
 
 
 def test_one_far_instance_of_one_pair_does_not_silence_the_others():
-    differences = np.random.default_rng(SEED).normal(0.0, 1.0, (30, 3)) + [0.85, 0.0, 0.0]
+    differences = np.random.default_rng(SEED).normal([0.85, 0.0, 0.0], 1.0, (30, 3))
     differences[7, 1] = -60.0
 
     alone = bootstrap_t(differences[:, [0, 2]]).steps.adjusted[0]

@@ -21,9 +21,10 @@ from ampler.stats.paired import family_verdict, paired_test, present_columns
 from ampler.stats.resampling import joint_coverage
 from ampler.stats.shape import farthest, skewness_score
 
-SURE = 0.03  # level at which the shape of all comparisons together is beyond chance
+SURE = 0.025  # level at which the shape of all comparisons together is beyond chance
 SKEWED_CLAIM = 0.05  # level at which the skewness against all claims together is
 POSSIBLY = 0.2  # level beyond which nothing speaks for skewness against a claim
+SURER = 0.7  # p-value of the skewness over that of the difference by bootstrap-t, from which a claim is fragile
 TOO_OFTEN = 1.6  # times that simultaneous intervals may miss more often than they say: coverage 0.92 instead of 0.95
 NAMES: Mapping[Test, str] = {"bootstrap-t": "bootstrap-t", "wilcoxon": "Wilcoxon", "sign": "the sign test"}
 
@@ -73,7 +74,7 @@ def robustness(differences: Floats, claimed: Bools, *, alternative: Alternative,
     fragile = doubtful = np.zeros(size, dtype=bool)
     if "bootstrap-t" in found:
         confirmed, adjusted = found["bootstrap-t"]
-        fragile = against < np.minimum(POSSIBLY, 0.05 / alpha * adjusted)
+        fragile = against < np.minimum(POSSIBLY, SURER * 0.05 / alpha * adjusted)
         doubtful = ~confirmed & (against < SKEWED_CLAIM)
     return Robustness(
         skewed,

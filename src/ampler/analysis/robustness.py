@@ -23,8 +23,8 @@ from ampler.stats.shape import farthest, skewness_score
 
 SURE = 0.025  # level at which the shape of all comparisons together is beyond chance
 SKEWED_CLAIM = 0.05  # level at which the skewness against all claims together is
-POSSIBLY = 0.2  # level beyond which nothing speaks for skewness against a claim
-SURER = 0.7  # p-value of the skewness over that of the difference by bootstrap-t, from which a claim is fragile
+POSSIBLY = 0.15  # level beyond which nothing speaks for skewness against a claim
+SURER = 1.3  # p-value of the skewness over that of the difference by bootstrap-t, below which a claim is fragile
 TOO_OFTEN = 1.6  # times that simultaneous intervals may miss more often than they say: coverage 0.92 instead of 0.95
 NAMES: Mapping[Test, str] = {"bootstrap-t": "bootstrap-t", "wilcoxon": "Wilcoxon", "sign": "the sign test"}
 
@@ -62,7 +62,8 @@ def robustness(differences: Floats, claimed: Bools, *, alternative: Alternative,
     size = len(columns)
     skewed = skewed_beyond_chance(differences)
     far = np.array([farthest(column).p_value for column in columns]) * size < SURE
-    against = np.where(claimed, ndtr(np.sign(means) * scores) * max(1, int(claimed.sum())), np.nan)
+    number = (claimed.sum() * size) ** 0.5  # between the claims, which were chosen by the data, and all comparisons
+    against = np.where(claimed, ndtr(np.sign(means) * scores) * number, np.nan)
 
     found: dict[Test, tuple[Bools, Floats]] = {}
     if claimed.any():

@@ -4,10 +4,10 @@ A comparison is rejected when its statistic exceeds what the largest of all comp
 chance; those rejected leave, and the bar for the others falls. Unlike Holm's correction this takes account of how the
 comparisons depend on each other.
 
-Bootstrap-t families are balanced: each comparison is judged by its own resampled statistics, so that one with heavy tails does
-not raise the bar for the others (Beran 1988). A sample may show lighter tails than there are. So no tail counts as
-lighter than that which three quarters of all tails do not exceed (`POOLED`): a few comparisons with heavy tails change
-nothing for the others, but where most have them, the others are not believed to be free of them.
+Bootstrap-t families are balanced: each comparison is judged by its own resampled statistics, so that one with heavy
+tails does not raise the bar for the others (Beran 1988). A sample may show lighter tails than there are. So no tail
+counts as lighter than that which three quarters of all tails do not exceed (`POOLED`): a few comparisons with heavy
+tails change nothing for the others, but where most have them, the others are not believed to be free of them.
 
 Statistics are put on a common scale of −log p by broken lines that go on beyond the largest resamples. So the number of
 resamples limits the p-value of the family, as for a single comparison, however many comparisons there are.

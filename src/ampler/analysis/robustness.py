@@ -24,6 +24,7 @@ from ampler.stats.shape import farthest, skewness_score
 SURE = 0.025  # level at which the shape of all comparisons together is beyond chance
 SKEWED_CLAIM = 0.05  # level at which the skewness against all claims together is
 POSSIBLY = 0.15  # level beyond which nothing speaks for skewness against a claim
+FIRM = 0.02  # share of the level below which a p-value of bootstrap-t leaves no doubt
 SURER = 1.3  # p-value of the skewness over that of the difference by bootstrap-t, below which a claim is fragile
 TOO_OFTEN = 1.6  # times that simultaneous intervals may miss more often than they say: coverage 0.92 instead of 0.95
 NAMES: Mapping[Test, str] = {"bootstrap-t": "bootstrap-t", "wilcoxon": "Wilcoxon", "sign": "the sign test"}
@@ -75,7 +76,7 @@ def robustness(differences: Floats, claimed: Bools, *, alternative: Alternative,
     fragile = doubtful = np.zeros(size, dtype=bool)
     if "bootstrap-t" in found:
         confirmed, adjusted = found["bootstrap-t"]
-        fragile = against < np.minimum(POSSIBLY, SURER * 0.05 / alpha * adjusted)
+        fragile = (against < np.minimum(POSSIBLY, SURER * 0.05 / alpha * adjusted)) & (adjusted > FIRM * alpha)
         doubtful = ~confirmed & (against < SKEWED_CLAIM)
     return Robustness(
         skewed,

@@ -139,3 +139,15 @@ def test_two_algorithms_whose_runs_on_one_instance_never_vary_are_not_told_apart
     table = pd.DataFrame(rows, columns=["instance", "algorithm", "value"])
     [comparison] = am.analyse(table, better="lower", difference="simple").comparisons
     assert (comparison.rejected, comparison.p_value) == (False, 1.0)
+
+
+def test_absolute_differences_of_cec17_are_hidden_by_one_function_and_ratios_find_them(public_data):
+    runs = pd.read_csv(public_data / "cec17_extended_final.csv.gz")
+    means = runs[runs["Dimension"] == 10].groupby(["Benchmark", "Algorithm"])["Result"].mean().clip(lower=1e-8)
+    table = means.rename("value").rename_axis(["instance", "algorithm"]).reset_index()
+    found = {kind: am.analyse(table, better="lower", difference=kind) for kind in ("simple", "ratio")}
+
+    sentence = next(each.sentence for each in found["simple"].warnings if each.kind == "outlier")
+    assert "in 76 of 78 comparisons it has more than half of the variance" in sentence
+    assert 'difference="ratio"' in sentence
+    assert [sum(each.claimed for each in one.comparisons) for one in found.values()] == [0, 31]

@@ -379,7 +379,7 @@ def skewed(
         stay = sum(
             each.rejected and "bootstrap-t" in tests for each, tests in zip(comparisons, robust.agree, strict=True)
         )
-        kept = f"{stay} of {count(claims, 'claim')} {'stays' if stay == 1 else 'stay'}"
+        kept = f"{stay} of {claims} claims stay" if claims > 1 else f"the claim {'stays' if stay else 'does not stay'}"
         where = _where_skewed(robust.fragile | robust.skewed, pairs, skewness)
         return Caution(
             "skewness",

@@ -16,7 +16,7 @@ from ampler.core.checks import integer
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
-from ampler.core.failures import FailurePolicy, StopStudy, as_policy
+from ampler.core.failures import FailurePolicy, StopStudy, as_policy, with_cutoff
 from ampler.core.notebooks import shown_in_notebook
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
@@ -333,6 +333,7 @@ def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
             'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
             ' mean) or "ratio" (log a/b, the same whichever comes first)'
         )
+    settings["failures"] = with_cutoff(settings.get("failures"), evidence.runs, evidence.time_limit)
     return AnalysisSettings(**settings)
 
 
@@ -379,7 +380,7 @@ def _of_table(table: ResultsTable) -> Evidence:
         better = table.direction.better
         direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
         notes, settings = (direction, *notes), settings | {"better": better}
-    return Evidence(table.runs, table.features, settings, notes)
+    return Evidence(table.runs, table.features, settings, notes, time_limit=table.time_limit)
 
 
 def _sentence(note: str) -> str:

@@ -46,7 +46,7 @@ from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.choices import Test
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidDesign
-from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
+from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words, with_cutoff
 from ampler.core.names import known_as
 from ampler.core.runs import STATUSES, Runs, on_instances
 from ampler.core.settings import AnalysisSettings
@@ -81,6 +81,7 @@ def analyse_runs(
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.50 on average, joint 95 % interval 2.58 to 4.42'
     """
+    settings = replace(settings, failures=with_cutoff(settings.failures, runs))
     runs = runs if looks is None else on_instances(runs, looks.names)
     prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))
     return _analysis(replace(prepared, course=course, looks=looks), features or {})

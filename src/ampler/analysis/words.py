@@ -18,7 +18,7 @@ from ampler.analysis.units import (
     sizes_in_words,
 )
 from ampler.core.arrays import Interval, Pair
-from ampler.core.failures import Drop
+from ampler.core.failures import Drop, Par, Penalty, policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import alike, count, digits, listed
 from ampler.design.detect_words import after_pilot, at_end, how_tested, skewness_note
@@ -276,6 +276,14 @@ def solved(analysis: Analysis) -> str:
     )
 
 
+def counted_as(analysis: Analysis) -> str:
+    """Say what failed runs counted as; nothing where none failed and no policy was set."""
+    policy = analysis.settings.failures
+    if policy is None or not (isinstance(policy, Par | Penalty) or any(row.failures for row in analysis.algorithms)):
+        return ""
+    return f"failed runs were {policy_words(policy)}"
+
+
 def instances_in_words(comparisons: Sequence[Comparison]) -> str:
     """Return the number of instances of the comparisons, from the fewest to the most where they differ."""
     numbers = [comparison.instances for comparison in comparisons]
@@ -414,7 +422,7 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     )
     if analysis.course is not None:
         yield how_tested(analysis.course)
-    if said := solved(analysis):
+    if said := "; ".join(filter(None, [solved(analysis), counted_as(analysis)])):
         yield said
 
 

@@ -11,7 +11,7 @@ from ampler.analysis.evidence import Evidence
 from ampler.analysis.looked import LookCourse
 from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
-from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, PlanRecord, Question
+from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, Limits, PlanRecord, Question
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
 from ampler.study.asked import rule_of, settings_of
@@ -67,7 +67,21 @@ def _of_store(store: Store) -> Evidence:
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    return Evidence(*said, course, looks)
+    return Evidence(*said, course, looks, _time_limit(plan))
+
+
+def _time_limit(plan: PlanRecord) -> float | None:
+    """The limit on the times that all algorithms are judged by; None if they are judged by something else."""
+    if set(plan.timed) != set(plan.algorithms):
+        return None
+    limits = set()
+    for name in plan.algorithms:
+        limit = plan.own_limits.get(name, Limits()).over(plan.limits)
+        ordered = [limit.timeout, limit.cpu_timeout]
+        if plan.fingerprint.algorithms[name]["value"] == "cpu-seconds":
+            ordered.reverse()
+        limits.add(next((each for each in ordered if each is not None), None))
+    return limits.pop() if len(limits) == 1 else None
 
 
 def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:

@@ -30,6 +30,7 @@ from ampler.analysis.exploration import (
     stability,
     subgroups,
 )
+from ampler.analysis.failure_bounds import FailureBound, failure_bounds
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
 from ampler.analysis.look_family import LookedFamily
 from ampler.analysis.look_words import skewed_note, underpowered_looks
@@ -90,7 +91,10 @@ def analyse_runs(
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
     comparisons = _comparisons(prepared)
-    diagnoses = _diagnoses(prepared)
+    bounds = failure_bounds(comparisons, prepared.runs, prepared.blocks, prepared.contrasts, settings=settings)
+    doubts = _doubts(prepared, comparisons, bounds)
+    comparisons = tuple(replace(each, doubts=own) for each, own in zip(comparisons, doubts, strict=True))
+    diagnoses = _diagnoses(prepared, bounds)
     detectable = _detectable(prepared, comparisons)
     found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
     if prepared.looks is not None:
@@ -305,22 +309,23 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         alpha=settings.family_alpha,
         family=family,
     )
-    comparisons = comparisons if course is None or family is None else as_decided(comparisons, course)
-    return tuple(
-        replace(each, doubts=found) for each, found in zip(comparisons, _doubts(prepared, comparisons), strict=True)
-    )
+    return comparisons if course is None or family is None else as_decided(comparisons, course)
 
 
-def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple[Doubt, ...]]:
+def _doubts(
+    prepared: Prepared, comparisons: Sequence[Comparison], bounds: Sequence[FailureBound | None]
+) -> list[tuple[Doubt, ...]]:
     """What speaks against claiming the differences that the test finds, in the order of the pairs."""
     settings = prepared.settings
-    return role_doubts(
+    roles = role_doubts(
         comparisons,
         prepared.differences,
         prepared.contrasts,
         prepared.differencing(prepared.cells, settings.statistic),
         settings=settings,
     )
+    unseen = [[each.doubt] if each is not None and each.in_doubt else [] for each in bounds]
+    return [(*of_roles, *of_failures) for of_roles, of_failures in zip(roles, unseen, strict=True)]
 
 
 def _in_words(
@@ -367,7 +372,7 @@ def _dropped(prepared: Prepared) -> set[str]:
     return {algorithm for algorithm, _ in prepared.runs.failures()}
 
 
-def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
+def _diagnoses(prepared: Prepared, bounds: Sequence[FailureBound | None]) -> tuple[Diagnosis, ...]:
     settings = prepared.settings
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts)
     shift = prepared.shift
@@ -385,6 +390,7 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             all_runs=math.nan if shift is None else float(shift.all_runs[k]),
             first_runs=math.nan if shift is None else float(shift.first_runs[k]),
             decided=_decided_when(prepared, k),
+            failure_bound=bounds[k],
         )
         for k, pair in enumerate(prepared.pairs)
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
+from ampler.analysis.failure_bounds import FailureBound
 from ampler.core.arrays import Floats, Pair
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData
@@ -43,6 +44,7 @@ class Diagnosis:
     all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
     first_runs: float = math.nan  # the same by the first runs, which nobody stopped
     decided: str = ""  # "pilot" or "end", in a study that found its own size
+    failure_bound: FailureBound | None = None  # of a significant difference, where failed runs count as a value
 
 
 @dataclass(frozen=True, slots=True)

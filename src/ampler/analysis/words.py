@@ -291,11 +291,14 @@ def solved(analysis: Analysis) -> str:
 
 
 def counted_as(analysis: Analysis) -> str:
-    """Say what failed runs counted as; nothing where none failed and no policy was set."""
-    policy = analysis.settings.failures
-    if policy is None or not (isinstance(policy, Par | Penalty) or any(row.failures for row in analysis.algorithms)):
+    """Say what failed runs count as, and how many it would take to reverse a claim; nothing where neither matters."""
+    policy, failed = analysis.settings.failures, any(row.failures for row in analysis.algorithms)
+    if policy is None or not (failed or isinstance(policy, Par | Penalty)):
         return ""
-    return f"failed runs were {policy_words(policy)}"
+    sure = [each.failure_bound for each in analysis.diagnoses if each.failure_bound and not each.failure_bound.in_doubt]
+    closest = min(sure, key=lambda each: each.reversal / each.upper, default=None)
+    said = f"{'failed runs were' if failed else 'no run failed; failures are'} {policy_words(policy)}"
+    return said if closest is None else f"{said}; {closest.words}"
 
 
 def instances_in_words(comparisons: Sequence[Comparison]) -> str:

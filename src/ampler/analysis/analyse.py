@@ -30,7 +30,7 @@ from ampler.analysis.exploration import (
     stability,
     subgroups,
 )
-from ampler.analysis.failure_bounds import FailureBound, failure_bounds
+from ampler.analysis.failure_bounds import FailureBound, failure_bounds, with_failures
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
 from ampler.analysis.look_family import LookedFamily
 from ampler.analysis.look_words import skewed_note, underpowered_looks
@@ -40,6 +40,7 @@ from ampler.analysis.one_instance import RunFamily, other_test, run_family, skew
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
+from ampler.analysis.run_noise import NoiseError, noise_doubt, noise_errors, not_equivalent, widened
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
@@ -92,9 +93,13 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
     comparisons = _comparisons(prepared)
     bounds = failure_bounds(comparisons, prepared.runs, prepared.blocks, prepared.contrasts, settings=settings)
-    doubts = _doubts(prepared, comparisons, bounds)
+    noise = noise_errors(differences, prepared.errors, _freedom(prepared))
+    comparisons = widened(comparisons, noise, alternative=settings.alternative, alpha=settings.family_alpha)
+    comparisons = tuple(map(with_failures, comparisons, bounds))
+    doubts = _doubts(prepared, comparisons, bounds, noise)
     comparisons = tuple(replace(each, doubts=own) for each, own in zip(comparisons, doubts, strict=True))
-    diagnoses = _diagnoses(prepared, bounds)
+    same = map(not_equivalent, _equivalences(prepared), comparisons, noise)
+    diagnoses = _diagnoses(prepared, tuple(same), bounds)
     detectable = _detectable(prepared, comparisons)
     found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
     if prepared.looks is not None:
@@ -313,7 +318,10 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
 
 
 def _doubts(
-    prepared: Prepared, comparisons: Sequence[Comparison], bounds: Sequence[FailureBound | None]
+    prepared: Prepared,
+    comparisons: Sequence[Comparison],
+    bounds: Sequence[FailureBound | None],
+    noise: Sequence[NoiseError | None],
 ) -> list[tuple[Doubt, ...]]:
     """What speaks against claiming the differences that the test finds, in the order of the pairs."""
     settings = prepared.settings
@@ -324,8 +332,15 @@ def _doubts(
         prepared.differencing(prepared.cells, settings.statistic),
         settings=settings,
     )
-    unseen = [[each.doubt] if each is not None and each.in_doubt else [] for each in bounds]
-    return [(*of_roles, *of_failures) for of_roles, of_failures in zip(roles, unseen, strict=True)]
+    unseen = [(each.doubt,) if each is not None and each.in_doubt else () for each in bounds]
+    of_runs = [noise_doubt(each, own, settings.alternative) for each, own in zip(comparisons, noise, strict=True)]
+    return [(*one, *other, *third) for one, other, third in zip(roles, unseen, of_runs, strict=True)]
+
+
+def _freedom(prepared: Prepared) -> Floats:
+    """The runs behind the standard error of each difference, less one for each of its two means."""
+    counts, contrasts = prepared.blocks.counts, prepared.contrasts
+    return np.maximum(counts[:, contrasts.first] + counts[:, contrasts.second] - 2.0, 1.0)
 
 
 def _in_words(
@@ -372,13 +387,11 @@ def _dropped(prepared: Prepared) -> set[str]:
     return {algorithm for algorithm, _ in prepared.runs.failures()}
 
 
-def _diagnoses(prepared: Prepared, bounds: Sequence[FailureBound | None]) -> tuple[Diagnosis, ...]:
-    settings = prepared.settings
+def _diagnoses(
+    prepared: Prepared, same: Sequence[Equivalence | None], bounds: Sequence[FailureBound | None]
+) -> tuple[Diagnosis, ...]:
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts)
     shift = prepared.shift
-    same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
-    if settings.margin is not None:
-        same = _equivalence(prepared, settings.margin)
     return tuple(
         Diagnosis(
             *pair,
@@ -401,6 +414,11 @@ def _decided_when(prepared: Prepared, place: int) -> str:
         return decided_when(prepared.course, place)
     standing = prepared.replay.standings[place]
     return "" if standing.verdict == "continue" else f"look {standing.look}"
+
+
+def _equivalences(prepared: Prepared) -> Sequence[Equivalence | None]:
+    margin = prepared.settings.margin
+    return [None] * len(prepared.pairs) if margin is None else _equivalence(prepared, margin)
 
 
 def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:

@@ -259,7 +259,7 @@ def run_noise(shares: Floats, pairs: Sequence[Pair]) -> Caution | None:
     return Caution(
         "run-noise",
         f"In {_of_comparisons(loud, pairs)} run noise amounts to more than a quarter of the variance of the differences"
-        f" (most: {_pair(pairs[worst])}, {100 * min(shares[worst], 1):.0f} %); more runs per instance would sharpen"
+        f" (most: {_pair(pairs[worst])}, {100 * shares[worst]:,.0f} %); more runs per instance would sharpen"
         " them.",
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class FailureBound:
     runs: int
     upper: float  # confidence bound of the failure rate (Clopper and Pearson 1934), for all algorithms together
     reversal: float  # the failure rate at which the difference is zero
+    shift: float  # of the difference, if it failed as often as the bound allows
     enough: int | None  # runs that would settle it, at the rate seen; None: no number would
 
     @property
@@ -77,6 +78,17 @@ def failure_bounds(
         return [None] * len(comparisons)
     table = _Table(runs, blocks, contrasts, penalty, settings.family_alpha / len(runs.algorithms))
     return [table.closest(k, comparison) for k, comparison in enumerate(comparisons)]
+
+
+def with_failures(comparison: Comparison, bound: FailureBound | None) -> Comparison:
+    """Return a comparison whose intervals hold what the difference may be if failures were not seen."""
+    if bound is None or not bound.in_doubt:
+        return comparison
+    intervals = [
+        (min(low, low + bound.shift), max(high, high + bound.shift))
+        for low, high in (comparison.interval, comparison.joint_interval)
+    ]
+    return replace(comparison, interval=intervals[0], joint_interval=intervals[1])
 
 
 def upper_bound(failures: float, runs: float, alpha: float) -> float:
@@ -158,13 +170,14 @@ class _Table:
         more = brentq(shifted, 0.0, 1.0)
         failed, runs = int(self.failed[rows, who].sum()), int(self.runs[rows, who].sum())
         seen = float((self.failed[rows, who] / self.runs[rows, who]).mean())
-        reversal = seen + more * (1 - seen)
+        reversal, upper = seen + more * (1 - seen), upper_bound(failed, runs, self.alpha)
         return FailureBound(
             self.names[who],
             failed,
             runs,
-            upper_bound(failed, runs, self.alpha),
+            upper,
             reversal,
+            shifted(max(0.0, (upper - seen) / (1 - seen))) - estimate,
             runs_needed(failed, runs, reversal, self.alpha),
         )
 

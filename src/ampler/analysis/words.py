@@ -34,6 +34,7 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "roles": "because percentages favour the reference",
     "shape": "because the test is too optimistic for such skewed differences",
     "noise": "because run noise may have made them",
+    "noise-width": "because the noise of the runs alone allows for more than the differences show",
     "failures": "because failures that were not seen could reverse them",
 }
 REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
@@ -144,8 +145,8 @@ def _why_neutral(comparison: Comparison, neutral: str) -> str:
     To cut it off there would be to promise too much: decisions and intervals hold with probability 1 − α each, and such
     intervals would hold together with as little as 1 − 2α.
     """
-    out_of_reach = comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
-    if out_of_reach or not _holds(comparison.joint_interval, comparison):
+    explained = comparison.doubts or comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
+    if explained or not _holds(comparison.joint_interval, comparison):
         return ""
     if _holds(comparison.interval, comparison):
         return f" (it holds {neutral}, as the interval of this test says less than its p-value where differences tie)"

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,12 @@ from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_e
 from ampler.analysis.look_family import LookedFamily
 from ampler.analysis.look_words import skewed_note, underpowered_looks
 from ampler.analysis.looked import LookCourse, Replay, replayed
+from ampler.analysis.noise_width import NoiseError, noise_errors, not_equivalent, widened, width_doubt
 from ampler.analysis.observed import observe, usable_cells
 from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
-from ampler.analysis.run_noise import NoiseError, noise_doubt, noise_errors, not_equivalent, widened
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
@@ -333,8 +334,8 @@ def _doubts(
         settings=settings,
     )
     unseen = [(each.doubt,) if each is not None and each.in_doubt else () for each in bounds]
-    of_runs = [noise_doubt(each, own, settings.alternative) for each, own in zip(comparisons, noise, strict=True)]
-    return [(*one, *other, *third) for one, other, third in zip(roles, unseen, of_runs, strict=True)]
+    wide = [width_doubt(each, own, settings.alternative) for each, own in zip(comparisons, noise, strict=True)]
+    return [tuple(chain(*doubts)) for doubts in zip(roles, unseen, wide, strict=True)]
 
 
 def _freedom(prepared: Prepared) -> Floats:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ampler.analysis import analyse_runs
-from ampler.analysis.run_noise import CHANCE, noise_errors
+from ampler.analysis.noise_width import CHANCE, noise_errors
 from ampler.core.failures import Par
 from ampler.core.runs import STATUSES, Runs
 from ampler.core.settings import AnalysisSettings

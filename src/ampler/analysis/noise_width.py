@@ -17,7 +17,6 @@ from ampler.core.arrays import Floats, Interval
 from ampler.core.choices import Alternative
 from ampler.core.wording import digits
 
-
 CHANCE = 0.1  # of a smaller variance, if nothing but the noise made it: down to here the test is left as it is
 
 
@@ -93,7 +92,7 @@ def _widened(each: Comparison, noise: NoiseError, alternative: Alternative, join
     )
 
 
-def noise_doubt(comparison: Comparison, noise: NoiseError | None, alternative: Alternative) -> tuple[Doubt, ...]:
+def width_doubt(comparison: Comparison, noise: NoiseError | None, alternative: Alternative) -> tuple[Doubt, ...]:
     """Say that a significant difference is within the noise of the runs."""
     if noise is None or comparison.estimate_of != "mean" or not comparison.rejected:
         return ()

@@ -145,7 +145,8 @@ def _why_neutral(comparison: Comparison, neutral: str) -> str:
     To cut it off there would be to promise too much: decisions and intervals hold with probability 1 − α each, and such
     intervals would hold together with as little as 1 − 2α.
     """
-    explained = comparison.doubts or comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
+    wide = {"failures", "noise-width"} & {each.kind for each in comparison.doubts}
+    explained = wide or comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
     if explained or not _holds(comparison.joint_interval, comparison):
         return ""
     if _holds(comparison.interval, comparison):

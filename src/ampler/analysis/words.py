@@ -29,6 +29,7 @@ from ampler.stats.two_samples import run_test
 LONGEST_LIST = 12  # names in one sentence
 NAMED = 5  # instances in a verdict
 CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
+UNPLANNED = "Unfinished study, tested without a plan, not to be claimed (see below): "
 SUCCEEDED = "among the runs that succeeded"
 DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "roles": "because percentages favour the reference",
@@ -232,8 +233,15 @@ def is_biased(analysis: Analysis) -> bool:
     return any(caution.kind == "biased" for caution in analysis.warnings)
 
 
+def not_finished(analysis: Analysis) -> str:
+    """Say that there are estimates only, and why."""
+    return f"The study is not finished: {analysis.unfinished}. These are estimates; nothing is tested yet."
+
+
 def found_sentence(analysis: Analysis) -> str:
     """Say what was found, counted."""
+    if analysis.unfinished:
+        return not_finished(analysis)
     decided = [comparison for comparison in analysis.comparisons if comparison.claimed]
     doubtful = doubts_in_words(analysis)
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
@@ -346,7 +354,8 @@ def irrelevant_pairs(analysis: Analysis) -> set[Pair]:
 
 def forgets_looks(analysis: Analysis) -> str:
     """Return what stands before every answer of an analysis that was asked to forget the looks; else nothing."""
-    return IGNORED if any(caution.kind == "looked" for caution in analysis.warnings) else ""
+    kinds = {caution.kind for caution in analysis.warnings}
+    return (IGNORED if "looked" in kinds else "") + (UNPLANNED if "unplanned" in kinds else "")
 
 
 def course_title(analysis: Analysis) -> str:
@@ -370,6 +379,8 @@ def course_sentences(analysis: Analysis) -> Iterator[str]:
 
 def together(analysis: Analysis) -> str:
     """Say what the test of all algorithms together gives, which readers ask for; it decides nothing."""
+    if analysis.unfinished:
+        return ""
     if analysis.single is not None:
         return "Tests of all algorithms together, and ranks, need more instances than one."
     if analysis.omnibus is None:
@@ -402,6 +413,8 @@ def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
 
 def about_intervals(analysis: Analysis) -> str:
     """Say what the intervals of table and sentences promise."""
+    if analysis.unfinished:
+        return "Intervals, p-values and verdicts come when the study is complete."
     if analysis.looks is not None:
         return ABOUT_REPEATED
     return f"Joint intervals hold all together with {digits(100 * (1 - analysis.settings.family_alpha))} %."
@@ -434,11 +447,10 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure
-    yield (
-        f"{tests_in_words(analysis)}{side}, {steps.name}{_over_looks(analysis)} at family-wise level"
-        f" {digits(asked.family_alpha)}:"
-        f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
-    )
+    family = f"{steps.name}{_over_looks(analysis)} at family-wise level {digits(asked.family_alpha)}"
+    outcome = f": {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
+    outcome = ", when the study is complete" if analysis.unfinished else outcome
+    yield f"{tests_in_words(analysis)}{side}, {family}{outcome}"
     if analysis.course is not None:
         yield how_tested(analysis.course)
     if said := "; ".join(filter(None, [solved(analysis), counted_as(analysis)])):

@@ -462,6 +462,7 @@ CautionKind = Literal[
     "columns",
     "folds",
     "unfinished",
+    "unplanned",
     "unused",
     "part",
     "plan",

@@ -66,8 +66,20 @@ def _of_store(store: Store) -> Evidence:
     notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
+    missing = _missing(plan, decisions, finished, len(instances)) if looks is None else ""
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    return Evidence(*said, course, looks, _time_limit(plan))
+    return Evidence(*said, course, looks, missing, _time_limit(plan))
+
+
+def _missing(plan: PlanRecord, decisions: Collection[DecisionRecord], finished: int, planned: int) -> str:
+    """What the recorded plan asks for and is not there, in words; nothing where the study is complete."""
+    if finished < planned:
+        return f"{finished} of {planned} planned instances are there"
+    if plan.part:
+        return f"these are the instances of part {plan.part} only"
+    if plan.study_rule and not _has_ended(decisions):
+        return "its values decide how it continues"
+    return ""
 
 
 def _time_limit(plan: PlanRecord) -> float | None:

@@ -91,7 +91,7 @@ def test_penalties_are_values():
     assert complete(cells)[1] == {}
 
 
-def test_par_multiplies_the_cutoff_given_or_recorded():
+def test_par_multiplies_the_cutoff_given_or_reached():
     late = Runs.from_columns(["i"] * 3, ["a"] * 3, [1.0, 60.0, 60.0], ["ok", "timeout", "failed"])
     assert gather(late, Par(10)).of(0, 0).tolist() == [1.0, 600.0, 600.0]
     assert gather(late, Par(2, cutoff=30.0)).of(0, 0).tolist() == [1.0, 60.0, 60.0]

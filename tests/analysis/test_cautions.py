@@ -67,7 +67,7 @@ def test_noise_up_to_a_quarter_of_the_variance_is_no_trouble():
     pairs = [("a", "b"), ("a", "c"), ("a", "d")]
     assert cautions.run_noise(np.array([0.2, 0.25, np.nan]), pairs) is None
     assert "In 1 of 3 comparisons" in cautions.run_noise(np.array([0.2, 0.25, 0.26]), pairs).sentence
-    assert ", 100 %)" in cautions.run_noise(np.array([0.2, 0.25, 1.03]), pairs).sentence
+    assert ", 30,762 %)" in cautions.run_noise(np.array([0.2, 0.25, 307.62]), pairs).sentence
 
 
 def test_runs_given_as_instances():

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,12 @@ from ampler.analysis.exploration import (
     stability,
     subgroups,
 )
+from ampler.analysis.failure_bounds import FailureBound, failure_bounds, with_failures
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
 from ampler.analysis.look_family import LookedFamily
 from ampler.analysis.look_words import skewed_note, underpowered_looks
 from ampler.analysis.looked import LookCourse, Replay, replayed
+from ampler.analysis.noise_width import NoiseError, noise_errors, not_equivalent, widened, width_doubt
 from ampler.analysis.observed import observe, usable_cells
 from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
@@ -47,7 +50,7 @@ from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.choices import Test
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidDesign
-from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
+from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words, with_cutoff
 from ampler.core.names import known_as
 from ampler.core.runs import STATUSES, Runs, on_instances
 from ampler.core.settings import AnalysisSettings
@@ -82,6 +85,7 @@ def analyse_runs(
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.50 on average, joint 95 % interval 2.58 to 4.42'
     """
+    settings = replace(settings, failures=with_cutoff(settings.failures, runs))
     runs = runs if looks is None else on_instances(runs, looks.names)
     prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))
     return _analysis(replace(prepared, course=course, looks=looks), features or {})
@@ -91,8 +95,14 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
     comparisons = _comparisons(prepared)
     robust = _robustness(prepared, comparisons)
-    comparisons = _with_doubts(prepared, comparisons, robust)
-    diagnoses = _diagnoses(prepared, robust)
+    bounds = failure_bounds(comparisons, prepared.runs, prepared.blocks, prepared.contrasts, settings=settings)
+    noise = noise_errors(differences, prepared.errors, _freedom(prepared))
+    comparisons = widened(comparisons, noise, alternative=settings.alternative, alpha=settings.family_alpha)
+    comparisons = tuple(map(with_failures, comparisons, bounds))
+    doubts = _doubts(prepared, comparisons, robust, bounds, noise)
+    comparisons = tuple(replace(each, doubts=own) for each, own in zip(comparisons, doubts, strict=True))
+    same = map(not_equivalent, _equivalences(prepared), comparisons, noise)
+    diagnoses = _diagnoses(prepared, tuple(same), bounds, robust)
     detectable = _detectable(prepared, comparisons)
     found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
     if prepared.looks is not None:
@@ -333,26 +343,32 @@ def _robustness(prepared: Prepared, comparisons: Sequence[Comparison]) -> Robust
     return robustness(prepared.differences, rejected, alternative=how.alternative, alpha=how.family_alpha)
 
 
-def _with_doubts(
-    prepared: Prepared, comparisons: Sequence[Comparison], robust: Robustness | None
-) -> tuple[Comparison, ...]:
-    if prepared.of_runs is not None:
-        return tuple(comparisons)
-    shape = [()] * len(comparisons) if robust is None else shape_doubts(robust)
-    doubts = zip(_doubts(prepared, comparisons), shape, strict=True)
-    return tuple(replace(each, doubts=sum(found, ())) for each, found in zip(comparisons, doubts, strict=True))
-
-
-def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple[Doubt, ...]]:
+def _doubts(
+    prepared: Prepared,
+    comparisons: Sequence[Comparison],
+    robust: Robustness | None,
+    bounds: Sequence[FailureBound | None],
+    noise: Sequence[NoiseError | None],
+) -> list[tuple[Doubt, ...]]:
     """What speaks against claiming the differences that the test finds, in the order of the pairs."""
     settings = prepared.settings
-    return role_doubts(
+    roles = role_doubts(
         comparisons,
         prepared.differences,
         prepared.contrasts,
         prepared.differencing(prepared.cells, settings.statistic),
         settings=settings,
     )
+    unseen = [(each.doubt,) if each is not None and each.in_doubt else () for each in bounds]
+    wide = [width_doubt(each, own, settings.alternative) for each, own in zip(comparisons, noise, strict=True)]
+    shape = [()] * len(comparisons) if robust is None else shape_doubts(robust)
+    return [tuple(chain(*doubts)) for doubts in zip(roles, shape, unseen, wide, strict=True)]
+
+
+def _freedom(prepared: Prepared) -> Floats:
+    """The runs behind the standard error of each difference, less one for each of its two means."""
+    counts, contrasts = prepared.blocks.counts, prepared.contrasts
+    return np.maximum(counts[:, contrasts.first] + counts[:, contrasts.second] - 2.0, 1.0)
 
 
 def _in_words(
@@ -402,13 +418,14 @@ def _dropped(prepared: Prepared) -> set[str]:
     return {algorithm for algorithm, _ in prepared.runs.failures()}
 
 
-def _diagnoses(prepared: Prepared, robust: Robustness | None) -> tuple[Diagnosis, ...]:
-    settings = prepared.settings
+def _diagnoses(
+    prepared: Prepared,
+    same: Sequence[Equivalence | None],
+    bounds: Sequence[FailureBound | None],
+    robust: Robustness | None,
+) -> tuple[Diagnosis, ...]:
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts)
     shift = prepared.shift
-    same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
-    if settings.margin is not None:
-        same = _equivalence(prepared, settings.margin)
     return tuple(
         Diagnosis(
             *pair,
@@ -422,6 +439,7 @@ def _diagnoses(prepared: Prepared, robust: Robustness | None) -> tuple[Diagnosis
             decided=_decided_when(prepared, k),
             agree=() if robust is None else robust.agree[k],
             disagree=() if robust is None else robust.disagree[k],
+            failure_bound=bounds[k],
         )
         for k, pair in enumerate(prepared.pairs)
     )
@@ -432,6 +450,11 @@ def _decided_when(prepared: Prepared, place: int) -> str:
         return decided_when(prepared.course, place)
     standing = prepared.replay.standings[place]
     return "" if standing.verdict == "continue" else f"look {standing.look}"
+
+
+def _equivalences(prepared: Prepared) -> Sequence[Equivalence | None]:
+    margin = prepared.settings.margin
+    return [None] * len(prepared.pairs) if margin is None else _equivalence(prepared, margin)
 
 
 def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:

@@ -50,19 +50,9 @@ REVERSES, WIDENS, INFORMS = "could reverse a verdict", "widens intervals", "good
 GRAVITY: Mapping[str, frozenset[CautionKind]] = {  # what a caution of each kind could change, the gravest first
     REVERSES: frozenset(
         {
-            *("looked", "biased", "course", "unfinished", "part", "one-instance", "pseudoreplication", "duplicates"),
-            *(
-                "repeated-runs",
-                "failures",
-                "censored",
-                "bias",
-                "skewness",
-                "outlier",
-                "denominator",
-                "constant",
-                "direction",
-            ),
-            *("incomplete", "code", "drift", "busy"),
+            *("looked", "unplanned", "biased", "course", "unfinished", "part", "one-instance", "pseudoreplication"),
+            *("duplicates", "repeated-runs", "failures", "censored", "bias", "skewness", "outlier", "denominator"),
+            *("constant", "direction", "incomplete", "code", "drift", "busy"),
         }
     ),
     WIDENS: frozenset({"run-noise", "power", "level", "accuracy", "budget", "heavy-tails", "unmatched"}),
@@ -268,7 +258,7 @@ def run_noise(shares: Floats, pairs: Sequence[Pair]) -> Caution | None:
     return Caution(
         "run-noise",
         f"In {_of_comparisons(loud, pairs)} run noise amounts to more than a quarter of the variance of the differences"
-        f" (most: {_pair(pairs[worst])}, {100 * min(shares[worst], 1):.0f} %); more runs per instance would sharpen"
+        f" (most: {_pair(pairs[worst])}, {100 * shares[worst]:,.0f} %); more runs per instance would sharpen"
         " them.",
     )
 

@@ -463,6 +463,7 @@ CautionKind = Literal[
     "columns",
     "folds",
     "unfinished",
+    "unplanned",
     "unused",
     "part",
     "plan",

@@ -47,6 +47,9 @@ class Drawing:
 
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report; who draws one after the other has one at a time in memory."""
+    if analysis.unfinished:
+        yield from (*_accuracy(analysis), *_worst(analysis), *_convergence(analysis), *_cloud(analysis))
+        return
     yield from _course(analysis)
     yield from _looks(analysis)
     yield _intervals(analysis)

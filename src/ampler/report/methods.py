@@ -12,9 +12,9 @@ from typing import Any
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.units import accuracy_in_words, margin_in_words
-from ampler.analysis.words import instances_in_words, solved
+from ampler.analysis.words import counted_as, instances_in_words, not_finished, solved
 from ampler.core.choices import Estimate
-from ampler.core.failures import Drop, Par, policy_words
+from ampler.core.failures import Drop, Par
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Limits, PlanRecord
 from ampler.core.wording import count, digits, in_bytes
@@ -355,11 +355,10 @@ def _stopping(analysis: Analysis) -> Iterator[Sentence]:
 
 def _failures(analysis: Analysis) -> Iterator[Sentence]:
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
-    if not failed:
-        return
-    policy = analysis.settings.failures
-    par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
-    yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(policy)}{par}")
+    if said := counted_as(analysis):
+        policy = analysis.settings.failures
+        par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
+        yield Sentence((f"{count(failed, 'run')} failed; {said}" if failed else f"{said[:1].upper()}{said[1:]}") + par)
     if analysis.unsolved:
         instances = {name for names in analysis.unsolved.values() for name in names}
         yield Sentence(
@@ -371,6 +370,9 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:
+    if analysis.unfinished:
+        yield Sentence(not_finished(analysis).removesuffix("."))
+        return
     settings, pairs = analysis.settings, len(analysis.pairs)
     test = paired_test(settings.test)
     hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
@@ -414,7 +416,7 @@ def _side(analysis: Analysis) -> str:
 
 def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
-    if settings.margin is None:
+    if settings.margin is None or analysis.unfinished:
         return
     held = " Holm" if paired_test(settings.test).family is None else ""
     yield Sentence(

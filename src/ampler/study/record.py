@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ampler.core.choices import GuardEdition
-from ampler.core.failures import policy_data, policy_from
+from ampler.core.errors import InvalidPlan
+from ampler.core.failures import Drop, Par, Penalty, StopStudy, policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.sampling.rules import Accuracy
@@ -123,13 +124,28 @@ def record(plan: Plan) -> PlanRecord:
 def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
     """Return a plan that names the edition of its guard: its own, else that of its study file, else the newest.
 
-    So what was decided stays decided, whatever is the newest by then.
+    So what was decided stays decided, whatever is the newest by then. InvalidPlan where a new study asks for what only
+    earlier versions did.
     """
+    if before is None or isinstance(before.policy, StopStudy | Drop):
+        _check_penalties(plan)
     if not isinstance(plan.rule, Accuracy) or plan.rule.guard_edition is not None:
         return plan
     guarded = before is not None and before.rule.get("rule") == "Accuracy"
     edition = guard_edition(before.rule) if before is not None and guarded else NEWEST
     return replace(plan, rule=replace(plan.rule, guard_edition=edition))
+
+
+def _check_penalties(plan: Plan) -> None:
+    """A pilot does not show rare and large values, so that no size can be found from it."""
+    if plan.study_rule is None or described_rule(plan.study_rule)["rule"] != "Detect":
+        return
+    if isinstance(plan.policy, Penalty | Par) and plan.question.statistic == "mean":
+        raise InvalidPlan(
+            "detect cannot plan for failed runs that count as a value, because a pilot of a few runs does not show rare"
+            " failures; run every algorithm equally often on all instances (use = 'all', [rule] allocation = 'fixed',"
+            " runs = 30; Fixed(runs=30) in Python), or drop failed runs (on-failure = 'drop')"
+        )
 
 
 def guard_edition(rule: Mapping[str, Any]) -> GuardEdition:

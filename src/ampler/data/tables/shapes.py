@@ -47,6 +47,7 @@ class ResultsTable:
     taken: str = ""  # which columns were taken for what
     paired: str | None = None  # the columns that runs share, if the user says so
     folds: str = ""  # a warning, if the runs are folds of a cross-validation
+    time_limit: float | None = None  # of all runs, if the source says it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,6 +75,8 @@ class Blocks:
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
     are_rates: bool = False  # shares of yes, whose variances follow from themselves
+    unbiased: bool = True  # statistics whose ratios and logarithms can be corrected for run noise
+    covariances: Floats | None = None  # of runs that belong together: an algorithm × algorithm matrix per instance
 
     @property
     def statistics(self) -> Floats:
@@ -131,9 +133,30 @@ class Blocks:
             certain=self.certain[algorithms],
             exponents=self.exponents[rows],
             are_rates=self.are_rates,
+            unbiased=self.unbiased,
+            covariances=None if self.covariances is None else self.covariances[np.ix_(rows, algorithms, algorithms)],
         )
 
+    def corrected(self, contrasts: Contrasts) -> Blocks:
+        """Return the same, corrected for what run noise adds to ratios and logarithms; all algorithms are present."""
+        if not (contrasts.corrects and self.unbiased):
+            return self
+        check_positive(self, contrasts)
+        with np.errstate(all="ignore"):
+            theta, factors = contrasts.corrected(self.theta, self.variances / self.counts, self._shared(contrasts))
+            return replace(self, theta=theta, variances=self.variances * factors)
+
+    def _shared(self, contrasts: Contrasts) -> Floats | None:
+        """The covariance of each statistic with what it is divided by; None where runs are independent."""
+        if self.covariances is None or contrasts.difference != "percent":
+            return None
+        place = contrasts.reference
+        of_one_run = self.covariances.sum(axis=2) if place is None else self.covariances[:, :, place]
+        return of_one_run / self.counts
+
     def _bends(self, contrasts: Contrasts) -> Floats:
+        if contrasts.corrects:  # the differences are
+            return np.zeros((len(self.instances), len(contrasts.first)))
         with np.errstate(all="ignore"):
             bends = contrasts.curvature(self.theta, self.variances / self.counts)
         return np.where(np.isfinite(bends), bends, 0.0)
@@ -141,7 +164,7 @@ class Blocks:
     def _differences(self, contrasts: Contrasts) -> Floats:
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # what leaves the doubles is refused below
-            phi = contrasts.differences(self.theta)
+            phi = contrasts.differences(self.corrected(contrasts).theta)
         phi = self._unscaled(phi) if contrasts.difference == "simple" else phi
         if not np.isfinite(phi).all():
             raise InvalidData(
@@ -158,9 +181,10 @@ class Blocks:
 
     def _errors(self, contrasts: Contrasts, *, guard: Guard, edition: GuardEdition) -> Floats:
         check_positive(self, contrasts)
+        blocks = self.corrected(contrasts)
         with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
-            variances = self._guarded(guard, edition, contrasts.reference)
-            errors = np.sqrt(contrasts.squared_errors(self.theta, variances / self.counts))
+            variances = blocks._guarded(guard, edition, contrasts.reference)
+            errors = np.sqrt(contrasts.squared_errors(blocks.theta, variances / self.counts))
         errors = self._unscaled(errors) if contrasts.difference == "simple" else errors
         return np.where(np.isfinite(errors), errors, np.nan)
 
@@ -263,8 +287,9 @@ def summarise(
     *,
     deterministic: Collection[str] | None = None,
     accuracy: bool = True,
+    paired: bool = False,
 ) -> Blocks:
-    """Reduce every cell to its statistic and, if accuracy matters, the variance of one run.
+    """Reduce every cell to its statistic and, if accuracy matters, the variance of one run; `paired` runs belong together.
 
     >>> runs = Runs.from_columns(["i", "i", "i", "i"], ["a", "b", "a", "b"], [1.0, 5.0, 3.0, 5.0])
     >>> blocks = summarise(gather(runs))
@@ -287,7 +312,8 @@ def summarise(
     variances = np.where(certain, 0.0, variances)
     degrees = summary.degrees(cells.counts.astype(float))
     named, yes_or_no = (cells.instances, cells.algorithms), isinstance(summary, Rate)
-    return Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents, yes_or_no)
+    found = Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents, yes_or_no)
+    return replace(found, unbiased=summary.unbiased, covariances=_covariances(scaled) if paired else None)
 
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
@@ -399,6 +425,18 @@ def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
         _spread(filled, values) for values in (first + (mean + slip), variances, kurtosis, skews)
     )
     return mean, variances, kurtosis, skews
+
+
+def _covariances(cells: Cells) -> Floats:
+    """The covariances of the runs of each instance, which are equally many and in the same order for all algorithms."""
+    size = len(cells.algorithms)
+    found = np.full((len(cells.instances), size, size), np.nan)
+    for i, counts in enumerate(cells.counts):
+        there = np.flatnonzero(counts)
+        if len(there) and counts[there[0]] > 1:
+            values = np.array([cells.of(i, int(k)) for k in there])
+            found[i][np.ix_(there, there)] = np.cov(values)
+    return found
 
 
 def _spread(filled: Bools, values: Floats) -> Floats:

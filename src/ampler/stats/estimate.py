@@ -45,15 +45,16 @@ def estimate(
     *,
     difference: Difference,
     reference: str | None = None,
-    formula: Formula = "delta",
+    formula: Formula = "corrected",
     statistic: str | Statistic = "mean",
     method: Method = "formula",
     resamples: int = RESAMPLES,
 ) -> tuple[Estimate, ...]:
     """Estimate the difference of every pair of interest: all with the reference, or all with all.
 
-    `formula="paper"` is Campelo and Wanner's percent difference to the grand mean, for comparison with published
-    results; `method="bootstrap"` takes each error from resampled differences instead of a formula.
+    Percent differences and ratios of means are corrected for the noise of the runs; `formula="delta"` leaves them as
+    they are, and `formula="paper"` is Campelo and Wanner's error of a percent difference to the grand mean, for
+    comparison with published results. `method="bootstrap"` takes each error from resampled differences instead.
 
     >>> estimate({"full": [5.0, 7.0], "no-swap": [9.0, 9.5, 10.0]}, difference="percent", reference="full")
     (Estimate(first='full', second='no-swap', difference=-0.583..., error=0.26..., ratio=0.66..., best_ratio=4.47...),)
@@ -132,6 +133,20 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
         theta, spread = _summaries(samples, statistic)
     if contrasts.difference != "simple" and not min(theta.tolist()) > 0.0:
         _refuse_nonpositive(samples, contrasts, theta)
+    return _for_ratios(_in_units(samples, contrasts, theta, spread), contrasts, statistic, samples.counts)
+
+
+def _for_ratios(
+    found: AlgorithmEstimates, contrasts: Contrasts, statistic: Summary, counts: Counts
+) -> AlgorithmEstimates:
+    """The same, corrected for what the noise of the runs adds to ratios and logarithms."""
+    if not (contrasts.corrects and statistic.unbiased):
+        return found
+    theta, factors = contrasts.corrected(found.theta, found.spread / counts)
+    return found._replace(theta=theta, spread=found.spread * factors)
+
+
+def _in_units(samples: Samples, contrasts: Contrasts, theta: Floats, spread: Floats) -> AlgorithmEstimates:
     if samples.ordinary:
         return AlgorithmEstimates(theta, spread)
     if contrasts.difference == "ratio":  # each algorithm may keep its own unit: only relative errors matter

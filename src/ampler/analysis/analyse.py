@@ -59,7 +59,6 @@ from ampler.stats.location import location
 from ampler.stats.omnibus import Omnibus, omnibus
 from ampler.stats.paired import FEWEST, present
 from ampler.stats.shape import skewness
-from ampler.stats.summaries import summary_of
 
 
 def analyse_runs(
@@ -218,7 +217,7 @@ class Prepared:
     def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
         """Return what gives the differences of these cells by this statistic, estimated as those of the analysis."""
         rule = self.estimates.rule
-        precise = rule is not None or (self.contrasts.formula == "corrected" and summary_of(statistic).unbiased)
+        precise = rule is not None or self.contrasts.formula == "corrected"
         paired = self.runs.shared is not None
         blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=precise, paired=paired)
         return partial(Estimates(cells, blocks, statistic, rule).differences, estimate=self.settings.estimate)

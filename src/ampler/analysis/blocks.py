@@ -75,7 +75,7 @@ class Blocks:
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
     are_rates: bool = False  # shares of yes, whose variances follow from themselves
-    unbiased: bool = True  # statistics whose ratios and logarithms can be corrected for run noise
+    unbiased: bool = True  # statistics whose logarithms can be corrected for run noise
     covariances: Floats | None = None  # of runs that belong together: an algorithm × algorithm matrix per instance
 
     @property
@@ -139,7 +139,7 @@ class Blocks:
 
     def corrected(self, contrasts: Contrasts) -> Blocks:
         """Return the same, corrected for what run noise adds to ratios and logarithms; all algorithms are present."""
-        if not (contrasts.corrects and self.unbiased):
+        if not contrasts.corrects(unbiased=self.unbiased):
             return self
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):
@@ -155,7 +155,7 @@ class Blocks:
         return of_one_run / self.counts
 
     def _bends(self, contrasts: Contrasts) -> Floats:
-        if contrasts.corrects:  # the differences are
+        if contrasts.formula == "corrected":  # the differences are
             return np.zeros((len(self.instances), len(contrasts.first)))
         with np.errstate(all="ignore"):
             bends = contrasts.curvature(self.theta, self.variances / self.counts)
@@ -289,7 +289,9 @@ def summarise(
     accuracy: bool = True,
     paired: bool = False,
 ) -> Blocks:
-    """Reduce every cell to its statistic and, if accuracy matters, the variance of one run; `paired` runs belong together.
+    """Reduce every cell to its statistic and, if accuracy matters, the variance of one run.
+
+    `paired` says that runs of different algorithms belong together.
 
     >>> runs = Runs.from_columns(["i", "i", "i", "i"], ["a", "b", "a", "b"], [1.0, 5.0, 3.0, 5.0])
     >>> blocks = summarise(gather(runs))

@@ -96,18 +96,22 @@ class Contrasts:
         slopes[self.second, pairs] -= down
         return slopes
 
-    @property
-    def corrects(self) -> bool:
-        """Whether the run noise of ratios and logarithms is corrected for."""
-        return self.formula == "corrected" and self.difference != "simple"
+    def corrects(self, *, unbiased: bool) -> bool:
+        """Say whether the run noise of ratios is corrected for, and of logarithms, if the statistics are unbiased.
+
+        The logarithm of a median is the median of the logarithms: it is left alone.
+        """
+        return self.formula == "corrected" and (
+            self.difference == "percent" or (self.difference == "ratio" and unbiased)
+        )
 
     def corrected(self, theta: Floats, v: Floats, shared: Floats | None = None) -> tuple[Floats, Floats]:
         """Return statistics whose differences have no bias to second order, and the factors of their variances.
 
         With u = v/θ² the logarithm of a mean is too small by u/2 on average, and one over a mean too large by u. The
-        next terms, and those of the variances, are those of gamma distributed runs. A grand mean takes Beale's (1962)
-        correction. `shared` is the covariance of each statistic with the denominator, where runs are paired. A variance
-        that is not known corrects nothing.
+        next terms, and those of the variances, are those of gamma distributed runs. What is divided is corrected for its
+        covariance with the denominator (Beale 1962): `shared`, where runs are paired. A variance that is not known
+        corrects nothing.
 
         >>> ratio = contrasts_among(2, difference="ratio", formula="corrected")
         >>> ratio.corrected(np.array([1.0, 1.0]), np.array([0.1, 0.0]))[0].round(4).tolist()
@@ -122,9 +126,10 @@ class Contrasts:
         denominator = _total(theta) if self.reference is None else theta[..., self.reference, None]
         shared = np.where(inside, u * theta * theta, 0.0) if shared is None else np.nan_to_num(shared)
         c = np.clip(shared / (theta * denominator), -MOST_NOISE / 2, MOST_NOISE)
+        weight = 1 / self.size if self.reference is None else 1.0
+        lift = 1.0 + c * (1.0 + c * (4.0 - 2.0 * weight + 4.0 * c))
         if self.reference is None:
-            return theta * (1.0 + c), np.ones_like(theta)
-        lift = 1.0 + c * (1.0 + c * (2.0 + 4.0 * c))
+            return theta * lift, np.ones_like(theta)
         return theta * lift, np.where(inside, lift * lift * (1.0 + 3.0 * u), lift * lift)
 
     def curvature(self, theta: Floats, v: Floats) -> Floats:

@@ -140,7 +140,7 @@ def _for_ratios(
     found: AlgorithmEstimates, contrasts: Contrasts, statistic: Summary, counts: Counts
 ) -> AlgorithmEstimates:
     """The same, corrected for what the noise of the runs adds to ratios and logarithms."""
-    if not (contrasts.corrects and statistic.unbiased):
+    if not contrasts.corrects(unbiased=statistic.unbiased):
         return found
     theta, factors = contrasts.corrected(found.theta, found.spread / counts)
     return found._replace(theta=theta, spread=found.spread * factors)

@@ -19,14 +19,14 @@ def cell_statistics(
 ) -> tuple[Floats, Floats]:
     """Return statistics and variances, instances in rows as the runs name them, algorithms in the plan's order.
 
-    They are those of the values in `unit`, corrected for the noise of the runs where the contrasts are ratios; NaN where
-    an algorithm has too few of them: two, or one if it is deterministic.
+    They are those of the values in `unit`, corrected for run noise where the contrasts are ratios; NaN where an
+    algorithm has too few of them: two, or one if it is deterministic.
     """
     cells, shape = _cells(runs, plan), (len(runs.instances), len(plan.algorithms))
     theta, variances = (each.reshape(shape) for each in _summarised(cells, plan, unit))
     if plan.question.difference != "simple":
         _refuse(theta <= 0, theta, runs, plan)
-    if contrasts is None or not (contrasts.corrects and summary_of(plan.question.statistic).unbiased):
+    if contrasts is None or not contrasts.corrects(unbiased=summary_of(plan.question.statistic).unbiased):
         return theta, variances
     counts = np.array([len(values) for values in cells]).reshape(shape)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -109,7 +109,7 @@ class AnalysisSettings:
     ] = "lower"
     statistic: Annotated[
         str | Callable[..., Any],
-        Setting("mean, median, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
+        Setting("mean, median, geometric-mean, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
     ] = "mean"
     se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
     budget: Annotated[

@@ -109,7 +109,7 @@ class Contrasts:
         """Return statistics whose differences have no bias to second order, and the factors of their variances.
 
         With u = v/θ² the logarithm of a mean is too small by u/2 on average, and one over a mean too large by u. The
-        next terms, and those of the variances, are those of gamma distributed runs. What is divided is corrected for its
+        next terms, and those of the variances, are those of gamma distributed runs. Numerators are corrected for their
         covariance with the denominator (Beale 1962): `shared`, where runs are paired. A variance that is not known
         corrects nothing.
 

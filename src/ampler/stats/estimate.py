@@ -19,7 +19,7 @@ from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no
-from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of, widening
+from ampler.stats.summaries import RESAMPLES, Mean, Quantile, Summary, resampled, shuffles, summary_of, widening
 
 Method = Literal["formula", "bootstrap"]
 
@@ -130,7 +130,8 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
     else:
         if isinstance(statistic, Rate):
             _check_yes_or_no(samples)
-        theta, spread = _summaries(samples, statistic)
+        logs = contrasts.difference == "ratio" and contrasts.formula == "corrected" and isinstance(statistic, Quantile)
+        theta, spread = _summaries(samples, statistic, logs=logs)
     if contrasts.difference != "simple" and not min(theta.tolist()) > 0.0:
         _refuse_nonpositive(samples, contrasts, theta)
     return _for_ratios(_in_units(samples, contrasts, theta, spread), contrasts, statistic, samples.counts)
@@ -165,21 +166,26 @@ def short_of_values(samples: Samples) -> tuple[str, ...]:
     )
 
 
-def _summaries(samples: Samples, statistic: Summary) -> tuple[Floats, Floats]:
-    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew."""
-    rows = [_summary(samples, statistic, place, name) for place, name in enumerate(samples.algorithms)]
+def _summaries(samples: Samples, statistic: Summary, *, logs: bool) -> tuple[Floats, Floats]:
+    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew.
+
+    With `logs` the variance is that of the logarithm, in the unit of the statistic.
+    """
+    rows = [_summary(samples, statistic, place, name, logs=logs) for place, name in enumerate(samples.algorithms)]
     theta, spread = np.array(rows).T
     return theta, spread
 
 
-def _summary(samples: Samples, statistic: Summary, place: int, name: str) -> tuple[float, float]:
+def _summary(samples: Samples, statistic: Summary, place: int, name: str, *, logs: bool) -> tuple[float, float]:
     def compute(values: Floats) -> tuple[float, float]:
         scaled = np.ldexp(values, -samples.exponents[place])
         theta = float(statistic(scaled))
         certain = name in samples.deterministic or not math.isfinite(theta)
+        if logs and not certain and scaled.min() > 0.0:
+            return theta, statistic.spread(np.log(scaled)) * theta * theta
         return theta, 0.0 if certain else statistic.spread(scaled)
 
-    theta, spread = samples.derived(name, statistic, compute)
+    theta, spread = samples.derived(name, (statistic, logs), compute)
     if not (math.isfinite(theta) and math.isfinite(spread)):
         raise InvalidSamples(
             f"the statistic must be a finite number, got {theta!r} (variance {spread!r}) for algorithm {name!r}; "

@@ -152,6 +152,29 @@ class TrimmedMean:
 
 
 @dataclass(frozen=True, slots=True)
+class GeometricMean:
+    """The geometric mean of positive values: the mean of their logarithms, whose variance is exact."""
+
+    unbiased: ClassVar[bool] = False  # its logarithm is: nothing is to be corrected
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the geometric mean along the last axis; 0 with a value of 0, NaN with a negative one."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.exp(np.log(values).mean(axis=-1))
+
+    def spread(self, values: Floats) -> float:
+        """Return the variance of the logarithms, scaled to the mean; 0 with a value of 0, as no other changes it."""
+        if not values.min() > 0.0:
+            return 0.0
+        logs = np.log(values)
+        return float(logs.var(ddof=1) * np.exp(2 * logs.mean()))
+
+    def degrees(self, counts: Floats) -> Floats:
+        """Return those of a sample variance, n − 1."""
+        return np.asarray(counts - 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Custom:
     """Any callable of a one-dimensional array; with an `axis` parameter it is called once for all resamples."""
 
@@ -176,14 +199,14 @@ class Custom:
 
 
 def summary_of(statistic: str | Statistic) -> Summary:
-    """Return the statistic of a name, "mean", "median", "trimmed-mean", "quantile:0.9" or "rate", or of any callable.
+    """Return the statistic of a name, "mean", "median", "geometric-mean", "quantile:0.9" and so on, or of any callable.
 
     >>> summary_of("quantile:0.9")
     Quantile(q=0.9)
     """
     if isinstance(statistic, str) and statistic in _NAMED:
         return _NAMED[statistic]
-    if isinstance(statistic, Mean | Quantile | TrimmedMean | Custom | Rate):
+    if isinstance(statistic, Mean | Quantile | TrimmedMean | GeometricMean | Custom | Rate):
         return statistic
     if callable(statistic) and isinstance(statistic, Hashable):
         return Custom(statistic)
@@ -199,8 +222,8 @@ def summary_of(statistic: str | Statistic) -> Summary:
         if isinstance(error, InvalidRule):
             raise
     raise InvalidRule(
-        'the statistic must be "mean", "median", "trimmed-mean", "quantile:0.9", "rate" or a hashable callable of an'
-        f" array, got {statistic!r}"
+        'the statistic must be "mean", "median", "trimmed-mean", "geometric-mean", "quantile:0.9", "rate" or a hashable'
+        f" callable of an array, got {statistic!r}"
     )
 
 
@@ -217,7 +240,13 @@ def is_named(statistic: str) -> bool:
     return True
 
 
-_NAMED: dict[str, Summary] = {"mean": Mean(), "median": Quantile(0.5), "trimmed-mean": TrimmedMean(), "rate": Rate()}
+_NAMED: dict[str, Summary] = {
+    "mean": Mean(),
+    "median": Quantile(0.5),
+    "trimmed-mean": TrimmedMean(),
+    "geometric-mean": GeometricMean(),
+    "rate": Rate(),
+}
 
 
 def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> Floats:

@@ -324,7 +324,8 @@ def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple
         settings=settings,
     )
     blocks = estimates.of_first_runs().blocks if settings.estimate == "first-runs" else estimates.blocks
-    noise = noise_doubts(comparisons, prepared.differences, blocks, prepared.contrasts)
+    corrected = estimates.rule is not None and settings.estimate != "all-runs"
+    noise = noise_doubts(comparisons, prepared.differences, blocks, prepared.contrasts, corrected=corrected)
     return [(*one, *other) for one, other in zip(roles, noise, strict=True)]
 
 

@@ -577,7 +577,7 @@ def _warnings(
         _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
-        cautions.near_zero(blocks, prepared.contrasts, prepared.differences, settings.statistic_name),
+        cautions.near_zero(blocks, prepared.contrasts, prepared.differences, settings),
         *(_over_instances(prepared, comparisons, diagnoses, detectable) if prepared.of_runs is None else ()),
     ]
     return tuple(caution for caution in found if caution is not None)

@@ -398,7 +398,7 @@ def hardly_varying(differences: Floats, pairs: Sequence[Pair], *, test: Test) ->
     )
 
 
-def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats, statistic: str) -> Caution | None:
+def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats, settings: AnalysisSettings) -> Caution | None:
     """Statistics so near zero, or so little known, that a ratio or a logarithm of them is not reliable."""
     if contrasts.difference == "simple" or (contrasts.difference == "ratio" and blocks.exact_logs):
         return None
@@ -410,10 +410,10 @@ def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats, statist
     names = _known([blocks.instances[i] for i in np.flatnonzero(far | (errors > UNSTABLE).any(axis=1))], blocks)
     if not names:
         return None
-    way_out = [
-        "raise small values to a floor (floor)",
-        *(f"compare {words}" for name, words in STEADIER.items() if name != statistic),
-    ]
+    steadier = [words for name, words in STEADIER.items() if name != settings.statistic_name]
+    way_out = [f"compare {' or '.join(steadier)} ({parameter('statistic')})"]
+    if settings.floor is None:
+        way_out.insert(0, f"raise small values to a floor ({parameter('floor')})")
     what = "a ratio" if contrasts.difference == "ratio" else "a percent difference"
     return Caution(
         "denominator",

@@ -32,7 +32,7 @@ VALUES: tuple[tuple[str, float, float, Difference], ...] = (
     ("lognormal", 0.6, 0.2, "ratio"),
     ("normal", 0.2, 0.05, "percent"),
     ("t3", 1.0, 0.3, "simple"),
-    ("t3", 0.2, 0.05, "ratio"),
+    ("t3", 0.05, 0.0125, "ratio"),
     ("t2", 1.0, 0.3, "simple"),
 )
 BEYOND: tuple[tuple[str, float, float, Difference], ...] = (  # what no correction mends

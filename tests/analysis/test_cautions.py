@@ -207,6 +207,21 @@ def test_denominators_near_zero():
     assert "denominator" not in warnings_of(runs_of(values), difference="simple")
 
 
+def test_ratios_of_any_size_are_reliable_where_the_statistics_are_known():
+    """Values from 1e-8 to 1e5, a millionfold apart on an instance, known to 3 %."""
+    rng = RNG(8)
+    levels = 10.0 ** rng.uniform(-8, 5, (60, 3, 1))
+    runs = runs_of(levels * (1 + 0.1 * rng.standard_normal((60, 3, 10))))
+    assert "denominator" not in warnings_of(runs, difference="ratio")
+    noisy = runs_of(levels * rng.choice([0.01, 1.0], (60, 3, 10), p=[0.9, 0.1]))
+    sentence = warnings_of(noisy, difference="ratio")["denominator"]
+    assert "a ratio takes a value that is hardly known" in sentence
+    assert "raise small values to a floor" in sentence
+    assert "compare geometric means or medians" in sentence
+    assert "floor" not in warnings_of(noisy, difference="ratio", floor=1e-9)["denominator"]
+    assert "denominator" not in warnings_of(noisy, difference="ratio", statistic="geometric-mean")
+
+
 def test_what_is_not_divided_by_may_be_near_zero():
     values = healthy()
     values[11, 2] = [1.0, *[1e-4] * 19]  # hardly known

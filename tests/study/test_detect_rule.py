@@ -281,3 +281,27 @@ def test_parts_are_refused_in_a_sentence():
     for instances in (200, 12):
         with pytest.raises(InvalidPlan, match="cannot be cut into parts"):
             part_of(plan_of(Detect(detect=1.2), instances=instances), 1, 4)
+
+
+@pytest.mark.parametrize("difference", ["percent", "ratio"])
+def test_the_pilot_is_read_by_the_formula_of_the_study(difference):
+    """That of equal algorithms finds less to be different where the noise of the runs is corrected for."""
+    reports = {}
+    for formula in (None, "corrected", "delta", "paper"):
+        plan = plan_of(Detect(detect=0.05), question=Question(difference, reference="a", formula=formula))
+        pilot = group(decided(plan, ()), noise=30.0)
+        reports[formula] = PilotReport.from_data(decided(plan, (pilot,)).details)
+    read = {formula: (report.means, report.noise_shares, report.needed) for formula, report in reports.items()}
+    assert read[None] == read["corrected"]
+    assert read["delta"] == read["paper"] != read["corrected"]
+    runs = pilot.runs
+    values = {name: [runs.value[(runs.instance == i) & (runs.algorithm == k)] for i in range(20)]
+              for k, name in enumerate(runs.algorithms)}  # fmt: skip
+    means = {name: np.array([each.mean() for each in own]) for name, own in values.items()}
+    one, other = means["a"], means["b"]
+    plain = 1 - other / one if difference == "percent" else np.log(one / other)
+    assert reports["delta"].means[0] == pytest.approx(plain.mean(), rel=1e-9)
+    u = {name: np.array([each.var(ddof=1) / 5 for each in own]) / means[name] ** 2 for name, own in values.items()}
+    bias = -(other / one) * u["a"] if difference == "percent" else (u["b"] - u["a"]) / 2
+    moved = reports["corrected"].means[0] - reports["delta"].means[0]
+    assert moved == pytest.approx(-bias.mean(), rel=0.15)

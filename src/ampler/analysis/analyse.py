@@ -43,6 +43,7 @@ from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.robustness import Robustness, agreement, robustness, shape_doubts
+from ampler.analysis.run_noise import noise_doubts
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
@@ -237,7 +238,9 @@ class Prepared:
     def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
         """Return what gives the differences of these cells by this statistic, estimated as those of the analysis."""
         rule = self.estimates.rule
-        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=rule is not None)
+        precise = rule is not None or self.contrasts.formula == "corrected"
+        paired = self.runs.shared is not None
+        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=precise, paired=paired)
         return partial(Estimates(cells, blocks, statistic, rule).differences, estimate=self.settings.estimate)
 
     @property
@@ -351,7 +354,7 @@ def _doubts(
     noise: Sequence[NoiseError | None],
 ) -> list[tuple[Doubt, ...]]:
     """What speaks against claiming the differences that the test finds, in the order of the pairs."""
-    settings = prepared.settings
+    settings, estimates = prepared.settings, prepared.estimates
     roles = role_doubts(
         comparisons,
         prepared.differences,
@@ -359,16 +362,19 @@ def _doubts(
         prepared.differencing(prepared.cells, settings.statistic),
         settings=settings,
     )
+    blocks = estimates.of_first_runs().blocks if settings.estimate == "first-runs" else estimates.blocks
+    corrected = estimates.rule is not None and settings.estimate != "all-runs"
+    uncertain = noise_doubts(comparisons, prepared.differences, blocks, prepared.contrasts, corrected=corrected)
     unseen = [(each.doubt,) if each is not None and each.in_doubt else () for each in bounds]
     wide = [width_doubt(each, own, settings.alternative) for each, own in zip(comparisons, noise, strict=True)]
     shape = [()] * len(comparisons) if robust is None else shape_doubts(robust)
-    return [tuple(chain(*doubts)) for doubts in zip(roles, shape, unseen, wide, strict=True)]
+    return [tuple(chain(*doubts)) for doubts in zip(roles, shape, uncertain, unseen, wide, strict=True)]
 
 
 def _freedom(prepared: Prepared) -> Floats:
     """The runs behind the standard error of each difference, less one for each of its two means."""
     counts, contrasts = prepared.blocks.counts, prepared.contrasts
-    return np.maximum(counts[:, contrasts.first] + counts[:, contrasts.second] - 2.0, 1.0)
+    return np.asarray(np.maximum(counts[:, contrasts.first] + counts[:, contrasts.second] - 2.0, 1.0))
 
 
 def _in_words(
@@ -636,7 +642,7 @@ def _warnings(
         _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
-        cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
+        cautions.near_zero(blocks, prepared.contrasts, prepared.differences, settings),
         *(_over_instances(prepared, comparisons, diagnoses, detectable, robust) if prepared.of_runs is None else ()),
     ]
     return tuple(caution for caution in found if caution is not None)

@@ -300,8 +300,12 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
         " paired observations, one per pair of algorithms and instance"
     )
     yield from _stopping(analysis)
+    if settings.formula == "corrected" and settings.difference != "simple" and (analysis.errors > 0).any():
+        exact = settings.difference == "ratio" and settings.statistic not in ("mean", "trimmed-mean")
+        if not exact:
+            yield Sentence("The differences were corrected to second order for the noise of the runs")
     if settings.difference == "percent" and settings.reference is None:
-        how = "by the delta method" if settings.formula == "delta" else "by the published formula"
+        how = "by the delta method" if settings.formula != "paper" else "by the published formula"
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
 
 

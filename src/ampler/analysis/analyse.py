@@ -292,7 +292,7 @@ def _prepared(
 
 
 def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
-    settings, course = prepared.settings, prepared.course
+    settings = prepared.settings
     if prepared.of_runs is not None:
         return prepared.of_runs.comparisons()
     family = prepared.family(prepared.differences)
@@ -304,7 +304,7 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         alpha=settings.family_alpha,
         family=family,
     )
-    comparisons = comparisons if course is None or family is None else as_decided(comparisons, course)
+    comparisons = as_decided(comparisons, family) if isinstance(family, GrownFamily) else comparisons
     return tuple(
         replace(each, doubts=found) for each, found in zip(comparisons, _doubts(prepared, comparisons), strict=True)
     )

@@ -18,7 +18,9 @@ from ampler.core.checks import finite, integer, positive, share
 from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidDesign
 from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES, smallest
+from ampler.stats.growth import FinalTest
 from ampler.stats.holm import holm_levels
+from ampler.stats.internal_pilot import nominal_levels
 from ampler.stats.noncentral_t import quick_tails
 from ampler.stats.power import tail_levels
 
@@ -87,7 +89,7 @@ class DetectGoal:
     alternative: Alternative = "two-sided"
     pilot: int = 20  # instances
     start: int = 5  # runs of each algorithm on them
-    least: int = 10  # new instances after the pilot: the variance of the end test needs them
+    least: int = 0  # new instances after the pilot: the variance of a growth test needs them
     share: float = 0.1  # of every level, spent on comparisons that are clear after the pilot
     slack: float = 0.1  # so much dearer than the cheapest plan may one with fewer instances be
     floor: float = 0.15  # no run noise below this share of the variance between instances is bought
@@ -102,6 +104,7 @@ class DetectGoal:
     early: int | None = None  # so many of the pilot's instances are looked at first; if not said, all at once
     early_caution: float = 0.7  # as `caution`, for what these show
     seen: int | None = None  # so many of the pilot's instances decided on the size; if not said, all did
+    final_test: FinalTest = "t"  # "growth": as studies were planned and tested before version 0.3
 
     def __post_init__(self) -> None:
         positive("detect", self.detect, "give the smallest difference that matters, such as 0.02 for 2 %")
@@ -110,7 +113,7 @@ class DetectGoal:
         if self.power <= self.alpha:
             raise InvalidDesign(f"power must be larger than alpha, got {self.power!r} and {self.alpha!r}")
         checked_pilot(self.pilot, self.start)
-        integer("least", self.least, 1, MOST_INSTANCES, "10 new instances are usual")
+        integer("least", self.least, 0, MOST_INSTANCES, "the t-test needs no new ones, the growth test 5 to 10")
         for name in ("slack", "floor", "stretch", "instance_cost"):
             if finite(name, getattr(self, name)) < 0:
                 raise InvalidDesign(f"{name} must not be negative, got {getattr(self, name)!r}")
@@ -129,17 +132,24 @@ class DetectGoal:
     @property
     def base(self) -> int:
         """How many instances say nothing on the variance of the end test."""
-        return 1 if self.is_fixed or self.fresh else self.seen or self.pilot
+        return self.seen or self.pilot if self.final_test == "growth" and self.is_chosen else 1
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the pilot's variances choose the number of instances."""
+        return not (self.is_fixed or self.fresh)
 
     @property
     def fewest(self) -> int:
-        """The fewest instances that a plan may have: the pilot's are there, and the end test needs some."""
-        return 2 if self.base == 1 else max(self.pilot, self.base + self.least)
+        """The fewest instances that a plan may have: the pilot's are there, and a growth test needs more."""
+        if not self.is_chosen:
+            return 2
+        return max(self.pilot, (self.base if self.final_test == "growth" else self.pilot) + self.least)
 
     @property
     def end_alpha(self) -> float:
         """The family-wise level that is left for the end."""
-        return self.alpha if self.is_fixed or self.fresh else (1 - self.share) * self.alpha
+        return (1 - self.share) * self.alpha if self.is_chosen else self.alpha
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,14 +364,20 @@ def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
     from scipy.special import stdtrit
 
     freedom = instances - goal.base
-    tails = tail_levels(_levels(goal, len(variances)), goal.alternative)
+    tails = tail_levels(_levels(goal, len(variances), instances), goal.alternative)
     with np.errstate(divide="ignore"):
         effects = np.minimum(goal.detect / np.sqrt(np.sort(variances)), LARGEST_EFFECT)
     return quick_tails(-stdtrit(freedom, tails), freedom, effects * sqrt(instances))
 
 
-def _levels(goal: DetectGoal, comparisons: int) -> Floats:
-    """Holm's levels, the strictest first; where few comparisons differ the laxer ones are never reached."""
+def _levels(goal: DetectGoal, comparisons: int, instances: int) -> Floats:
+    """Levels of Holm, the strictest first, as the t-test of so many instances has them.
+
+    Where few comparisons differ the laxer ones are never reached.
+    """
     together = comparisons if goal.together is None else min(goal.together, comparisons)
     ranks = np.arange(comparisons) * together // comparisons
-    return np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
+    levels = np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
+    if goal.final_test == "growth" or not goal.is_chosen:
+        return levels
+    return nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)

@@ -16,6 +16,7 @@ from ampler.core.arrays import Bools, Floats
 from ampler.core.errors import InvalidData
 from ampler.design.detect import DetectGoal, MainPlan, PilotFigures, differing_together
 from ampler.design.early import plan_from_half_or_all
+from ampler.design.solve import MOST_INSTANCES
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.growth import Conclusions, GrowthTest, clear_after_pilot, conclusions, growth_test
@@ -111,6 +112,7 @@ def conclude(theta: Floats, decision: PilotDecision, contrasts: Contrasts, goal:
         alpha=goal.alpha,
         share=goal.share,
         alternative=goal.alternative,
+        available=(goal.available or MOST_INSTANCES) if goal.final_test == "t" else None,
     )
 
 

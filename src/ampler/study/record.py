@@ -19,7 +19,9 @@ from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.sampling.rules import Accuracy
 from ampler.stats.guard import NEWEST
+from ampler.stats.growth import FinalTest
 from ampler.study.command_line import commands_around
+from ampler.study.detect_rule import Detect
 
 POWER_DIGITS = 9  # that make a plan another one
 STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
@@ -123,8 +125,12 @@ def record(plan: Plan) -> PlanRecord:
 def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
     """Return a plan that names the edition of its guard: its own, else that of its study file, else the newest.
 
-    So what was decided stays decided, whatever is the newest by then.
+    So what was decided stays decided, whatever is the newest by then. A study with `detect` keeps its final test.
     """
+    if isinstance(plan.study_rule, Detect) and plan.study_rule.final_test is None:
+        kept = before is not None and before.study_rule.get("rule") == "Detect"
+        test: FinalTest = before.study_rule.get("final_test", "growth") if before is not None and kept else "t"
+        return replace(plan, study_rule=replace(plan.study_rule, final_test=test))
     if not isinstance(plan.rule, Accuracy) or plan.rule.guard_edition is not None:
         return plan
     guarded = before is not None and before.rule.get("rule") == "Accuracy"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.design.detect import (
+    EVEN_CAUTION,
     DetectGoal,
     MainPlan,
     PilotFigures,
@@ -75,7 +76,7 @@ def goal_of(truth: Truth, **said: Any) -> DetectGoal:
     growth = said.get("final_test") == "growth"
     usual = {
         "least": usual_growth(pilot) if growth else 0,
-        "caution": usual_caution(*family),
+        "caution": usual_caution(*family) if growth else EVEN_CAUTION,
         "early": usual_early(pilot, said.get("instance_cost", 0.0)) if growth else 0,
         "early_caution": usual_early_caution(*family),
         "slack": usual_slack(said.get("instance_cost", 0.0)),

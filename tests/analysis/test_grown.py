@@ -69,7 +69,7 @@ def test_a_comparison_that_the_pilot_decided_is_told_by_the_pilot():
     values = drawn(4, (0.0, 0.0, 3.0))
     report = report_of(values[:12], clear=(False, False, True))
     family = grown_family(report, values, NAMES, 0.05)
-    comparisons = as_decided(compare(values, PAIRS, family=family), report)
+    comparisons = as_decided(compare(values, PAIRS, family=family), family)
     assert [decided_when(report, place) for place in range(3)] == ["end", "end", "pilot"]
     assert comparisons[2].estimate == report.means[2]
     assert comparisons[2].instances == 12

@@ -104,14 +104,15 @@ def test_skewness_that_could_be_chance_or_does_no_harm_is_not_told(report):
     many = tuple(f"i{n}" for n in range(20))
     assert skewness_note(report(instances=many)) is None
     assert skewness_note(report(instances=many, skewness=(0.8, 0.0))) is None
-    assert skewness_note(report(instances=many, skewness=(3.0, 0.0), planned=10**6)) is None
+    assert skewness_note(report(instances=many, freedom=(19.0, 19.0), skewness=(3.0, 0.0), planned=10**6)) is None
 
 
 def test_skewness_that_does_harm_is_told_with_what_to_do(report):
     many = tuple(f"i{n}" for n in range(20))
-    said = skewness_note(report(instances=many, skewness=(3.0, math.nan)))
+    known = {"instances": many, "freedom": (19.0, 19.0)}
+    said = skewness_note(report(**known, skewness=(3.0, math.nan)))
     assert said.startswith("in 1 of 2 comparisons the differences of the pilot are strongly skewed (most: full × a")
     assert "ratio" in said
-    assert "ratio" not in skewness_note(report(instances=many, skewness=(3.0, 0.0), difference="ratio"))
-    fixed = skewness_note(report(instances=many, skewness=(3.0, 0.0), share=0.0, planned=25, clear=(False, False)))
+    assert "ratio" not in skewness_note(report(**known, skewness=(3.0, 0.0), difference="ratio"))
+    fixed = skewness_note(report(**known, skewness=(3.0, 0.0), share=0.0, planned=25, clear=(False, False)))
     assert fixed.endswith("analyse the study with test bootstrap-t, which keeps its level")

@@ -7,8 +7,9 @@ the cheapest such pair, or one nearly as cheap with fewer instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil, comb, e, nan, sqrt
 
 import numpy as np
@@ -23,11 +24,15 @@ from ampler.stats.holm import holm_levels
 from ampler.stats.internal_pilot import nominal_levels
 from ampler.stats.noncentral_t import quick_tails
 from ampler.stats.power import tail_levels
+from ampler.stats.shape import tail_factors
 
 FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so far: whole numbers of runs that reach it
 
 MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
 ENOUGH = 25  # instances in all, for which few new ones will do
+EVEN_CAUTION = 0.55  # the usual one where many comparisons even out, and for the final t-test
+RESAMPLES = 400  # of the pilot
+LARGEST_FACTOR = 50.0  # by which a variance may be larger, or smaller, than it is estimated
 ROOM = 10  # instances beyond the pilot: with fewer there is nothing to choose
 
 
@@ -49,12 +54,12 @@ def usual_growth(pilot: int) -> int:
 
 
 def usual_caution(reference: bool, algorithms: int) -> float:
-    """Return the probability with which the variance that is planned with is not too small.
+    """Return the probability with which the variance that is planned with is not too small, for a growth test.
 
     >>> usual_caution(True, 5), usual_caution(False, 5)
     (0.6, 0.55)
     """
-    return 0.55 if _evens_out(reference, algorithms) else 0.6
+    return EVEN_CAUTION if _evens_out(reference, algorithms) else 0.6
 
 
 def usual_early_caution(reference: bool, algorithms: int) -> float:
@@ -152,7 +157,7 @@ class DetectGoal:
         return (1 - self.share) * self.alpha if self.is_chosen else self.alpha
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PilotFigures:
     """What the pilot showed: comparisons that go on in rows, algorithms in columns."""
 
@@ -161,6 +166,12 @@ class PilotFigures:
     counts: Floats  # runs so far
     freedom: Floats  # of the variances: the pilot's instances less one
     in_play: Bools  # algorithms that any comparison still needs
+    differences: Floats | None = None  # of the pilot (rows), which show their tails; None: taken for normal
+
+    @cached_property
+    def tails(self) -> Floats:
+        """By which factor the variances may be larger, as few instances carry them."""
+        return np.ones_like(self.variances) if self.differences is None else tail_factors(self.differences)
 
     @property
     def squared_errors(self) -> Floats:
@@ -171,8 +182,8 @@ class PilotFigures:
         """Return variances between instances that are not too small, with this probability."""
         from scipy.special import chdtri
 
-        largest = self.variances * self.freedom / chdtri(self.freedom, confidence)
-        return np.maximum(0.0, largest - self.squared_errors)
+        factors = np.maximum(self.freedom / chdtri(self.freedom, confidence), self.tails)
+        return np.maximum(0.0, self.variances * factors - self.squared_errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +247,7 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
     """Return the fewest instances whose mean power is the wanted one; a good guess makes it quicker.
 
     >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
-    40
+    41
     """
     found = smallest(
         lambda n: mean_power(goal, variances, n),
@@ -256,18 +267,40 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
-    """Return how many instances these runs would need after other pilots: what so large a share of them asks for."""
-    from scipy.special import chdtri
-
+    """Return between which numbers of instances these runs need, at this confidence, by resampling the pilot."""
     noise = np.array(plan.variances) - figures.between(goal.caution)
-    tails = (1 + level) / 2, (1 - level) / 2
-    others = (
-        replace(figures, variances=figures.variances * chdtri(figures.freedom, tail) / figures.freedom)
-        for tail in tails
+    factors: Iterable[float | Floats] = (
+        _normal_factors(figures, level) if figures.differences is None else resampled_factors(figures.differences, level)
     )
+    others = (replace(figures, variances=figures.variances * factor) for factor in factors)
     planned, ends = np.array(plan.variances), [other.between(goal.caution) + noise for other in others]
     low, high = (needed_instances(goal, end, guess=_guess(plan.needed, planned, end)) for end in ends)
     return low, high
+
+
+def _normal_factors(figures: PilotFigures, level: float) -> list[Floats]:
+    """By what the variances of other pilots differ where differences are normal: as studies were told before 0.3."""
+    from scipy.special import chdtri
+
+    return [chdtri(figures.freedom, tail) / figures.freedom for tail in ((1 + level) / 2, (1 - level) / 2)]
+
+
+def resampled_factors(differences: Floats, level: float = 0.9) -> tuple[float, float]:
+    """Return by which factors the true variances may differ from those estimated, all by the same, at this confidence.
+
+    A variance that is half as large in one of twenty resamples of the instances may truly be twice as large.
+
+    >>> resampled_factors(np.array([[0.0], [0.0], [0.0]]))
+    (1.0, 1.0)
+    """
+    there = np.where(np.isnan(differences), np.nanmean(differences, axis=0), differences)
+    spread, n = there.var(axis=0), len(there)
+    if not spread.any():
+        return 1.0, 1.0
+    rows = np.random.default_rng(n).integers(n, size=(RESAMPLES, n))
+    ratios = (there[rows].var(axis=1)[:, spread > 0] / spread[spread > 0]).mean(axis=1) * n / (n - 1)
+    high, low = np.maximum(np.quantile(ratios, ((1 - level) / 2, (1 + level) / 2)), 1 / LARGEST_FACTOR)
+    return float(1 / low), float(1 / high)
 
 
 def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -> float:

@@ -12,9 +12,9 @@ from ampler.stats.growth import FinalTest
 
 Row = tuple[float, ...]
 
-NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares")  # rows of a record
+NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares", "shares")  # rows
 UNKNOWN = ("mean_power", "least_power", "se", "detectable")  # are no numbers where nothing goes on, or nothing lacks
-LATER = ("final_test",)  # fields since version 0.3
+LATER = ("final_test", "shares")  # fields since version 0.3
 IN_UNIT = ("means", "errors", "deviations")  # rows in the unit of simple differences
 
 
@@ -55,6 +55,7 @@ class PilotReport:
     total: int  # runs in all, the pilot's included
     seen: int = 0  # so many of the pilot's instances, the first, decided on the size; 0: all did
     final_test: FinalTest = "growth"  # of all instances
+    shares: Row = ()  # of each variance, held by the instance that is farthest from the mean; empty: not known
 
     @property
     def pilot(self) -> int:
@@ -100,7 +101,7 @@ class PilotReport:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> PilotReport:
         """Return the report from plain data; to_data's other half. What is not a number may be kept as text."""
-        rows = {name: tuple(map(float, data[name])) for name in NUMBERS}
+        rows = {name: tuple(map(float, data[name])) for name in NUMBERS if name in data}
         given = {
             "pairs": tuple((first, second) for first, second in data["pairs"]),
             "clear": tuple(data["clear"]),

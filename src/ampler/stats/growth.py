@@ -93,7 +93,7 @@ def resized_t_test(
 
     >>> x = np.array([[0.3], [0.1], [0.5], [0.2], [0.6]])
     >>> round(resized_t_test(x, np.array([3]), 100).p_values.item(), 3)
-    0.037
+    0.067
     """
     test = replace(growth_test(differences, 1, alternative=alternative), sizes=(pilots, available))
     return replace(test, p_values=_by_pilot(error_rates, test.p_values, test))

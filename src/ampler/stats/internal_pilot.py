@@ -45,7 +45,7 @@ def nominal_levels(
     at twice its alpha.
 
     >>> nominal_levels(0.05, [20, 40, 400], 20, 10**6).round(4).tolist(), nominal_levels(0.05, 20, 20, 20).item()
-    ([0.0431, 0.0431, 0.0493], 0.05)
+    ([0.0424, 0.0424, 0.0492], 0.05)
     """
     given, sides = np.asarray(alphas, dtype=float), 1 if alternative == "two-sided" else 2
     with np.errstate(divide="ignore"):

@@ -97,6 +97,7 @@ def decide_after_pilot(
         counts=np.full(contrasts.size, float(goal.start)) if counts is None else counts,
         freedom=test.freedom[~clear],
         in_play=playing,
+        differences=phi[:, ~clear] if goal.final_test == "t" else None,
     )
     costs = None if goal.costs is None else np.asarray(goal.costs, dtype=float)
     planned = plan_from_half_or_all(figures, phi[:, ~clear], goal, lambda se, lower: runs.fewest(se, lower, costs))

@@ -24,17 +24,19 @@ from ampler.design.detect import (
     instances_interval,
     least_power,
     mean_power,
+    EVEN_CAUTION,
     usual_caution,
     usual_early_caution,
     usual_growth,
     usual_slack,
 )
-from ampler.design.detect_words import after_pilot, at_end, bargain_note, before_pilot, skewness_note
+from ampler.design.detect_words import after_pilot, at_end, bargain_note, before_pilot, carried_note, skewness_note
 from ampler.design.early import usual_early
 from ampler.design.pilot import PilotReport
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.growth import FinalTest
+from ampler.stats.shape import largest_shares
 from ampler.study.cells import cell_statistics
 from ampler.study.detect import FEWEST, PilotDecision, decide_after_pilot
 
@@ -94,7 +96,7 @@ class Detect:
         growth = self.final_test == "growth"
         usual = {
             "least": usual_growth(self.pilot) if growth else 0,
-            "caution": usual_caution(*family),
+            "caution": usual_caution(*family) if growth else EVEN_CAUTION,
             "early": usual_early(self.pilot, self.instance_cost) if growth else 0,
             "slack": usual_slack(self.instance_cost),
             "final_test": "t",
@@ -124,8 +126,7 @@ class Detect:
             return EndStudy(at_end(PilotReport.from_data(finished[1].asked.details)))
         report = self._report(plan, finished[0])
         said, data = after_pilot(report), report.to_data()
-        note = skewness_note(report)
-        notes = () if note is None else (note,)
+        notes = tuple(note for note in (skewness_note(report), carried_note(report)) if note is not None)
         if not report.going:
             return EndStudy(said, data, notes)
         runs = {name: count for name, count in report.runs.items() if count}
@@ -188,6 +189,7 @@ def _told(
         instances=(),
         seen=decision.goal.seen or 0,
         final_test=goal.final_test,
+        shares=_row(largest_shares(phi)) if goal.final_test == "t" else (),
         start=goal.start,
         available=goal.available,
         pairs=tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)),

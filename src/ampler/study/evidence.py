@@ -14,6 +14,7 @@ from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
 from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, PlanRecord, Question
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
+from ampler.sampling.rules import Fixed
 from ampler.study.asked import rule_of, settings_of
 from ampler.study.code.changes import FILES_SHOWN, declared_same
 from ampler.study.detect_rule import Detect
@@ -67,7 +68,7 @@ def _of_store(store: Store) -> Evidence:
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    return Evidence(*said, course, looks)
+    return Evidence(*said, course, looks, plan.rule.get("rule") == Fixed.__name__)
 
 
 def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:

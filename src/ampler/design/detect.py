@@ -270,7 +270,9 @@ def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, 
     """Return between which numbers of instances these runs need, at this confidence, by resampling the pilot."""
     noise = np.array(plan.variances) - figures.between(goal.caution)
     factors: Iterable[float | Floats] = (
-        _normal_factors(figures, level) if figures.differences is None else resampled_factors(figures.differences, level)
+        _normal_factors(figures, level)
+        if figures.differences is None
+        else resampled_factors(figures.differences, level)
     )
     others = (replace(figures, variances=figures.variances * factor) for factor in factors)
     planned, ends = np.array(plan.variances), [other.between(goal.caution) + noise for other in others]

@@ -157,7 +157,9 @@ def skewness_note(report: PilotReport) -> str | None:
     """
     factors = [_inflation(report, place) for place in range(len(report.pairs))]
     chance = FALSE_ALARMS / len(report.pairs)
-    sure = [skewness_p_value(skew, int(n) + 1) < chance for skew, n in zip(report.skewness, report.freedom, strict=True)]
+    sure = [
+        skewness_p_value(skew, int(n) + 1) < chance for skew, n in zip(report.skewness, report.freedom, strict=True)
+    ]
     strong = [k for k, factor in enumerate(factors) if factor > SKEW_FACTOR and sure[k]]
     if not strong:
         return None

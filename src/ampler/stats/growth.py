@@ -24,7 +24,6 @@ from ampler.stats.holm import step_down
 from ampler.stats.internal_pilot import error_rates, nominal_levels
 from ampler.stats.location import ROUNDING
 
-
 FinalTest = Literal["t", "growth"]
 
 

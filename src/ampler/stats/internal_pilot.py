@@ -1,4 +1,4 @@
-"""The ordinary t-test after a pilot has chosen the number of instances: at which level it errs no more than alpha. Pure.
+"""The ordinary t-test after a pilot has chosen the number of instances: the level at which it keeps alpha. Pure.
 
 A small variance of the pilot leads to few instances, so that the variance of all of them is too small on average, and
 the test errs a little more often than its level says (Wittes & Brittain 1990; Kieser & Friede 2000). For normal
@@ -79,7 +79,7 @@ def _lowering(pilot: int, available: int) -> Floats:
     most = min(available / pilot, MOST)
     if most <= 1:
         return np.zeros(len(LEVELS))
-    sizes = np.unique(np.append(SIZES[SIZES < most], most))
+    sizes = np.unique(np.append(SIZES[most > SIZES], most))
     deviations, weights = chi_nodes(pilot - 1, NODES)
     rates = _log_rates(pilot, sizes, deviations)
     lowering = np.zeros(len(LEVELS))
@@ -109,7 +109,7 @@ def _between(levels: Floats, log_rates: Floats) -> Floats:
     grid = np.log(LEVELS)
     right = np.clip(np.searchsorted(grid, levels), 1, len(grid) - 1)
     share = ((levels - grid[right - 1]) / (grid[right] - grid[right - 1]))[:, None]
-    return np.exp(log_rates[right - 1] * (1 - share) + log_rates[right] * share)
+    return np.asarray(np.exp(log_rates[right - 1] * (1 - share) + log_rates[right] * share))
 
 
 def _by_size(rates: Floats, sizes: Floats, wanted: Floats) -> Floats:

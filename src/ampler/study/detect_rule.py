@@ -17,6 +17,7 @@ from ampler.core.plain import UNSAID
 from ampler.core.settings import AnalysisSettings, asked_by
 from ampler.core.values import Continue, EndStudy, Plan, StudyDecision
 from ampler.design.detect import (
+    EVEN_CAUTION,
     DetectGoal,
     MainPlan,
     checked_pilot,
@@ -24,7 +25,6 @@ from ampler.design.detect import (
     instances_interval,
     least_power,
     mean_power,
-    EVEN_CAUTION,
     usual_caution,
     usual_early_caution,
     usual_growth,

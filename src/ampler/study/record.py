@@ -18,8 +18,8 @@ from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.sampling.rules import Accuracy
-from ampler.stats.guard import NEWEST
 from ampler.stats.growth import FinalTest
+from ampler.stats.guard import NEWEST
 from ampler.study.command_line import commands_around
 from ampler.study.detect_rule import Detect
 

@@ -72,7 +72,7 @@ class Pilot:
     def between_with(self, factor: float) -> Floats:
         """Return the same if all variances of the differences were larger by a factor."""
         total, within = (np.array([getattr(part, name) for part in self.parts]) for name in ("total", "within"))
-        return np.maximum(0.0, factor * total * tail_factors(self.differences) - within)
+        return np.asarray(np.maximum(0.0, factor * total * tail_factors(self.differences) - within))
 
     @cached_property
     def differences(self) -> Floats:

@@ -151,6 +151,7 @@ def analyse(
         rule=evidence.rule,
         course=None if changed else evidence.course,
         looks=looks,
+        fixed_runs=evidence.fixed_runs,
     )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
     notes += [_other_question(changed)] if changed else []

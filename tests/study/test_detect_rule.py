@@ -58,7 +58,7 @@ def course(plan, **values):
 
 def test_the_defaults_are_those_of_the_goal():
     rule, goal = Detect(detect=1.2), DetectGoal(1.2, stretch=0.0)  # runs are all that a study short of instances buys
-    rule = replace(rule, least=10, caution=0.6, slack=0.1)  # which hang on other settings if they are not said
+    rule = replace(rule, least=0, caution=0.6, slack=0.1, final_test="t")  # which hang on other settings otherwise
     assert {field.name: getattr(rule, field.name) for field in fields(rule)}.items() <= {
         field.name: getattr(goal, field.name) for field in fields(goal)
     }.items()
@@ -123,12 +123,13 @@ def test_a_bad_bargain_is_said_before_the_pilot_is_paid_for():
 
 
 def test_few_new_instances_do_where_few_are_needed():
-    _, main, _ = course(plan_of(Detect(detect=3.5, early=0)), noise=0.5)
-    assert len(main.instances) == 25
+    for fewest, how in ((20, "t"), (25, "growth")):
+        _, main, _ = course(plan_of(Detect(detect=3.5, early=0, final_test=how)), noise=0.5)
+        assert len(main.instances) == fewest
 
 
 def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
-    pilot, main, end = course(plan_of(Detect(detect=3.5)), noise=0.5)
+    pilot, main, end = course(plan_of(Detect(detect=3.5, final_test="growth")), noise=0.5)
     report = PilotReport.from_data(main.details)
     assert main.instances == pilot.instances
     assert main.runs == pilot.runs
@@ -140,7 +141,7 @@ def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
 
 
 def test_the_first_half_is_that_of_the_order_of_the_plan_and_not_of_the_runs():
-    plan = plan_of(Detect(detect=3.5))
+    plan = plan_of(Detect(detect=3.5, final_test="growth"))
     asked = decided(plan, ())
     runs = group(asked).runs
     mixed = Runs.from_columns(

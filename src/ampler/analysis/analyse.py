@@ -75,12 +75,14 @@ def analyse_runs(
     rule: Accuracy | None = None,
     course: PilotReport | None = None,
     looks: LookCourse | None = None,
+    fixed_runs: bool = False,
 ) -> Analysis:
     """Compare the algorithms pair by pair over the instances, with Holm's correction.
 
     `features` group the instances, for exploring. `deterministic` names the algorithms whose value never changes: then
     all others need two values per instance. `rule` looked at the values and decided on the runs, if one did,
     `course` is how they decided on the number of instances, and `looks` how they were looked at on the way.
+    `fixed_runs` says that the values of an instance did not decide on its runs.
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
@@ -89,7 +91,7 @@ def analyse_runs(
     settings = replace(settings, failures=with_cutoff(settings.failures, runs))
     runs = runs if looks is None else on_instances(runs, looks.names)
     prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))
-    return _analysis(replace(prepared, course=course, looks=looks), features or {})
+    return _analysis(replace(prepared, course=course, looks=looks, fixed_runs=fixed_runs), features or {})
 
 
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
@@ -163,6 +165,7 @@ class Prepared:
     incomplete: Mapping[str, str]
     course: PilotReport | None = None
     looks: LookCourse | None = None
+    fixed_runs: bool = False
 
     @property
     def cells(self) -> Cells:
@@ -315,7 +318,7 @@ def _prepared(
 
 
 def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
-    settings, course = prepared.settings, prepared.course
+    settings = prepared.settings
     if prepared.of_runs is not None:
         return prepared.of_runs.comparisons()
     family = prepared.family(prepared.differences)
@@ -327,7 +330,7 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         alpha=settings.family_alpha,
         family=family,
     )
-    comparisons = comparisons if course is None or family is None else as_decided(comparisons, course)
+    comparisons = as_decided(comparisons, family) if isinstance(family, GrownFamily) else comparisons
     return tuple(_unknown(each) if equal else each for each, equal in zip(comparisons, prepared.equal, strict=True))
 
 
@@ -658,7 +661,9 @@ def _over_instances(
     """What spoils tests whose sample are the instances."""
     settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     return (
-        cautions.run_noise(np.array([diagnosis.noise_share for diagnosis in diagnoses]), pairs),
+        None
+        if prepared.fixed_runs
+        else cautions.run_noise(np.array([diagnosis.noise_share for diagnosis in diagnoses]), pairs),
         cautions.constant_differences(prepared.differences, pairs),
         cautions.hardly_varying(comparisons, prepared.differences, test=settings.test),
         cautions.dominated(prepared.differences, blocks, pairs, settings=settings),
@@ -718,7 +723,7 @@ def _about_stopping(prepared: Prepared) -> tuple[Caution | None, ...]:
             instances=len(prepared.differences),
         ),
         stopping.rare_penalties(settings.failures, int((~prepared.runs.ok).sum()), estimates, settings.estimate),
-        stopping.uneven_runs(estimates),
+        None if prepared.fixed_runs else stopping.uneven_runs(estimates),
     )
 
 

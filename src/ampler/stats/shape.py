@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative
@@ -166,3 +167,69 @@ def skewness_error(n: int) -> float:
     if n < 4:
         return math.inf
     return math.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+
+
+def skewness_p_value(skewness: float, n: int) -> float:
+    """Return how often n normal values have so large a sample skewness, either way (D'Agostino 1970); 1 below 8 values.
+
+    >>> round(skewness_p_value(1.0, 20), 3)  # scipy.stats.skewtest of such a sample: 0.054
+    0.054
+    """
+    from scipy.special import ndtr
+
+    if n < 8 or math.isnan(skewness):
+        return 1.0
+    plain = skewness * (n - 2) / math.sqrt(n * (n - 1))
+    y = plain * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+    w = math.sqrt(2 * (kurtosis - 1)) - 1
+    return 2 * float(ndtr(-math.asinh(abs(y) / math.sqrt(2 / (w - 1))) / math.sqrt(math.log(w) / 2)))
+
+
+def largest_shares(differences: Floats) -> Floats:
+    """Return the share of each column's sum of squares that one value holds, that farthest from the mean.
+
+    >>> largest_shares(np.array([[0.0], [1.0], [2.0], [9.0]])).tolist()
+    [0.72]
+    """
+    return np.asarray(np.nanmax(_shares(differences), axis=0))
+
+
+def largest_share_limit(n: ArrayLike, comparisons: int, level: float = 0.05) -> Floats:
+    """Return the share that one of n normal values exceeds with this probability, over all comparisons (Grubbs 1950).
+
+    >>> largest_share_limit([20, 20], 2).round(2).tolist(), largest_share_limit(20, 1).round(2).item()
+    ([0.43, 0.43], 0.39)
+    """
+    from scipy.special import stdtrit
+
+    size = np.maximum(np.asarray(n, dtype=float), 3.0)
+    t = stdtrit(size - 2, level / (2 * size * comparisons))
+    return np.asarray((size - 1) / size * t**2 / (size - 2 + t**2))
+
+
+def tail_factors(differences: Floats, confidence: float = 0.8) -> Floats:
+    """Return by which factor each variance may be larger than it is estimated: 1 unless one value holds too much of it.
+
+    Too much is more than `largest_share_limit`. Then the kurtosis tells how many degrees of freedom the variance has,
+    and the factor is that of its upper confidence bound.
+
+    >>> tail_factors(np.array([[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0]] * 6 + [[0.0, 20.0]])).round(1).tolist()
+    [1.0, 4.1]
+    """
+    from scipy.special import chdtri
+
+    shares, n = _shares(differences), (~np.isnan(differences)).sum(axis=0)
+    heavy = np.nanmax(shares, axis=0) > largest_share_limit(n, differences.shape[1])
+    kurtosis = n * np.nansum(shares**2, axis=0) * (n + 1) / np.maximum(n - 1, 1)
+    freedom = np.maximum(n - 1, 1) * np.minimum(1.0, 2 / np.maximum(kurtosis - 1, 1.0))
+    return np.where(heavy, freedom / chdtri(freedom, confidence), 1.0)
+
+
+def _shares(differences: Floats) -> Floats:
+    """The share of each value in the sum of squares of its column; 0 where nothing varies."""
+    centred = differences - np.nanmean(differences, axis=0)
+    largest = np.nanmax(np.abs(centred), axis=0)
+    squares = (centred / np.where(largest > 0, largest, 1.0)) ** 2
+    total = np.nansum(squares, axis=0)
+    return np.asarray(squares / np.where(total > 0, total, 1.0))

@@ -14,6 +14,7 @@ from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
 from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, Limits, PlanRecord, Question
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
+from ampler.sampling.rules import Fixed
 from ampler.study.asked import rule_of, settings_of
 from ampler.study.code.changes import FILES_SHOWN, declared_same
 from ampler.study.detect_rule import Detect
@@ -68,7 +69,8 @@ def _of_store(store: Store) -> Evidence:
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
     missing = _missing(plan, decisions, finished, len(instances)) if looks is None else ""
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    return Evidence(*said, course, looks, missing, _time_limit(plan))
+    fixed_runs = plan.rule.get("rule") == Fixed.__name__
+    return Evidence(*said, course, looks, missing, _time_limit(plan), fixed_runs)
 
 
 def _missing(plan: PlanRecord, decisions: Collection[DecisionRecord], finished: int, planned: int) -> str:

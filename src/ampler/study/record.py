@@ -19,8 +19,10 @@ from ampler.core.failures import Drop, Par, Penalty, StopStudy, policy_data, pol
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.sampling.rules import Accuracy
+from ampler.stats.growth import FinalTest
 from ampler.stats.guard import NEWEST
 from ampler.study.command_line import commands_around
+from ampler.study.detect_rule import Detect
 
 FIRST_FORMULA: Formula = "delta"  # of the studies that were recorded before there was another one
 NEWEST_FORMULA: Formula = "corrected"
@@ -131,8 +133,8 @@ def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
     """Return a plan that names its formula and the edition of its guard: its own, else those of its study file, else
     the newest.
 
-    So what was decided stays decided, whatever is the newest by then. InvalidPlan where a new study asks for what only
-    earlier versions did.
+    So what was decided stays decided, whatever is the newest by then. A study with `detect` keeps its final test.
+    InvalidPlan where a new study asks for what only earlier versions did.
     """
     if before is None or isinstance(before.policy, StopStudy | Drop):
         _check_penalties(plan)
@@ -140,6 +142,10 @@ def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
     own = plan.rule.formula if isinstance(plan.rule, Accuracy) else None
     formula = plan.question.formula or (own if before is None else before.question.formula) or NEWEST_FORMULA
     plan = replace(plan, question=replace(plan.question, formula=formula))
+    if isinstance(plan.study_rule, Detect) and plan.study_rule.final_test is None:
+        kept = before is not None and before.study_rule.get("rule") == "Detect"
+        test: FinalTest = before.study_rule.get("final_test", "growth") if before is not None and kept else "t"
+        return replace(plan, study_rule=replace(plan.study_rule, final_test=test))
     if not isinstance(plan.rule, Accuracy):
         return plan
     edition = plan.rule.guard_edition or (guard_edition(recorded) if recorded else NEWEST)

@@ -158,7 +158,8 @@ def chromium():
         started.close()
 
 
-PUBLIC_DATA = Path(__file__).parents[2] / "shared" / "public-data"
+FOLDERS = [folder / "shared" / "public-data" for folder in Path(__file__).parents]
+PUBLIC_DATA = next((folder for folder in FOLDERS if folder.is_dir()), FOLDERS[2])
 
 
 @pytest.fixture(scope="session")

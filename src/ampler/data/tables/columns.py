@@ -18,7 +18,6 @@ from ampler.data.tables.vocabulary import (
     INDEX,
     INSTANCE,
     INSTANCE_ELSE,
-    MEASURE,
     METRIC,
     ROW_NUMBER,
     RUN_WORD,
@@ -26,9 +25,14 @@ from ampler.data.tables.vocabulary import (
     STATUS,
     STEP,
     STEPS,
+    SUCCESS,
+    UNSURE,
     VALUE,
     describes,
     fold,
+    is_identifying,
+    is_measure,
+    is_never_value,
 )
 
 NUMBER = re.compile(r"[\s._-]*\d+")  # a column that is called by the number of a run alone
@@ -203,20 +207,37 @@ def _values(
         return (find(header, said.value, "value"),)
     if said.metric is not None and metric is None and fold(said.metric) in map(fold, header):
         return (find(header, said.metric, "metric"),)
-    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION | SEED | STEPS
-    free = [name for name in header if name in numeric and name not in keys and fold(name) not in aside]
     runs = [name for name in header if (RUN_WORD.fullmatch(name) or NUMBER.fullmatch(name)) and name not in keys]
-    for found in (_named(header, VALUE, but=keys), runs, _named(header, MEASURE, but=keys), free):
+    named = _named(header, VALUE, but=keys)
+    measures = [
+        name for name in header if name not in keys and (is_measure(name) or fold(name) in UNSURE) and _holds(name, numeric)
+    ]
+    free = [name for name in header if name in numeric and name not in keys and may_be_value(name)]
+    for found in ([name for name in named if _holds(name, numeric)], named, runs, measures, free):
         if len(found) == 1 or (found is runs and found):
             return tuple(found)
         if found:
-            raise InvalidData(
-                f"{quoted(found)} could each be the value; say which to compare: {parameter('value', found[0])}"
-            )
+            raise which_value(found)
     raise InvalidData(
         f"no column holds numbers to compare; say which is the value with {parameter('value')}: the columns are"
         f" {quoted(header)}"
     )
+
+
+def _holds(name: str, numeric: Collection[str]) -> bool:
+    """Whether a column has numbers, or says of each run whether it succeeded."""
+    return name in numeric or fold(name) in SUCCESS
+
+
+def may_be_value(name: str) -> bool:
+    """Whether a column of numbers with this name could be what is compared."""
+    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION
+    return fold(name) not in aside and not is_never_value(name)
+
+
+def which_value(found: Sequence[str]) -> InvalidData:
+    """Return the question which of several columns is to be compared."""
+    return InvalidData(f"{quoted(found)} could each be the value; say which to compare: {parameter('value', found[0])}")
 
 
 def _wide(kinds: Kinds, numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
@@ -253,7 +274,7 @@ def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collec
     """The columns of numbers of a table that has algorithms (or instances) side by side; () when it has none."""
     aside = INDEX | SEED | STEPS | ATTEMPT
     numbers = (name for name in header if name in numeric and name not in names)
-    free = tuple(name for name in numbers if fold(name) not in aside and not describes(name))
+    free = tuple(name for name in numbers if fold(name) not in aside and not (describes(name) or is_identifying(name)))
     return free if len(free) > 1 else ()
 
 

@@ -17,7 +17,7 @@ from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
 from ampler.data.tables.records import read_records
 from ampler.data.tables.shapes import Direction, ResultsTable, to_table
-from ampler.data.tables.suspects import check_side_by_side
+from ampler.data.tables.suspects import check_side_by_side, check_value
 from ampler.data.tables.vocabulary import SEED, counts, fold
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def read_table(
     frame = _without(_chosen(found.frame, where or {}, place), columns.ignore)
     shape = shape_of(_kinds(frame), columns)
     check_side_by_side(frame, shape, columns)
+    check_value(frame, shape, columns)
     frame, shape = _with_names(frame, shape, place)
     table = to_table(frame, shape, columns=columns, place=place)
     return replace(table, direction=found.direction or table.direction, taken=found.taken or table.taken)
@@ -64,6 +65,7 @@ def shape_in(
         frame = _without(found.frame, found.columns.ignore)
         shape = shape_of(_kinds(frame), found.columns)
         check_side_by_side(frame, shape, found.columns)
+        check_value(frame, shape, found.columns)
         return found.frame, _with_names(frame, shape, found.place)[1]
     except InvalidData as problem:
         return found.frame, problem

@@ -210,14 +210,16 @@ def _values(
     runs = [name for name in header if (RUN_WORD.fullmatch(name) or NUMBER.fullmatch(name)) and name not in keys]
     named = _named(header, VALUE, but=keys)
     measures = [
-        name for name in header if name not in keys and (is_measure(name) or fold(name) in UNSURE) and _holds(name, numeric)
+        name
+        for name in header
+        if name not in keys and (is_measure(name) or fold(name) in UNSURE) and _holds(name, numeric)
     ]
     free = [name for name in header if name in numeric and name not in keys and may_be_value(name)]
     for found in ([name for name in named if _holds(name, numeric)], named, runs, measures, free):
         if len(found) == 1 or (found is runs and found):
             return tuple(found)
         if found:
-            raise which_value(found)
+            raise which_value([*found, *(name for name in free if found is measures and name not in found)])
     raise InvalidData(
         f"no column holds numbers to compare; say which is the value with {parameter('value')}: the columns are"
         f" {quoted(header)}"

@@ -19,7 +19,7 @@ from ampler.data.tables.codes import Coded, coded, combination, is_crossed, need
 from ampler.data.tables.columns import Columns, Long, Shape, Wide, find
 from ampler.data.tables.directions import better_by_name
 from ampler.data.tables.outcomes import statuses
-from ampler.data.tables.vocabulary import DIMENSION, FOLDS, ROW_NUMBER, SEED, STEPS, fold, is_measure
+from ampler.data.tables.vocabulary import DIMENSION, FOLDS, ROW_NUMBER, SEED, STEPS, fold, is_derived, is_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -218,15 +218,17 @@ def _ask_about_factors(rows: _Rows, long: Long, place: Place) -> None:
     cells = combination(rows.algorithm.codes, rows.instance.codes)[0]
     if len(np.unique(cells)) == len(cells):
         return
+    seeds = [coded(rows.frame[name]).codes for name in long.others if fold(name) in SEED]
+    are_runs = bool(seeds) and len(combination(cells, *seeds)[1]) == len(cells)  # each row has a seed of its own
     for name in long.others:
         column = coded(rows.frame[name])
-        if fold(name) in STEPS and varies(cells, column):
+        if fold(name) in STEPS and not are_runs and varies(cells, column):
             raise InvalidData(
                 f"{place.source} has several rows for each algorithm and instance, and column {name!r} counts steps"
                 f" within a run; choose one with {parameter('where', {name: column.names[-1]})}, or take all rows as"
                 f" runs with {parameter('ignore', name)}"
             )
-        if _tells(name) and not is_measure(name) and is_crossed(cells, column):
+        if _tells(name) and not is_measure(name) and not is_derived(name) and is_crossed(cells, column):
             together = (*long.instance, name) if _NAMES not in long.instance else None
             part = f" make it part of the instance with {parameter('instance', together)}," if together else ""
             raise InvalidData(

@@ -52,7 +52,9 @@ def check_value(frame: pd.DataFrame, shape: Shape, said: Columns) -> None:
     if fold(value) in VALUE:
         return
     others = [name for name in shape.others if may_be_value(name) and holds_numbers(frame[name])]
-    found = [name for name in others if not any(_depends(frame, name, keys) for keys in (shape.instance, shape.algorithm))]
+    found = [
+        name for name in others if not any(_depends(frame, name, keys) for keys in (shape.instance, shape.algorithm))
+    ]
     if found:
         raise which_value([value, *found])
 

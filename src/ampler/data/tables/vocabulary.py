@@ -87,41 +87,38 @@ VALUE = word_set("value observation obs metricvalue result results y finalfv fx 
 # survival time) makes another name, which is in neither list.
 HIGHER = word_set(
     "accuracy acc auc auroc rocauc aucroc auprc prauc aucpr rocaucscore averageprecision f1 f1score fscore fmeasure"
-    " recall specificity"
-    " r2 r2score rsquared adjustedr2 cohenkappa cohenskappa mcc matthewscorrcoef ndcg mrr hitrate iou miou jaccard dice"
-    " dicescore bleu bleuscore sacrebleu rouge rouge1 rouge2 rougel exactmatch psnr ssim reward rewards"
-    " episodereward episodereturn episodicreturn episodicreward epreturn eprewmean eprew profit revenue hypervolume hv"
-    " throughput speedup fps qps itspersecond samplespersecond tokenspersecond iterationspersecond opspersecond"
-    " requestspersecond opss wins winrate elo sharperatio"
-    " success successes successrate successful passrate passed pass1 pass10 pass100 solved solverate solvedinstances instancessolved"
-    " correct resolved resolvedrate testaccuracy testacc valacc trainacc"
-    " likelihood loglikelihood loglik tpr tnr truepositiverate truenegativerate truepositives truenegatives"
+    " recall specificity r2 r2score rsquared adjustedr2 cohenkappa cohenskappa mcc matthewscorrcoef ndcg mrr hitrate"
+    " iou miou jaccard dice dicescore bleu bleuscore sacrebleu rouge rouge1 rouge2 rougel exactmatch psnr ssim reward"
+    " rewards episodereward episodereturn episodicreturn episodicreward epreturn eprewmean eprew profit revenue"
+    " hypervolume hv throughput speedup fps qps itspersecond samplespersecond tokenspersecond iterationspersecond"
+    " opspersecond requestspersecond opss wins winrate elo sharperatio success successes successrate successful"
+    " passrate passed pass1 pass10 pass100 solved solverate solvedinstances instancessolved correct resolved"
+    " resolvedrate testaccuracy testacc valacc trainacc likelihood loglikelihood loglik tpr tnr truepositiverate"
+    " truenegativerate truepositives truenegatives"
 )
 LOWER = word_set(
-    "time runtime runningtime seconds milliseconds duration cputime gputime walltime wallclocktime"
-    " wallclock usertime systime systemtime elapsed elapsedtime executiontime exectime solvetime solvertime solvingtime"
-    " computetime computationtime computationaltime computingtime fittime scoretime predicttime predictiontime"
-    " inferencetime searchtime"
-    " planningtime compiletime compilationtime buildtime waittime waitingtime responsetime completiontime processingtime"
-    " timetotarget timetosolution timeperiteration timeperop latency nsop delay downtime slowdown par2 par10"
-    " par2score par10score ert"
-    " error err errors errorrate loss losses logloss crossentropy crossentropyloss bce nll nllloss perplexity brier"
-    " brierscore"
-    " mse rmse mae mape smape mase rmsle msle nrmse medae squarederror absoluteerror rootmeansquarederror rootmeansquare"
-    " rootmeansquaredlogerror absolutepercentageerror squaredlogerror rmserror mserror"
-    " perclasserror misclassification misclassificationrate missrate zerooneloss hammingloss hingeloss l1loss l2loss"
-    " calibrationerror expectedcalibrationerror ece wer cer worderrorrate charactererrorrate eer lpips"
-    " fpr fnr falsepositiverate falsenegativerate falsepositives falsenegatives"
-    " regret simpleregret cost costs makespan cmax tardiness lateness earliness flowtime tourlength"
-    " gap gaps optimalitygap mipgap primalgap dualitygap primalintegral igd memory memoryusage peakmemory memusage maxrss"
-    " peakrss evaluations functionevaluations fevals nfev failures failurerate timeouts timeoutrate crashes crashrate"
-    " penalty penalties violation violations constraintviolation constraintviolations infeasibility"
-    " trainloss valloss testloss testerror totaltime averagetime avgtime totalcost bestcost finalcost"
+    "time runtime runningtime seconds milliseconds duration cputime gputime walltime wallclocktime wallclock usertime"
+    " systime systemtime elapsed elapsedtime executiontime exectime solvetime solvertime solvingtime computetime"
+    " computationtime computationaltime computingtime fittime scoretime predicttime predictiontime inferencetime"
+    " searchtime planningtime compiletime compilationtime buildtime waittime waitingtime responsetime completiontime"
+    " processingtime timetotarget timetosolution timeperiteration timeperop latency nsop delay downtime slowdown par2"
+    " par10 par2score par10score ert error err errors errorrate loss losses logloss crossentropy crossentropyloss bce"
+    " nll nllloss perplexity brier brierscore mse rmse mae mape smape mase rmsle msle nrmse medae squarederror"
+    " absoluteerror rootmeansquarederror rootmeansquare rootmeansquaredlogerror absolutepercentageerror"
+    " squaredlogerror rmserror mserror perclasserror misclassification misclassificationrate missrate zerooneloss"
+    " hammingloss hingeloss l1loss l2loss calibrationerror expectedcalibrationerror ece wer cer worderrorrate"
+    " charactererrorrate eer lpips fpr fnr falsepositiverate falsenegativerate falsepositives falsenegatives regret"
+    " simpleregret cost costs makespan cmax tardiness lateness earliness flowtime tourlength gap gaps optimalitygap"
+    " mipgap primalgap dualitygap primalintegral igd memory memoryusage peakmemory memusage maxrss peakrss evaluations"
+    " functionevaluations fevals nfev failures failurerate timeouts timeoutrate crashes crashrate penalty penalties"
+    " violation violations constraintviolation constraintviolations infeasibility trainloss valloss testloss testerror"
+    " totaltime averagetime avgtime totalcost bestcost finalcost"
 )
 # What is measured, too, and maximised by some and minimised by others: these are asked.
 EITHER = word_set(
-    "score fitness objective objectivevalue obj objval objvalue fbest bestf bestsofar quality performance fe rt return"
-    " returns precision sensitivity kappa elbo map distance energy conflicts pass bestfitness finalfitness bestobjective"
+    "score fitness objective objectivevalue obj objval objvalue fbest bestf bestsofar quality performance fe rt"
+    " return returns precision sensitivity kappa elbo map distance energy conflicts pass bestfitness finalfitness"
+    " bestobjective"
 )
 MEASURE = HIGHER | LOWER | EITHER
 # Columns in which true and false mean that a run succeeded or not.
@@ -130,18 +127,19 @@ UNSURE = word_set("y fx fe rt hv map return pass")  # short enough to be the nam
 # Words around the name of a measure that leave its direction as it is: where, over what, and in which unit.
 AROUND = word_set(
     "test tests train training val valid validation dev eval evaluation holdout heldout oof cv crossval cpu gpu wall"
-    " mean avg average median final last best total overall sum macro micro weighted balanced samples binary multiclass"
-    " relative absolute rel abs normalized normalised norm scaled cumulative cum percent pct percentage perc number num n"
-    " nb no count of the in metrics metric rollout charts top top1 top3 top5 top10 at p50 p90 p95 p99 p999"
+    " mean avg average median final last best total overall sum macro micro weighted balanced samples binary"
+    " multiclass relative absolute rel abs normalized normalised norm scaled cumulative cum percent pct percentage"
+    " perc number num n nb no count of the in metrics metric rollout charts top top1 top3 top5 top10 at p50 p90 p95"
+    " p99 p999"
 )
 UNITS = word_set(
-    "s ms us ns sec secs second seconds msec millisecond milliseconds microseconds nanoseconds min mins minutes h hr hrs"
-    " hours b kb mb gb kib mib gib bytes usd eur"
+    "s ms us ns sec secs second seconds msec millisecond milliseconds microseconds nanoseconds min mins minutes h hr"
+    " hrs hours b kb mb gb kib mib gib bytes usd eur"
 )
 # Words that make another measure of one, whose direction no name tells.
 CHANGING = word_set(
-    "value log log10 ln squared root max min real clock user sys neg negative minus inverse reduction improvement saved gain"
-    " ratio drop closed efficiency survival fixed free variance difference delta"
+    "value log log10 ln squared root max min real clock user sys neg negative minus inverse reduction improvement"
+    " saved gain ratio drop closed efficiency survival fixed free variance difference delta"
 )
 # What MLflow, Weights & Biases, Optuna and scikit-learn put before a name, and before that of a setting.
 PREFIX = re.compile(r"^(?:metrics?|config|tags)[./]|^(?:params?|user_attrs|system_attrs)[._/]", re.IGNORECASE)
@@ -155,7 +153,7 @@ NEVER = word_set(
 )
 IDENTIFYING = word_set("id ids uuid guid hash sha timestamp datetime")  # the last word of longer names
 NEVER_LAST = IDENTIFYING | word_set("date seed version")
-NEVER_ANYWHERE = word_set("rank std sd stddev stdev")
+DERIVED = word_set("rank std sd stddev stdev")  # a word of a name for what is computed from results
 
 
 # what describes an instance, and what sums up results -------------------------------------------------------------
@@ -268,19 +266,30 @@ def is_never_value(name: object) -> bool:
     if SETTING.match(str(name)) is not None or is_identifying(name):
         return True
     words, plain = words_of(name), fold(name)
-    if plain in NEVER | SEED | ROW_NUMBER | (STEPS - MEASURE) or not NEVER_LAST.isdisjoint(words[-1:]) or not NEVER_ANYWHERE.isdisjoint(words):
+    if (
+        plain in NEVER | SEED | ROW_NUMBER | (STEPS - MEASURE)
+        or not NEVER_LAST.isdisjoint(words[-1:])
+        or is_derived(name)
+    ):
         return True
     return describes(name) and measure_in(name) is None
+
+
+def is_derived(name: object) -> bool:
+    """Whether a name is that of a rank or a standard deviation of results."""
+    return not DERIVED.isdisjoint(words_of(name))
 
 
 def is_identifying(name: object) -> bool:
     """Whether a name is that of an id or a moment, whatever kind of table it is in.
 
-    >>> is_identifying("experiment_id"), is_identifying("_timestamp"), is_identifying("Unnamed: 0"), is_identifying("TS")
-    (True, True, True, False)
+    >>> is_identifying("experiment_id"), is_identifying("_timestamp"), is_identifying("TS")
+    (True, True, False)
     """
     words = words_of(name)
-    return fold(name).startswith("unnamed") or fold(name) == "timestamp" or (len(words) > 1 and words[-1] in IDENTIFYING)
+    return (
+        fold(name).startswith("unnamed") or fold(name) == "timestamp" or (len(words) > 1 and words[-1] in IDENTIFYING)
+    )
 
 
 def _is_thing(word: str) -> bool:

@@ -40,7 +40,7 @@ ASKED = [
     *("gap_closed", "accuracy_drop", "cost_efficiency", "survival_time", "errors_fixed", "error_free"),
     *("reward_variance", "accuracy_std", "loss reduction", "time saved", "speedup time", "error margin"),
     *("1 - accuracy", "1-F1", "-loss", "−reward", "(-accuracy)", "100 - accuracy", "time^-1", "1/time", "inverse time"),
-    *("neg_mean_squared_error", "negative loss", "neg_log_loss", "cost saving", "error reduction", "cost_saved", "accuracy loss"),
+    *("neg_mean_squared_error", "negative loss", "neg_log_loss", "cost saving", "error reduction", "cost_saved"),
     *("time to failure", "mean time between failures", "uptime", "time_remaining", "flight time", "weight_loss"),
     *("loss ratio", "error tolerance", "error_bound", "accuracy_gap", "regret bound", "recall_loss", "hearing loss"),
     *("reward penalty", "profit loss", "success cost", "latency improvement", "memory_saved", "violations fixed"),

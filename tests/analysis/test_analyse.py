@@ -38,6 +38,7 @@ COMPARISON_KEYS = [
         "alpha",
     ),
     *("rank", "rejected", "effect_size", "effect_interval", "instances", "verdict"),
+    *("doubts", "claimed"),
 ]
 
 

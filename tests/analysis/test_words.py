@@ -93,7 +93,8 @@ def test_no_difference_is_found_with_an_interval_that_holds_zero_unless_the_word
         low, high = found.joint_interval
         said = [why for why in WHY if why in found.verdict]
         assert bool(said) == (found.rejected and low <= neutral <= high)
-        assert found.rejected == ("is better" in found.verdict)
+        assert found.claimed == ("is better" in found.verdict)
+        assert found.in_doubt == found.verdict.startswith("inconclusive")
 
 
 def test_an_interval_for_all_pairs_at_once_can_hold_zero_where_decisions_step_down():

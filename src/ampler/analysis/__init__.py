@@ -12,6 +12,7 @@ In reading order:
 * `pairing`: runs that share a fold or a seed, compared run by run;
 * `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
+* `percent_roles`: claims on percent differences held against the exchanged roles and the ratio;
 * `grown`: the tests of a study whose size was chosen after a pilot;
 * `looked`: a study that was looked at on the way, replayed look by look; `look_family`: its tests; `look_words` and
   `look_table`: its sentences and its table;

@@ -16,7 +16,7 @@ import numpy as np
 
 from ampler.analysis import cautions, stopping
 from ampler.analysis.blocks import Blocks, Cells, summarise
-from ampler.analysis.compare import Comparison, Equivalence, compare, equivalence, smallest_sample
+from ampler.analysis.compare import Comparison, Doubt, Equivalence, compare, equivalence, smallest_sample
 from ampler.analysis.estimates import Estimates
 from ampler.analysis.exploration import (
     Conclusion,
@@ -37,6 +37,7 @@ from ampler.analysis.looked import LookCourse, Replay, replayed
 from ampler.analysis.observed import observe, usable_cells
 from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
+from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
@@ -303,7 +304,22 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         alpha=settings.family_alpha,
         family=family,
     )
-    return comparisons if course is None or family is None else as_decided(comparisons, course)
+    comparisons = comparisons if course is None or family is None else as_decided(comparisons, course)
+    return tuple(
+        replace(each, doubts=found) for each, found in zip(comparisons, _doubts(prepared, comparisons), strict=True)
+    )
+
+
+def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple[Doubt, ...]]:
+    """What speaks against claiming the differences that the test finds, in the order of the pairs."""
+    settings = prepared.settings
+    return role_doubts(
+        comparisons,
+        prepared.differences,
+        prepared.contrasts,
+        prepared.differencing(prepared.cells, settings.statistic),
+        settings=settings,
+    )
 
 
 def _in_words(

@@ -20,7 +20,7 @@ from ampler.analysis.words import (
     is_biased,
 )
 from ampler.core.arrays import Pair
-from ampler.core.wording import digits
+from ampler.core.wording import count, digits
 from ampler.stats.paired import ESTIMANDS, FEWEST
 
 Finding = Literal["better", "worse", "equivalent", "undecided", "not compared"]
@@ -39,7 +39,7 @@ def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
 def _finding(each: Comparison, analysis: Analysis, same: set[Pair]) -> Finding:
     if each.instances < (FEWEST if analysis.single is None else 1):
         return "not compared"
-    if each.rejected:
+    if each.claimed:
         larger = each.estimate > ESTIMANDS[each.estimate_of].neutral
         return "better" if larger == (analysis.settings.better == "higher") else "worse"
     return "equivalent" if (each.first, each.second) in same else "undecided"
@@ -57,7 +57,19 @@ def finding_sentence(analysis: Analysis) -> str:
     warning = (CLAIM_NOTHING if is_biased(analysis) else "") + forgets_looks(analysis)
     among = f", {SUCCEEDED}" if is_about_successes(analysis) else ""
     where = "" if analysis.single is None else f", on {analysis.single} alone"
-    return f"{warning}{said}{among}{where}."
+    return f"{warning}{said}{_in_doubt(analysis)}{among}{where}."
+
+
+def _in_doubt(analysis: Analysis) -> str:
+    """How many significant differences are not claimed; nothing where all are."""
+    doubtful = sum(each.in_doubt for each in analysis.comparisons)
+    if not doubtful:
+        return ""
+    return (
+        "; the difference is significant but in doubt"
+        if len(analysis.comparisons) == 1
+        else (f"; {count(doubtful, 'significant difference')} {'is' if doubtful == 1 else 'are'} in doubt")
+    )
 
 
 def _of_reference(analysis: Analysis, found: Mapping[Pair, Finding]) -> str:

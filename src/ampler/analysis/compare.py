@@ -7,7 +7,8 @@ is tested on the instances it has. Comparisons are in the order of the columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -29,10 +30,23 @@ from ampler.stats.paired import (
     sample_p_value,
 )
 
+DoubtKind = Literal["roles", "shape", "noise", "failures"]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a significant difference is not claimed: the cause, and a clause that continues "but …"."""
+
+    kind: DoubtKind
+    reason: str
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One pair, with Holm's verdict. φ is first minus second, in the chosen kind of difference."""
+    """One pair, with the decision of the test. φ is first minus second, in the chosen kind of difference.
+
+    A comparison is claimed if the test rejects and nothing casts doubt on it.
+    """
 
     first: str
     second: str
@@ -50,6 +64,16 @@ class Comparison:
     effect_interval: Interval  # 95 %, not adjusted for the family
     instances: int  # those on which both algorithms have values
     verdict: str = ""  # in words, which know more of the analysis than its numbers
+    doubts: tuple[Doubt, ...] = ()  # what speaks against claiming a significant difference
+    claimed: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "claimed", self.rejected and not self.doubts)
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the test rejects, and the difference is not claimed all the same."""
+        return self.rejected and not self.claimed
 
 
 @dataclass(frozen=True, slots=True)

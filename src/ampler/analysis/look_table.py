@@ -20,6 +20,8 @@ def verdict_word(comparison: Comparison, analysis: Analysis) -> str:
     """Return the verdict in a word or two; a difference may be real and still not relevant."""
     assert analysis.looks is not None
     standing = analysis.looks.standing((comparison.first, comparison.second))
+    if standing.verdict == "different" and comparison.in_doubt:
+        return "inconclusive"
     if standing.verdict == "no relevant difference" and comparison.rejected:
         return f"real, smaller than d = {digits(analysis.looks.course.effect or 0.0)}"
     return VERDICTS.get(standing.verdict, standing.verdict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,7 @@ class Analysis:
         """Return the comparisons as a data frame, one row each, in Holm's order."""
         import pandas as pd
 
-        return pd.DataFrame([flat(comparison) | self._looked_row(comparison) for comparison in self.comparisons])
+        return pd.DataFrame([_row(each) | self._looked_row(each) for each in self.comparisons])
 
     def _looked_row(self, comparison: Comparison) -> dict[str, Any]:
         """What the looks add to a row."""
@@ -174,3 +174,11 @@ class Analysis:
         from ampler.analysis.text import text_lines
 
         return "\n".join(text_lines(self))
+
+
+def _row(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as one row of a table; its doubts by their kinds."""
+    return flat(replace(comparison, doubts=())) | {
+        "doubts": ", ".join(each.kind for each in comparison.doubts),
+        "claimed": comparison.claimed,
+    }

@@ -193,7 +193,7 @@ def _of_omnibus(analysis: Analysis) -> Iterator[str]:
     if analysis.omnibus is None:
         return
     p, level = analysis.omnibus.friedman.corrected.p_value, analysis.settings.alpha
-    decided = any(each.rejected for each in analysis.comparisons)
+    decided = any(each.claimed for each in analysis.comparisons)
     if p < level and not decided:
         yield (
             f"Friedman's test finds that some algorithms differ (p = {p:.2g}), yet no comparison is decided: it asks"

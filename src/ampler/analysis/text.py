@@ -85,8 +85,9 @@ def holm_columns(analysis: Analysis) -> TextTable:
 def _short_verdict(of_first: Finding, analysis: Analysis) -> str:
     """The finding in a word, said of the second; it names the better side where nobody is the reference."""
     if of_first not in {"better", "worse"} or analysis.settings.reference is None:
-        return {"better": "first better", "worse": "second better", "undecided": ""}.get(of_first, of_first)
-    return said_of_second(of_first)
+        return {"better": "first better", "worse": "second better", "undecided": "inconclusive"}.get(of_first, of_first)
+    found = said_of_second(of_first)
+    return "inconclusive" if found == "undecided" else found
 
 
 def said_of_second(of_first: Finding) -> Finding:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ampler.analysis.compare import Comparison, Equivalence
+from ampler.analysis.compare import Comparison, DoubtKind, Equivalence
 from ampler.analysis.exploration import Subgroup
 from ampler.analysis.look_words import ABOUT_REPEATED, IGNORED, look_sentences, looked_verdict, tally
 from ampler.analysis.looked import Looked
@@ -20,6 +20,7 @@ from ampler.analysis.units import (
 from ampler.core.arrays import Interval, Pair
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
+from ampler.core.values import CautionKind
 from ampler.core.wording import alike, count, digits, listed
 from ampler.design.detect_words import after_pilot, at_end, how_tested, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
@@ -29,6 +30,18 @@ LONGEST_LIST = 12  # names in one sentence
 NAMED = 5  # instances in a verdict
 CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
 SUCCEEDED = "among the runs that succeeded"
+DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
+    "roles": "because percentages favour the reference",
+    "shape": "because the test is too optimistic for such skewed differences",
+    "noise": "because run noise may have made them",
+    "failures": "because failures that were not seen could reverse them",
+}
+REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
+    "skewness": "the differences are skewed",
+    "denominator": "some ratios are uncertain",
+    "pseudoreplication": "repeated runs count as instances",
+    "repeated-runs": "runs may be copies",
+}
 ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
 
 
@@ -62,9 +75,10 @@ def verdict(
     beside = _neither_solved(unsolved, comparison.instances)
     if looked is not None:
         words = _difference_found(comparison, asked, among) if comparison.rejected else ""
+        words = in_doubt(comparison, asked, among) if comparison.in_doubt else words
         standing = looked.standing((comparison.first, comparison.second))
         return looked_verdict(words, comparison, standing, looked, size_in_words(comparison.estimate, asked)) + beside
-    if comparison.rejected:
+    if comparison.claimed:
         words = _difference_found(comparison, asked, among)
         words += " (decided in the pilot)" if early else ""
         if equivalence is not None and equivalence.established:
@@ -72,7 +86,15 @@ def verdict(
         return words + beside
     if equivalence is not None and equivalence.established:
         return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}{beside}"
+    if comparison.in_doubt:
+        return in_doubt(comparison, asked, among) + beside
     return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among) + beside
+
+
+def in_doubt(comparison: Comparison, asked: AnalysisSettings, among: str = "") -> str:
+    """Return the verdict on a significant difference that is not claimed: the finding, and what speaks against it."""
+    found = _difference_found(comparison, asked, among).replace(" is better", " looks better", 1)
+    return f"inconclusive: {found}, but {'; and '.join(each.reason for each in comparison.doubts)}"
 
 
 def _neither_solved(unsolved: Sequence[str], instances: int) -> str:
@@ -188,7 +210,14 @@ def headline(analysis: Analysis) -> str:
     warning += forgets_looks(analysis)
     directions = [each.sentence for each in analysis.warnings if each.kind == "direction"]
     decided = [] if analysis.looks is None else [tally(analysis.looks)]
-    return warning + " ".join([found_sentence(analysis), *decided, *directions])
+    return warning + " ".join([found_sentence(analysis), *decided, *_what_could_change_it(analysis), *directions])
+
+
+def _what_could_change_it(analysis: Analysis) -> Iterator[str]:
+    """Name the warnings that could reverse what was found."""
+    kinds = {each.kind for each in analysis.warnings}
+    if causes := [words for kind, words in REVERSING.items() if kind in kinds]:
+        yield f"This could change: {listed(causes, len(causes))} (see the warnings)."
 
 
 def taken(analysis: Analysis) -> str:
@@ -203,23 +232,48 @@ def is_biased(analysis: Analysis) -> bool:
 
 def found_sentence(analysis: Analysis) -> str:
     """Say what was found, counted."""
-    decided = [comparison for comparison in analysis.comparisons if comparison.rejected]
+    decided = [comparison for comparison in analysis.comparisons if comparison.claimed]
+    doubtful = doubts_in_words(analysis)
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
     where = instances_in_words(analysis.comparisons)
     if analysis.single is not None:
         where = f"the instance {analysis.single}, and on this one only"
     basis = f"on {where} ({analysis.runs:,} runs of {len(analysis.algorithms)} algorithms)"
     basis = f"{SUCCEEDED} {basis}" if is_about_successes(analysis) else basis
+    if not decided and doubtful:
+        return f"Inconclusive {basis}: {doubtful}"
+    doubtful = f" Inconclusive: {doubtful}" if doubtful else ""
     if not decided:
         return f"No difference is found in {_comparisons(pairs)} {basis}."
     if reference is None:
-        return f"{len(decided)} of {pairs} pairs differ {basis}."
+        return f"{len(decided)} of {pairs} pairs differ {basis}.{doubtful}"
     won = sum(_first_is_better(comparison, analysis.settings) for comparison in decided)
     if pairs == 1:
-        return f"{reference} is {'better' if won else 'worse'} than {decided[0].second} {basis}."
+        return f"{reference} is {'better' if won else 'worse'} than {decided[0].second} {basis}.{doubtful}"
     parts = (("better than", won), ("worse than", len(decided) - won))
     found = " and ".join(f"{word} {number_of}" for word, number_of in parts if number_of)
-    return f"{reference} is {found} of {pairs} others {basis}."
+    return f"{reference} is {found} of {pairs} others {basis}.{doubtful}"
+
+
+def doubts_in_words(analysis: Analysis) -> str:
+    """Say which significant differences are not claimed, and why, by cause; nothing where all are claimed."""
+    doubtful = [comparison for comparison in analysis.comparisons if comparison.in_doubt]
+    if len(doubtful) == 1:
+        [comparison] = doubtful
+        pair = comparison.first, comparison.second
+        winner, loser = pair if _first_is_better(comparison, analysis.settings) else pair[::-1]
+        return f"{winner} looks better than {loser}, but {'; and '.join(each.reason for each in comparison.doubts)}."
+    of_kind: dict[DoubtKind, int] = {}
+    for comparison in doubtful:
+        for doubt in comparison.doubts:
+            of_kind[doubt.kind] = of_kind.get(doubt.kind, 0) + 1
+    causes = [f"{number} {DOUBTS[kind]}" for kind, number in of_kind.items()]
+    total = len(analysis.comparisons)
+    return (
+        f"{len(doubtful)} of {total} differences are significant but not claimed: {', '.join(causes)}."
+        if causes
+        else ""
+    )
 
 
 def is_about_successes(analysis: Analysis) -> bool:
@@ -249,7 +303,7 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
     claims: list[str] = []
     alike: dict[str, list[str]] = {}
     for each in analysis.comparisons:
-        if each.rejected or (each.first, each.second) in equivalent:
+        if each.rejected or (each.first, each.second) in equivalent:  # what is in doubt is told one by one, too
             claims.append(f"{_label(each, analysis)}: {each.verdict}.")
         else:
             alike.setdefault(each.verdict, []).append(_label(each, analysis))

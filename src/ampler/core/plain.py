@@ -42,7 +42,7 @@ def flat(value: Any) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for field in fields(value):
         item = getattr(value, field.name)
-        if isinstance(item, tuple):
+        if isinstance(item, tuple) and len(item) == 2:
             row[f"{field.name}_lower"], row[f"{field.name}_upper"] = item
         else:
             row[field.name] = item

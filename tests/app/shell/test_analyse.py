@@ -14,6 +14,7 @@ from ampler.app.shell.options import conditions
 COMPARISON_FIELDS = {
     "first", "second", "estimate", "estimate_of", "interval", "level", "joint_interval", "p_value", "p_holm", "alpha",
     "rank", "rejected", "effect_size", "instances", "effect_interval", "verdict",
+    "doubts", "claimed",
 }  # fmt: skip
 
 PAPER = ("--reference", "Full", "--difference", "percent", "--better", "lower", "--se", "0.05", "--budget", "1100")

@@ -135,7 +135,7 @@ def _difference_rows(analysis: Analysis) -> list[DifferenceRow]:
                 low,
                 high,
                 f"{estimate_text(shown, analysis)}{unit}",
-                each.rejected,
+                each.claimed,
             )
         )
     return rows

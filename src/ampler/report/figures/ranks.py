@@ -248,7 +248,7 @@ class _Bars:
 def _decided(analysis: Analysis, names: list[str], centre: int | None) -> tuple[tuple[int, ...], ...]:
     """The groups in which the comparisons of the analysis tell no pair apart; one group around a reference."""
     place = {name: at for at, name in enumerate(names)}
-    alike = {frozenset((place[each.first], place[each.second])) for each in analysis.comparisons if not each.rejected}
+    alike = {frozenset((place[each.first], place[each.second])) for each in analysis.comparisons if not each.claimed}
     if centre is not None:
         near = sorted({centre, *(other for pair in alike for other in pair)})
         return (tuple(near),) if len(near) > 1 else ()

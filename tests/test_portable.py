@@ -206,7 +206,7 @@ def test_the_python_door_opens_and_analyses_a_data_frame(used, frame):
 
 
 def test_advice_is_given_and_a_report_written(used, frame, folder):
-    assert used["advise"] == f"{am.advise(frame, difference='simple', detect=0.5, start=2)}"
+    assert used["advise"] == f"{am.advise(frame, difference='simple', detect=0.5, start=2, better='lower')}"
     assert (folder / "report.md").read_text().startswith("# runs")
 
 

@@ -30,6 +30,7 @@ STUDY = Study(
     seed=2019,
     start=4,
     use="all",
+    better="lower",
 )
 
 

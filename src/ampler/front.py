@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.evidence import Evidence
-from ampler.core.checks import integer
+from ampler.core.checks import choice, integer
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
@@ -75,20 +75,22 @@ def analyse(
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
     ignore_looks: bool = False,
 ) -> Analysis:
     """Say what results you already have allow to conclude: a path, a data frame, a study file.
 
     `difference` must be chosen: "simple", "percent" or "ratio"; so must `better`, "lower" or "higher", unless the
     values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
-    se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
-    `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
-    of the algorithms, columns to `ignore` are as if they were not there, and those `describing` instances are taken for
-    nothing else, whatever their names say. `paired="fold"` compares runs that share a fold (or a seed, or the same in
-    several columns) run by run. `on_failure` says what a failed run counts as: "drop", "penalty=1000", "par=10". Values
-    below `floor` count as it. With a `margin`, what is too small to matter, equivalence is tested as well, and `bayes`
-    of the answer says how probable worse and better are. A study that was looked at on the way is analysed by its
-    looks; `ignore_looks` asks for ordinary tests, whose level is not kept then.
+    se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`, `instance`
+    (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some of the
+    algorithms, columns to `ignore` are as if they were not there, and those `describing` instances are taken for
+    nothing else, whatever their names say. `paired="fold"` compares runs that share a fold (or a seed, or the same
+    in several columns) run by run. `decimal` is the decimal mark, where cells such as 1,234 do not show it.
+    `on_failure` says what a failed run counts as: "drop", "penalty=1000", "par=10". Values below `floor` count as
+    it. With a `margin`, what is too small to matter, equivalence is tested as well, and `bayes` of the answer says
+    how probable worse and better are. A study that was looked at on the way is analysed by its looks;
+    `ignore_looks` asks for ordinary tests, whose level is not kept then.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -104,6 +106,7 @@ def analyse(
         ignore=_names("ignore", ignore),
         describing=_names("describing", describing),
         paired=_names("paired", paired),
+        decimal=None if decimal is None else choice("decimal", decimal, (".", ","), "the cells show it, mostly"),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
@@ -129,11 +132,6 @@ def analyse(
     }
     settings = _settings(evidence, said)
     _check_several(evidence)
-    if better is None and "better" not in evidence.settings:
-        raise InvalidData(
-            "which values are better must be said, as their name does not tell:"
-            f" {parameter('better', 'lower')} or {parameter('better', 'higher')}"
-        )
     looks = None if ignore_looks else evidence.looks
     if looks is not None:
         from ampler.study.looks_analysed import check_looks
@@ -194,6 +192,7 @@ def advise(
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
     ignore_looks: bool = False,
 ) -> Advice:
     """More instances or more runs? Learn it from a pilot or from old results: a path, a data frame, a study file.
@@ -215,6 +214,7 @@ def advise(
         ignore=_names("ignore", ignore),
         describing=_names("describing", describing),
         paired=_names("paired", paired),
+        decimal=None if decimal is None else choice("decimal", decimal, (".", ","), "the cells show it, mostly"),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
@@ -333,6 +333,11 @@ def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
             'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
             ' mean) or "ratio" (log a/b, the same whichever comes first)'
         )
+    if "better" not in settings:
+        raise InvalidData(
+            "which values are better must be said, as their name does not tell:"
+            f" {parameter('better', 'lower')} or {parameter('better', 'higher')}"
+        )
     return AnalysisSettings(**settings)
 
 
@@ -394,6 +399,7 @@ class Study:
     `instances` any objects by name, or names. `detect` is the smallest difference that matters, in its own units
     (0.02 is two percent): after a `pilot` of 20 instances with `start` = 5 runs the study decides how many instances
     and runs find it. `instance_cost` is what having an instance costs, in runs, and `available` the most instances.
+    `better`, "lower" or "higher", must be given unless the algorithms' value is a time or has a name that implies it.
     Or say the accuracy `se` wanted on each instance, or give a `rule`, and `use` as many instances as the power needs
     ("needed"), "all", or a number. With `looks`, their number or their shares of the instances, results are looked at
     on the way, and what is decided stops. `on_failure` says what a failed run means; `timeout` (seconds by the clock),
@@ -406,7 +412,7 @@ class Study:
     ...         "worse": lambda instance, seed: instance + 1 + random.Random(seed).random(),
     ...     },
     ...     instances={"small": 10, "large": 20, "huge": 30},
-    ...     difference="simple", se=0.1, use="all", seed=1,
+    ...     difference="simple", better="lower", se=0.1, use="all", seed=1,
     ... )
     >>> [instance.name for instance in study.plan.instances]
     ['huge', 'large', 'small']
@@ -429,7 +435,7 @@ class Study:
     instance_cost: float | None = None
     available: int | None = None
     budget: int | None = None
-    better: Better = "lower"
+    better: Better | None = None
     statistic: str = "mean"
     alpha: float = 0.05
     target: Target = "mean"
@@ -447,10 +453,13 @@ class Study:
     @property
     def plan(self) -> Plan:
         """The plan of the study, checked."""
+        return self._plan(self.better)
+
+    def _plan(self, better: Better | None) -> Plan:
         from ampler.study.plan import make_plan
 
         return make_plan(
-            question=self._question(),
+            question=replace(self._question(), better=better),
             algorithms=self.algorithms,
             instances=self.instances,
             rule=self._rule(),
@@ -491,9 +500,9 @@ class Study:
         """
         from ampler.running import run_plan
         from ampler.running.bar import ProgressBar
-        from ampler.study.store import open_store
+        from ampler.study.store import open_store, recorded_better
 
-        plan = self.plan  # what is wrong with it is told before a file is made
+        plan = self._plan(self.better or recorded_better(path))  # what is wrong with it is told before a file is made
         with open_store(path) as store, ProgressBar() as bar:
             run_plan(
                 plan,

@@ -70,7 +70,7 @@ def studies(draw):
     return make(
         algorithms,
         draw(st.integers(2, 5)),
-        question=Question(difference, reference),
+        question=Question(difference, reference, better="lower"),
         rule=rule,
         seed=draw(st.integers(0, 2**31)),
     )

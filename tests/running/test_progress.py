@@ -77,7 +77,7 @@ def test_another_process_sees_how_far_a_study_is_while_it_runs_and_when_it_is_do
 
 def make(call):
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={"a": call, "b": lambda instance, seed: seed},
         instances=["i1", "i2", "i3"],
         rule=Fixed(runs=5),

@@ -19,8 +19,10 @@ from ampler.core.plain import flat, jsonable
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Caution
+from ampler.core.wording import LARGEST_EXPONENT
 from ampler.design.pilot import PilotReport
 from ampler.stats.omnibus import Omnibus
+from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,6 +170,9 @@ class Analysis:
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
         result["settings"]["failures"] = policy_data(self.settings.failures)
+        if self.settings.difference == "ratio" and not ESTIMANDS[self.comparisons[0].estimate_of].is_share:
+            for row, each in zip(result["comparisons"], self.comparisons, strict=True):
+                row["factor"] = jsonable(math.exp(min(each.estimate, LARGEST_EXPONENT)))
         return result
 
     def __str__(self) -> str:

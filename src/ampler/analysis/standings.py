@@ -11,7 +11,7 @@ import numpy as np
 from ampler.analysis.answer import Finding, findings, leader
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
-from ampler.analysis.units import size_in_words
+from ampler.analysis.units import lead_in_words
 from ampler.analysis.wins import Wins, wins_of
 from ampler.core.arrays import Floats, Pair
 from ampler.core.names import known_as
@@ -158,11 +158,10 @@ def _opposed(each: Comparison, wins: Wins, analysis: Analysis) -> str:
     few = few_that_decide(analysis, (each.first, each.second))
     short = known_as(tuple(row.instance for row in analysis.accuracy))
     why = f": {_few([short[name] for name in few])}" if few else ", by amounts that are larger where it wins"
-    amount = size_in_words(abs(each.estimate), analysis.settings)
-    kind = "by a factor of " if analysis.settings.difference == "ratio" else "by "
+    amount, *_ = lead_in_words(abs(each.estimate), each.joint_interval, analysis.settings)
     return (
         f"{other} is ahead on {max(wins.first, wins.second)} of {wins.instances} instances, yet {favoured} is better"
-        f" {ESTIMANDS[each.estimate_of].words} {kind}{amount}{why}."
+        f" {ESTIMANDS[each.estimate_of].words} by {amount}{why}."
     )
 
 

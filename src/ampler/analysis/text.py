@@ -17,6 +17,7 @@ from ampler.analysis.units import (
     in_table,
     interval_in_unit,
     margin_in_words,
+    texts_in_unit,
 )
 from ampler.analysis.wins import wins_of
 from ampler.analysis.words import (
@@ -31,7 +32,7 @@ from ampler.analysis.words import (
 )
 from ampler.core.arrays import Interval
 from ampler.core.layout import USUAL, Column, TextTable, table_of
-from ampler.core.wording import alike, digits
+from ampler.core.wording import digits
 from ampler.stats.paired import paired_test
 
 STOP = "stop rejecting"
@@ -65,8 +66,12 @@ def holm_columns(analysis: Analysis) -> TextTable:
             *(Column(head, tuple(str(number(each)) for each in shown)) for head, number in counted(analysis).items()),
             Column(estimate_header(analysis), tuple(_estimate(each, analysis) for each in shown)),
             *_wins(analysis),
-            Column("joint interval", tuple(_bracket(each, each.joint_interval) for each in shown), leaves=1),
-            Column(f"{steps.level}-level interval", tuple(_bracket(each, each.interval) for each in shown), leaves=9),
+            Column("joint interval", tuple(_bracket(each, each.joint_interval, analysis) for each in shown), leaves=1),
+            Column(
+                f"{steps.level}-level interval",
+                tuple(_bracket(each, each.interval, analysis) for each in shown),
+                leaves=9,
+            ),
             Column("p", tuple(f"{each.p_value:.2g}" for each in shown), leaves=6),
             Column("alpha", tuple(digits(each.alpha, 2) for each in shown), leaves=8),
             Column(f"p ({steps.name})", tuple(f"{each.p_holm:.2g}" for each in shown)),
@@ -128,9 +133,9 @@ def _estimate(each: Comparison, analysis: Analysis) -> str:
     return estimate_text(each.estimate, analysis, *each.joint_interval)
 
 
-def _bracket(each: Comparison, interval: Interval) -> str:
+def _bracket(each: Comparison, interval: Interval, analysis: Analysis) -> str:
     """An interval with the decimals of the joint one, which is as wide as any."""
-    _, _, _, low, high = alike(each.estimate, *each.joint_interval, *interval)
+    _, _, _, low, high = texts_in_unit(analysis, each.estimate, *each.joint_interval, *interval)
     return f"[{low}, {high}]"
 
 

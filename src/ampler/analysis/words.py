@@ -12,7 +12,7 @@ from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
-    amount_of,
+    lead_in_words,
     margin_in_words,
     size_in_words,
     sizes_in_words,
@@ -111,10 +111,9 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: st
     if estimand.is_share:
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    size, *limits = sizes_in_words(abs(comparison.estimate), bounds, asked)
-    amount = amount_of(size, asked)
+    amount, *limits, neutral = lead_in_words(abs(comparison.estimate), bounds, asked)
     sample = "runs" if comparison.instances == 1 else "instances"
-    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
+    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, neutral)}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 

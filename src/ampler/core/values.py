@@ -259,7 +259,7 @@ class Question:
     target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
-    better: Better = "lower"
+    better: Better | None = None  # None: what the name of the algorithms' value implies
     statistic: str = "mean"
     margin: float | None = None
     floor: float | None = None

@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture
 def pilot(tmp_path):
     rng = np.random.default_rng(4)
-    rows = ["solver,problem,value"]
+    rows = ["solver,problem,cost"]
     for i in range(15):
         for solver, shift in (("old", 0.0), ("new", rng.normal(scale=1.0)), ("odd", rng.normal(scale=2.0))):
             rows += [f"{solver},p{i},{100 + shift + rng.normal(scale=2.0)}" for _ in range(5)]

@@ -353,3 +353,19 @@ def test_the_dimension_of_the_cec_results_is_a_subgroup(published):
     document = published("cec17_extended_final.csv.gz", *asked)
     assert {group["value"] for group in document["subgroups"]} == {"10", "30", "50", "100"}
     assert document["instances"] == 116
+
+
+def test_the_decimal_mark_is_asked_for_where_cells_do_not_show_it_and_is_an_option(shell, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("dataset;old;new\ni1;1240;1,234\ni2;1250;1,300\ni3;1260;1,290\n")
+    asked = shell("analyse", path, "--difference", "simple", "--better", "lower")
+    assert asked.code == 1
+    assert "column 'new' of runs.csv can be read in two ways" in asked.words
+    assert "--decimal . or --decimal ," in asked.words
+    means = {
+        mark: shell("analyse", path, "--difference", "simple", "--better", "lower", "--decimal", mark, "--json").json
+        for mark in (".", ",")
+    }
+    estimates = [abs(document["comparisons"][0]["estimate"]) for document in means.values()]
+    assert estimates == pytest.approx([3824 / 3 - 1250, 1250 - 3.824 / 3])
+    assert shell("analyse", path, "--difference", "simple", "--decimal", "x").code != 0

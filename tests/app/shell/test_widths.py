@@ -107,7 +107,7 @@ def study(tmp_path_factory):
     """A finished study with a folder before the names of its instances, and many algorithms."""
     path = tmp_path_factory.mktemp("wide") / "study.db"
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={f"variant-number-{k}": lambda instance, seed, k=k: seed % 7 + k for k in range(12)},
         instances=[f"instances/of-the-competition/G_{50 * k}_10_S_1-124_1.txt" for k in range(1, 5)],
         rule=Fixed(runs=3),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ampler.core.errors import InvalidData
 from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
+from ampler.data.tables.numerals import Mark
 from ampler.data.tables.vocabulary import (
     ALGORITHM,
     ALGORITHM_ELSE,
@@ -54,6 +55,7 @@ class Columns:
     ignore: tuple[str, ...] = ()  # columns that are as if they were not there
     describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names say
     paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
+    decimal: Mark | None = None  # the decimal mark of numbers; None: as the cells show
 
 
 @dataclass(frozen=True, slots=True)

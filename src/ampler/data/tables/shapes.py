@@ -18,6 +18,7 @@ from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, is_crossed, needed, row_names, varies
 from ampler.data.tables.columns import Columns, Long, Shape, Wide, find
 from ampler.data.tables.directions import better_by_name
+from ampler.data.tables.numerals import decimal_mark
 from ampler.data.tables.outcomes import statuses
 from ampler.data.tables.vocabulary import DIMENSION, FOLDS, ROW_NUMBER, SEED, STEPS, fold, is_derived, is_measure
 
@@ -63,7 +64,8 @@ class _Rows:
 
 def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Place) -> ResultsTable:
     """Turn a frame into runs; every complaint names the line."""
-    frame = frame.assign(**{name: to_numbers(frame[name], place) for name in shape.values})
+    marks = {name: columns.decimal or decimal_mark(frame, name, place.source) for name in shape.values}
+    frame = frame.assign(**{name: to_numbers(frame[name], place, mark) for name, mark in marks.items()})
     frame, long = _melted(frame, shape)
     if not len(frame):
         raise InvalidData(f"{place.source} holds no run; there must be one row per run below the header")

@@ -122,9 +122,9 @@ def measured(cell: tuple[str, float, float, Difference, int, int], studies: int)
     if values == "penalties":
         rivals = algorithms - 1
         kinds: tuple[tuple[str, ...], tuple[float, ...]] = ("normal", *["penalty"] * rivals), (0.01, *[cv] * rivals)
-        study = Study(*kinds, rule, algorithms=algorithms, instances=instances, better="lower")
+        study = Study(*kinds, rule, algorithms=algorithms, instances=instances)
     else:
-        study = Study(values, cv, rule, algorithms=algorithms, instances=instances, better="lower")
+        study = Study(values, cv, rule, algorithms=algorithms, instances=instances)
     for name, (share, error, _) in false_claims(study, studies, key=1).items():
         yield Row(*cell, name, studies, share, error)
 

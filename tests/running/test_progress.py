@@ -28,7 +28,7 @@ def napping(instance, seed):
 study = Study(
     algorithms={"a": napping, "b": lambda instance, seed: napping(instance, seed)},
     instances=[f"i{n}" for n in range(4)],
-    difference="simple",
+    difference="simple", better="lower",
     rule=Accuracy(se=1.0, difference="simple", start=30, budget=120),
     use="all",
 )

@@ -112,7 +112,7 @@ def test_a_budget_that_is_spent_fixes_the_runs_of_equals():
 )
 @pytest.mark.parametrize("rows", [500, pytest.param(1000, marks=pytest.mark.slow)])
 def test_the_bias_is_the_one_that_simulated_studies_have(values, cv, se, difference, rows):
-    study = Study(values, cv, rule(se, difference), better="lower")
+    study = Study(values, cv, rule(se, difference))
     cells = sampled(study, rows, [7, 1])
     skewness = pooled_skewness(cells.counts, cells.variances, cells.skews)
 
@@ -135,7 +135,7 @@ def test_the_bias_is_the_one_that_simulated_studies_have(values, cv, se, differe
 
 
 def test_equal_algorithms_are_told_apart_by_all_runs_and_not_by_the_corrected_ones():
-    found = false_claims(Study("lognormal", 0.6, rule(0.2, "percent"), instances=30, better="lower"), 60)
+    found = false_claims(Study("lognormal", 0.6, rule(0.2, "percent"), instances=30), 60)
 
     assert found["all runs"][0] > 0.2
     assert found["corrected"][0] <= 0.06 + 2 * found["corrected"][1]
@@ -161,7 +161,7 @@ def test_corrected_estimates_keep_the_family_wise_error(cell, algorithms, instan
     values, cv, se, difference = CELLS[cell]
 
     share, error, _ = false_claims(
-        Study(values, cv, rule(se, difference), algorithms=algorithms, instances=instances, better="lower"), studies
+        Study(values, cv, rule(se, difference), algorithms=algorithms, instances=instances), studies
     )["corrected"]
 
     assert share <= 0.06 + 2 * error
@@ -174,14 +174,14 @@ def test_corrected_estimates_keep_the_family_wise_error(cell, algorithms, instan
     ids=["skewed rivals", "skewed reference", "opposite skewness"],
 )
 def test_so_they_do_where_algorithms_are_skewed_differently(values):
-    found = false_claims(Study(values, 0.2, rule(0.05, "percent"), better="lower"), 300)
+    found = false_claims(Study(values, 0.2, rule(0.05, "percent")), 300)
 
     assert found["corrected"][0] <= 0.06 + 2 * found["corrected"][1]
 
 
 def test_rare_penalties_are_beyond_any_correction():
     """61 s, and 6000 s in 2 % of the runs, against a steady solver of the same mean: hence the warning."""
-    study = Study(("normal", "penalty"), (0.01, 1.0), rule(0.1, "simple"), algorithms=2, better="lower")
+    study = Study(("normal", "penalty"), (0.01, 1.0), rule(0.1, "simple"), algorithms=2)
 
     found = false_claims(study, 60)
 
@@ -192,9 +192,7 @@ def test_rare_penalties_are_beyond_any_correction():
 
 @pytest.mark.parametrize(("values", "algorithms"), [("long", 2), ("long", 5), ("bernoulli", 5)])
 def test_where_the_correction_is_not_enough_the_warning_comes_before_the_claim(values, algorithms):
-    found = false_claims(
-        Study(values, 1.0, rule(0.3, "simple"), algorithms=algorithms, instances=30, better="lower"), 30
-    )
+    found = false_claims(Study(values, 1.0, rule(0.3, "simple"), algorithms=algorithms, instances=30), 30)
 
     assert found[UNWARNED][0] <= 0.06 + 2 * found[UNWARNED][1]
 

@@ -58,7 +58,7 @@ def factor_texts(value: float, *limits: float) -> tuple[str, ...]:
     (('284', '1.03', '78100'), ('1.016', '1.000', '1.032'))
     """
     size = max([abs(value), *(abs(limit - value) for limit in limits if math.isfinite(limit))])
-    more = min(max(math.ceil(-math.log10(size)) - 1, 0), 6) if size > 0 else 0
+    more = min(max(math.ceil(-math.log10(size)) - 1, 0), 6) if 0 < size < math.inf else 0
     return tuple(digits(_exp(each), 3 + more, zeros=bool(limits)) for each in (value, *limits))
 
 
@@ -74,9 +74,9 @@ def ratio_texts(value: float, *limits: float) -> tuple[str, ...]:
     return tuple(f"×{text}" for text in factor_texts(value, *limits))
 
 
-def are_changes(*values: float) -> bool:
-    """Whether ratios, given as logarithms, are told as percent changes: all that are finite lie near 1."""
-    return all(abs(value) <= LARGEST_CHANGE for value in values if math.isfinite(value))
+def are_changes(value: float, *limits: float) -> bool:
+    """Whether a ratio and its limits, given as logarithms, are told as percent changes: what is finite is near 1."""
+    return abs(value) <= LARGEST_CHANGE and all(abs(each) <= LARGEST_CHANGE for each in limits if math.isfinite(each))
 
 
 def change(value: float) -> float:

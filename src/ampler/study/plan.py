@@ -77,6 +77,7 @@ def make_plan(
     needed = None if single else _needed(question, len(compared), count, looks)
     used = ordered if single else ordered[: _number_used(count, needed, len(ordered))]
     reached = None if single else _reached(question, len(compared), len(used), looks)
+    policy = completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference)
     question = replace(question, better=question.better or _implied_better(compared))
     plan = Plan(
         name=name,
@@ -87,7 +88,7 @@ def make_plan(
         rule=rule,
         seed=seed,
         limits=limits,
-        policy=completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference),
+        policy=policy,
         retries=retries,
         needed=needed,
         power=reached,

@@ -360,8 +360,8 @@ def test_the_decimal_mark_is_asked_for_where_cells_do_not_show_it_and_is_an_opti
     path.write_text("dataset;old;new\ni1;1240;1,234\ni2;1250;1,300\ni3;1260;1,290\n")
     asked = shell("analyse", path, "--difference", "simple", "--better", "lower")
     assert asked.code == 1
-    assert "column 'new' of runs.csv can be read in two ways" in asked.words
-    assert "--decimal . or --decimal ," in asked.words
+    assert "column 'new' of runs.csv can be read in two ways" in asked.err
+    assert "--decimal . or --decimal ," in asked.err
     means = {
         mark: shell("analyse", path, "--difference", "simple", "--better", "lower", "--decimal", mark, "--json").json
         for mark in (".", ",")

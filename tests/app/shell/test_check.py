@@ -311,7 +311,7 @@ def test_what_is_better_must_be_given_unless_the_value_implies_it(apart, study, 
     if better is None:
         refused = apart("check", "study.toml")
         assert refused.code == 1
-        assert "better must be given" in refused.words
-        assert 'write better = "lower" or better = "higher"' in refused.words
+        assert "better must be given" in refused.err
+        assert 'write better = "lower" or better = "higher"' in refused.err
     else:
         assert am.read_study_file(path).plan.question.better == better

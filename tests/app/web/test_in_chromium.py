@@ -166,7 +166,7 @@ GROWING = """
 
     study = am.Study(
         algorithms={"plain": solved, "worse": lambda instance, seed: solved(instance, seed, 0.5)},
-        instances={f"i{n}": n for n in range(10)}, difference="simple", reference="plain",
+        instances={f"i{n}": n for n in range(10)}, difference="simple", better="lower", reference="plain",
         rule=am.Fixed(runs=8), use="all", seed=1, name="growing",
     )
     study.run(sys.argv[1], workers=1)

@@ -444,7 +444,6 @@ def test_success_of_a_function_is_refused(read):
 
 
 DEFAULTS = """
-    better = "lower"
     difference = "simple"
     se = 0.5
     [run]
@@ -582,11 +581,11 @@ def test_commands_around_runs_are_those_of_the_algorithm_or_else_the_defaults(re
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("warmup = -1", "line 6: warmup must be a command, or a number of runs of 0 or more, got -1"),
-        ("warmup = true", "line 6: warmup must be a command"),
-        ('prepare = "a && b"', "line 6: prepare is not run by a shell"),
+        ("warmup = -1", "line 7: warmup must be a command, or a number of runs of 0 or more, got -1"),
+        ("warmup = true", "line 7: warmup must be a command"),
+        ('prepare = "a && b"', "line 7: prepare is not run by a shell"),
         ('cleanup = "rm {other}"', "cleanup of algorithm 'a' must be words with places"),
-        ("prepare = 3", "line 6: prepare must be a text in quotes"),
+        ("prepare = 3", "line 7: prepare must be a text in quotes"),
     ],
 )
 def test_what_cannot_be_done_around_a_run_is_pointed_at(read, line, words):

@@ -179,6 +179,8 @@ def _long(name: str, algorithm: str, instance: list[str], value: str, better: st
     for column, wanted in only.items():
         frame = frame[frame[column] == wanted]
     frame = frame.assign(value=frame[value].clip(lower=floor) if floor else frame[value])
+    signed = frame.groupby(instance)["value"].transform("min") <= 0
+    frame = frame[~signed]  # ratios need positive values
     return _population(frame, algorithm, instance, better)
 
 
@@ -215,7 +217,7 @@ TABLES: Mapping[str, Callable[[], Population]] = {
     "CEC'17, all dimensions": partial(
         _long, "cec17_extended_final.csv.gz", "Algorithm", ["Benchmark", "Dimension"], "Result", "lower", 1e-8
     ),
-    "IOH, discrete": partial(_long, "ioh_dsl_large_final.csv", "algorithm", ["func"], "finalFV", "higher", 1e-8),
+    "IOH, discrete": partial(_long, "ioh_dsl_large_final.csv", "algorithm", ["func"], "finalFV", "higher"),
     "IOH, evaluations": partial(_long, "ioh_dsl_large_final.csv", "algorithm", ["func"], "maxRT", "lower"),
     "paper, experiment 1": partial(
         _long, "paper_experiment1_runs.csv", "Algorithm", ["Instance"], "Observation", "lower"

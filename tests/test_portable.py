@@ -151,7 +151,8 @@ def refused(study, **how):
 refused(study())
 refused(study(timeout=5), executor=SerialExecutor())
 commands = {name: am.Command(name, ("solve", "{instance}", "{seed}")) for name in "ab"}
-refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", better="lower", rule=am.Fixed(runs=2), use="all"),
+refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", better="lower",
+                 rule=am.Fixed(runs=2), use="all"),
         executor=SerialExecutor())
 with am.open_store(other):
     print(pool.submit(opened, other).result())

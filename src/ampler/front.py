@@ -17,8 +17,9 @@ from ampler.core.choices import Alternative, Better, Difference, Estimate, Formu
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
 from ampler.core.failures import FailurePolicy, StopStudy, as_policy
+from ampler.core.names import composed
 from ampler.core.notebooks import shown_in_notebook
-from ampler.core.runs import Runs
+from ampler.core.runs import Runs, with_composed_names
 from ampler.core.settings import AnalysisSettings
 from ampler.core.spoken import parameter
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question, StudyDecision
@@ -239,7 +240,7 @@ def advise(
     own = {
         "target": target,
         "start": start,
-        "costs": costs,
+        "costs": {composed(name): cost for name, cost in costs.items()} if isinstance(costs, Mapping) else costs,
         "instance_cost": instance_cost,
         "available": available,
     }
@@ -261,7 +262,19 @@ def evidence_of(
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
 ) -> Evidence:
-    """Read runs from wherever they are."""
+    """Read runs from wherever they are; each name in one spelling."""
+    evidence = _evidence_of(source, columns, where, encoding)
+    features = {
+        feature: {composed(instance): value for instance, value in values.items()}
+        for feature, values in evidence.features.items()
+    }
+    fixed = None if evidence.deterministic is None else tuple(map(composed, evidence.deterministic))
+    return replace(evidence, runs=with_composed_names(evidence.runs), features=features, deterministic=fixed)
+
+
+def _evidence_of(
+    source: Any, columns: Columns | None, where: Mapping[str, object] | None, encoding: str | None
+) -> Evidence:
     _check_choices(where, encoding)
     columns = columns or Columns()
     if isinstance(source, Runs):

@@ -615,8 +615,8 @@ def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_af
         from ampler.testing import SerialExecutor
         def deadly(instance, seed):
             os.kill(os.getpid(), signal.SIGTERM)
-        study = Study(algorithms={{"a": deadly, "b": deadly}}, instances=["i1", "i2"], difference="simple", better="lower",
-                      rule=Fixed(runs=1), use="all")
+        study = Study(algorithms={{"a": deadly, "b": deadly}}, instances=["i1", "i2"],
+                      difference="simple", better="lower", rule=Fixed(runs=1), use="all")
         signal.signal(signal.SIGTERM, lambda number, frame: print("ours"))
         try:
             study.run({str(tmp_path / "x.db")!r}, executor=SerialExecutor())

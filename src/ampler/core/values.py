@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ampler.core.choices import Alternative, Better, Difference, Status, Target, Test, difference_of
 from ampler.core.failures import FailurePolicy, StopStudy
+from ampler.core.names import composed
 from ampler.core.plain import digest
 from ampler.core.spoken import in_python, in_shell
 
@@ -266,6 +267,8 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
+        if isinstance(self.reference, str):
+            object.__setattr__(self, "reference", composed(self.reference))
 
 
 @dataclass(frozen=True, slots=True)

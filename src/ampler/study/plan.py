@@ -13,6 +13,7 @@ from ampler.core.choices import Better, TargetWord
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
 from ampler.core.failures import Drop, FailurePolicy, Par, Penalty, StopStudy, as_policy, completed, policy_data
+from ampler.core.names import composed
 from ampler.core.plain import origin, plain
 from ampler.core.settings import RATE, AnalysisSettings, asked_by
 from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question, Reading
@@ -60,6 +61,7 @@ def make_plan(
     (10, 0.803)
     """
     compared = _distinct("algorithm", as_algorithms(algorithms))
+    rule = _with_composed_names(rule)
     available = _distinct("instance", as_instances(instances))
     _check_question(question, compared)
     _check_algorithms(compared, available)
@@ -102,6 +104,14 @@ def make_plan(
     )
     check_study_rule(plan)
     return plan
+
+
+def _with_composed_names(rule: Callable[[Any], Decision]) -> Callable[[Any], Decision]:
+    if not isinstance(rule, Accuracy):
+        return rule
+    reference = composed(rule.reference) if isinstance(rule.reference, str) else rule.reference
+    costs = None if rule.costs is None else {composed(name): cost for name, cost in rule.costs.items()}
+    return replace(rule, reference=reference, costs=costs)
 
 
 def _implied_better(algorithms: Sequence[Algorithm]) -> Better:
@@ -228,7 +238,7 @@ def _distinct(what: str, given: Sequence[Named]) -> tuple[Named, ...]:
 def _clean(what: str, name: Any) -> str:
     if not isinstance(name, str):
         raise InvalidPlan(f"the name of an {what} must be a text, got {name!r}")
-    clean = unicodedata.normalize("NFC", name.strip())  # one file name has several spellings; a seed needs one
+    clean = composed(name.strip())  # one file name has several spellings; a seed needs one
     if not clean or len(clean) > LONGEST_NAME or any(unicodedata.category(each) in ("Cc", "Cs") for each in clean):
         raise InvalidPlan(
             f"the name of an {what} must be 1 to {LONGEST_NAME} printable characters, got {name[:80]!r}; rename it"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.wording import shortened
 from ampler.data.tables.numerals import Mark, are_numbers, plain_column
 from ampler.data.tables.vocabulary import SUCCESS, fold
@@ -130,7 +131,7 @@ def same(cell: str, wanted: str) -> bool:
     try:
         return float(cell) == float(wanted)
     except ValueError:
-        return cell.strip().casefold() == wanted.strip().casefold()
+        return composed(cell).strip().casefold() == composed(wanted).strip().casefold()
 
 
 def _are_truths(column: pd.Series[Any]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.numerals import Mark
@@ -56,6 +57,13 @@ class Columns:
     describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names say
     paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
     decimal: Mark | None = None  # the decimal mark of numbers; None: as the cells show
+
+    def __post_init__(self) -> None:
+        for name in ("algorithm", "instance", "algorithms", "ignore", "describing", "paired"):
+            object.__setattr__(self, name, tuple(map(composed, getattr(self, name))))
+        for name in ("value", "metric"):
+            word = getattr(self, name)
+            object.__setattr__(self, name, composed(word) if isinstance(word, str) else word)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, plain_cells, same
@@ -149,7 +150,7 @@ def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
     elif not isinstance(frame.index, pd.RangeIndex) and not pd.api.types.is_integer_dtype(frame.index):
         frame = frame.rename_axis("instance").reset_index()
     frame = frame.reset_index(drop=True)
-    frame.columns = [str(name).strip() for name in frame.columns]
+    frame.columns = [composed(str(name).strip()) for name in frame.columns]
     if not frame.columns.is_unique:
         raise InvalidData("the columns of the data frame must have different names")
     return frame.assign(**{name: plain_cells(frame[name]) for name in frame.columns if frame[name].dtype.kind in "Oc"})
@@ -199,7 +200,7 @@ def _with_names(frame: pd.DataFrame, shape: Shape, place: Place) -> tuple[pd.Dat
 def _chosen(frame: pd.DataFrame, where: Mapping[str, str], place: Place) -> pd.DataFrame:
     header = [str(name) for name in frame.columns]
     for wanted, level in where.items():
-        name = find(header, wanted, "where")
+        name = find(header, composed(wanted), "where")
         levels = frame[name].unique()
         keep = [each for each in levels if same(str(each), str(level))]
         if not keep:

@@ -18,7 +18,7 @@ def fold(name: object) -> str:
     >>> fold("Data set_Name"), fold("params.model")
     ('datasetname', 'model')
     """
-    return re.sub(r"[^0-9a-z]", "", PREFIX.sub("", str(name)).lower())
+    return re.sub(r"[\W_]", "", PREFIX.sub("", str(name)).lower())
 
 
 def words_of(name: object) -> list[str]:

@@ -154,7 +154,7 @@ def analyse(
         from ampler.study.looks_analysed import without_looks
 
         notes = [without_looks(evidence.looks), *notes]
-    return replace(analysis, warnings=(*notes, *analysis.warnings))
+    return replace(analysis, warnings=(*notes, *analysis.warnings), measure=evidence.measure)
 
 
 def advise(
@@ -397,7 +397,7 @@ def _of_table(table: ResultsTable) -> Evidence:
         better = table.direction.better
         direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
         notes, settings = (direction, *notes), settings | {"better": better}
-    return Evidence(table.runs, table.features, settings, notes)
+    return Evidence(table.runs, table.features, settings, notes, measure=table.measure)
 
 
 def _sentence(note: str) -> str:

@@ -27,3 +27,4 @@ class Evidence:
     rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
     course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
     looks: LookCourse | None = None  # how the values were looked at on the way; None: they were not
+    measure: str = "value"  # what was measured

@@ -104,6 +104,7 @@ class Analysis:
     looks: Looked | None = None  # what was decided on the way, if the values were looked at
     recorded: Runs | None = None  # the runs themselves, for figures of them
     features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
+    measure: str = "value"  # what was measured, as the source of the runs calls it
 
     @cached_property
     def bayes(self) -> Bayes:

@@ -17,6 +17,7 @@ from ampler.analysis.units import (
     in_table,
     interval_in_unit,
     margin_in_words,
+    measure_in_words,
     texts_in_unit,
 )
 from ampler.analysis.wins import wins_of
@@ -41,6 +42,7 @@ STOP = "stop rejecting"
 def text_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
     yield from filter(None, [taken(analysis)])
+    yield measure_in_words(analysis)
     yield from question_lines(analysis)
     if is_biased(analysis):
         yield f"! {CLAIM_NOTHING}{found_sentence(analysis)}"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
+from ampler.core.failures import policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import (
     LARGEST_EXPONENT,
@@ -28,6 +29,14 @@ from ampler.core.wording import (
 from ampler.stats.paired import ESTIMANDS
 
 POINTS = "percentage points"
+
+
+def measure_in_words(analysis: Analysis) -> str:
+    """Return what was measured, which values are better, and what failed runs count as: the head of every output."""
+    failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
+    policy = analysis.settings.failures
+    failures = "none" if not failed and policy is None else policy_words(policy)
+    return f"Measure: {analysis.measure}; {analysis.settings.better} is better; failed runs: {failures}"
 
 
 def as_shown(value: float, asked: AnalysisSettings) -> float:

@@ -413,10 +413,8 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
-    yield (
-        f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
-        f" {_differences_of(analysis)}, {against}, {asked.better} is better"
-    )
+    what = f"{_differences_of(analysis)}, {against}"
+    yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs; {what}"
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure

@@ -15,7 +15,14 @@ from ampler.analysis.bayes import Bayes, Chances
 from ampler.analysis.bayes.words import said_verdict, shown_interval, shown_mean, sides
 from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.look_table import verdict_word
-from ampler.analysis.units import are_ratios, estimate_header, in_table, location_header, texts_of_ratios
+from ampler.analysis.units import (
+    are_ratios,
+    estimate_header,
+    in_table,
+    location_header,
+    measure_in_words,
+    texts_of_ratios,
+)
 from ampler.analysis.words import headline
 from ampler.core.arrays import Interval
 from ampler.core.wording import digits
@@ -60,7 +67,8 @@ def _lines(subject: Subject, paragraph: Sequence[Sentence]) -> Iterator[str]:
     yield r"\date{}"
     yield r"\begin{document}"
     yield r"\maketitle"
-    yield from ("", escaped(headline(analysis)), "", r"\section*{Method}", "", latex_paragraph(paragraph), "")
+    yield from ("", escaped(headline(analysis)), "", f"{escaped(measure_in_words(analysis))}.")
+    yield from ("", r"\section*{Method}", "", latex_paragraph(paragraph), "")
     yield from _table(f"Summary of the comparisons, using {_steps(analysis).words}.", holm_tabular(analysis))
     yield from _table(
         "Runs and mean ranks (1 is best) of the algorithms; the best is bold.", algorithms_tabular(analysis)

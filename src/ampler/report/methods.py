@@ -77,6 +77,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
     if analysis.single is not None:
         where = f"one problem instance, {analysis.single}"
     yield Sentence(f"We compared {algorithms} algorithms on {where}, {against}")
+    yield Sentence(f"The measure was {analysis.measure}, of which {analysis.settings.better} values are better")
     if analysis.excluded:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
@@ -356,6 +357,7 @@ def _stopping(analysis: Analysis) -> Iterator[Sentence]:
 def _failures(analysis: Analysis) -> Iterator[Sentence]:
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
     if not failed:
+        yield Sentence("No run failed")
         return
     policy = analysis.settings.failures
     par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""

@@ -67,7 +67,15 @@ def _of_store(store: Store) -> Evidence:
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    return Evidence(*said, course, looks)
+    return Evidence(*said, course, looks, measure=measure_of(plan))
+
+
+def measure_of(plan: PlanRecord) -> str:
+    """Return what the algorithms of a study give, by the name under which it is read."""
+    times = {"seconds": "wall-clock time in seconds", "cpu-seconds": "processor time in seconds"}
+    texts = {str(fields.get("value", "")) for fields in plan.fingerprint.algorithms.values()}
+    text = texts.pop() if len(texts) == 1 else ""
+    return times.get(text) or (text.removeprefix("json:") if text.startswith("json:") else "value")
 
 
 def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:

@@ -109,8 +109,10 @@ def _frame(
 
 
 def _facts(analysis: Analysis) -> list[str]:
+    from ampler.analysis.units import measure_in_words
+
     numbers = ((analysis.instances, "instance"), (len(analysis.algorithms), "algorithm"), (analysis.runs, "run"))
-    return [count(number, noun) for number, noun in numbers]
+    return [*(count(number, noun) for number, noun in numbers), measure_in_words(analysis)]
 
 
 def _exploring(subject: Subject, asked: AskedAnalysis) -> str:

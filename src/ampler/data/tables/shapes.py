@@ -48,6 +48,7 @@ class ResultsTable:
     taken: str = ""  # which columns were taken for what
     paired: str | None = None  # the columns that runs share, if the user says so
     folds: str = ""  # a warning, if the runs are folds of a cross-validation
+    measure: str = "value"  # what was measured: the name of the column of values, or the metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +92,15 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
         _taken(shape, parts, long.index),
         " and ".join(pairing) or None,
         _about_folds(rows, (*long.index, *long.others), pairing),
+        _measure(rows.frame, long),
     )
+
+
+def _measure(frame: pd.DataFrame, long: Long) -> str:
+    """The name of what was measured."""
+    if long.metric is not None:
+        return str(frame[long.metric].iloc[0])
+    return "value" if long.values[0] == _VALUE else long.values[0]
 
 
 def _melted(frame: pd.DataFrame, shape: Shape) -> tuple[pd.DataFrame, Long]:

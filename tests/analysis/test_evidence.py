@@ -7,7 +7,7 @@ from ampler.analysis import analyse_runs
 from ampler.analysis.evidence import Evidence
 from ampler.front import evidence_of
 
-ELSEWHERE = {"settings", "notes"}  # told as AnalysisSettings, and shown beside the analysis
+ELSEWHERE = {"measure", "settings", "notes"}  # told as AnalysisSettings, and shown beside the analysis
 
 
 def test_an_analysis_takes_whatever_a_source_says():

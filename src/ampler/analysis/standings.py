@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ampler.analysis.answer import Finding, findings, leader
+from ampler.analysis.answer import Finding, findings, leader, leaders
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
 from ampler.analysis.units import lead_in_words
@@ -97,8 +97,11 @@ def _best_rank(analysis: Analysis) -> Iterator[str]:
     ranked = side_by_side(analysis)
     best, found = ranked[0], findings(analysis)
     first = analysis.settings.reference or leader(found)[0]
-    if math.isnan(best.mean_rank) or best.algorithm == first:
+    shared = {row.algorithm for row in ranked if row.mean_rank == best.mean_rank}
+    if math.isnan(best.mean_rank) or first in shared:
         return
+    if analysis.settings.reference is None and shared & {*leaders(found)}:
+        return  # nobody beats it either
     pair = (first, best.algorithm) if (first, best.algorithm) in found else (best.algorithm, first)
     what = found[pair]
     if what in ("better", "worse") and (what == "better") == (pair[0] == best.algorithm):

@@ -18,6 +18,7 @@ from ampler.analysis.units import (
     interval_in_unit,
     margin_in_words,
     measure_in_words,
+    p_in_words,
     texts_in_unit,
 )
 from ampler.analysis.wins import wins_of
@@ -60,7 +61,8 @@ def holm_columns(analysis: Analysis) -> TextTable:
     if analysis.looks is not None:
         return table_of(*looked_lines(analysis), words=(1,), leaves={2: 3, 3: 2, 5: 1, 6: 4, 8: 5})
     shown, found = list(in_table(analysis)), findings(analysis).values()
-    steps = paired_test(analysis.settings.test).procedure
+    asked = analysis.settings
+    steps = paired_test(asked.test).procedure
     return TextTable(
         (
             Column("rank", tuple(str(each.rank) for each in shown), leaves=5),
@@ -74,9 +76,9 @@ def holm_columns(analysis: Analysis) -> TextTable:
                 tuple(_bracket(each, each.interval, analysis) for each in shown),
                 leaves=9,
             ),
-            Column("p", tuple(f"{each.p_value:.2g}" for each in shown), leaves=6),
+            Column("p", tuple(p_in_words(each.p_value, each.instances, asked) for each in shown), leaves=6),
             Column("alpha", tuple(digits(each.alpha, 2) for each in shown), leaves=8),
-            Column(f"p ({steps.name})", tuple(f"{each.p_holm:.2g}" for each in shown)),
+            Column(f"p ({steps.name})", tuple(p_in_words(each.p_holm, each.instances, asked) for each in shown)),
             Column("d", tuple(digits(each.effect_size, 2) for each in shown), leaves=7),
             Column(
                 "verdict",
@@ -176,7 +178,7 @@ def subgroup_columns(analysis: Analysis) -> TextTable:
             estimate_text(
                 estimate_in_unit(each.estimate, analysis), analysis, *interval_in_unit(each.interval, analysis)
             ),
-            f"{each.p_value:.2g}",
+            p_in_words(each.p_value, each.instances, analysis.settings),
         ]
         for each in analysis.subgroups
     ]

@@ -29,6 +29,8 @@ from ampler.core.wording import (
 from ampler.stats.paired import ESTIMANDS
 
 POINTS = "percentage points"
+EXACT = ("wilcoxon", "sign", "sign-flip")  # tests whose smallest p-value the number of instances gives
+SMALLEST_P = "1e-300"  # below it there are no numbers
 
 
 def measure_in_words(analysis: Analysis) -> str:
@@ -151,6 +153,19 @@ def interval_in_unit(interval: Interval, analysis: Analysis) -> Interval:
 def estimate_text(shown: float, analysis: Analysis, *limits: float) -> str:
     """Write an estimate that is already in its unit, with the decimals of its limits."""
     return texts_in_unit(analysis, shown, *limits)[0] if limits or are_ratios(analysis) else digits(shown)
+
+
+def supported(p: float, instances: int, asked: AnalysisSettings) -> float:
+    """Return a p-value as it is shown: that of a test of ranks or signs no smaller than its instances support."""
+    if asked.test not in EXACT or not p < 1:
+        return p
+    return max(p, 2.0 ** ((1 if asked.alternative == "two-sided" else 0) - instances))
+
+
+def p_in_words(p: float, instances: int, asked: AnalysisSettings) -> str:
+    """Return a p-value with two digits."""
+    shown = supported(p, instances, asked)
+    return f"<{SMALLEST_P}" if shown == 0 else f"{shown:.2g}"
 
 
 def texts_in_unit(analysis: Analysis, *shown: float) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
 TIMES = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
@@ -148,6 +148,17 @@ def listed(names: Iterable[str], most: int) -> str:
     everything = list(names)
     rest = len(everything) - most
     return ", ".join(everything[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def named(names: Sequence[str], most: int = 3) -> str:
+    """Return the names that share a place in a sentence.
+
+    >>> named(["a"]), named(["a", "b", "c"]), named(["a", "b", "c", "d", "e"])
+    ('a', 'a, b and c', 'a, b, c and 2 more')
+    """
+    if len(names) <= 1 or len(names) > most:
+        return listed(names, most)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def quoted(names: Iterable[object], most: int = 20) -> str:

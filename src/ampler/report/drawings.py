@@ -87,10 +87,24 @@ def figures_of(analysis: Analysis) -> Iterator[Drawing]:
 
 def _with_measure(draw: Callable[[], Axes], measure: str) -> Axes:
     """A figure that stands alone says below what was measured."""
+    from ampler.report.figures.colours import MUTED
+    from ampler.report.figures.labels import literal
+    from ampler.report.figures.style import LETTERS
+    from ampler.report.figures.titles import WORDS, in_lines
+
     ax = draw()
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.supxlabel(measure, x=0.01, ha="left", fontsize="small")
+    width, height = figure.get_size_inches()
+    lines = in_lines(literal(measure), width - 0.2)
+    if figure.get_layout_engine() is None:  # whose words stand in inches: the line goes below them
+        taller = height + WORDS * (len(lines) + 0.4)
+        figure.set_size_inches(width, taller)
+        for each in figure.axes:
+            box = each.get_position()
+            share = height / taller
+            each.set_position((box.x0, 1 - share * (1 - box.y0), box.width, share * box.height))
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=LETTERS, color=MUTED)
     return ax
 
 

@@ -21,6 +21,7 @@ from ampler.analysis.units import (
     in_table,
     location_header,
     measure_in_words,
+    supported,
     texts_of_ratios,
 )
 from ampler.analysis.words import headline
@@ -156,9 +157,11 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
         f"{_steps(analysis).level}-level interval",
         "$d$",
     ]
+    shown, ratio = list(in_table(analysis)), are_ratios(analysis)
+    p_values = [supported(each.p_value, each.instances, analysis.settings) for each in shown]
     rows = [
-        (each.rejected, _row(each, counts_of(each, analysis), ratio=are_ratios(analysis)))
-        for each in in_table(analysis)
+        (each.rejected, _row(each, counts_of(each, analysis), p, ratio=ratio))
+        for each, p in zip(shown, p_values, strict=True)
     ]
     rejected, kept = ([row for fell, row in rows if fell is asked] for asked in (True, False))
     return booktabs(header, rejected, kept, align=f"rl{'r' * len(numbers)}rrrcr", long=long)
@@ -204,13 +207,13 @@ def _estimate(analysis: Analysis) -> str:
     return estimate_header(analysis, ESTIMANDS[analysis.comparisons[0].estimate_of].tex).replace("%", r"\%")
 
 
-def _row(comparison: Comparison, counts: Sequence[int], *, ratio: bool) -> list[str]:
+def _row(comparison: Comparison, counts: Sequence[int], p: float, *, ratio: bool) -> list[str]:
     return [
         str(comparison.rank),
         rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
         *(f"${number}$" for number in counts),
         tex_number(comparison.alpha),
-        tex_number(comparison.p_value),
+        tex_number(p),
         *_tex_estimate(comparison.estimate, comparison.interval, ratio=ratio),
         tex_number(comparison.effect_size),
     ]

@@ -260,6 +260,7 @@ def test_a_csv_with_a_wrongly_guessed_column_is_corrected_early_and_late_and_ana
     page.select_option("#role3", "value")
     page.wait_for_url("**value=quality**")
     page.select_option("#difference", "percent")
+    page.select_option("#better", "lower")
     page.select_option("#reference", "a")
     page.click("text=Analyse")
 

@@ -93,6 +93,34 @@ def test_instances_with_the_same_values():
     assert "i3 = i7" in warnings_of(runs_of(values))["duplicates"]
 
 
+def timed(seed, instances, unit, algorithms=2, *, spread=1.0, noise=0.1):
+    """Times of instances that differ in difficulty, in whole units."""
+    rng = RNG(seed)
+    logs = rng.normal(1, spread, (instances, 1, 1)) + rng.normal(0, noise, (instances, algorithms, 1))
+    return np.round(np.exp(logs) / unit) * unit
+
+
+@pytest.mark.parametrize(("instances", "unit"), [(20, 0.1), (60, 0.1), (60, 1.0), (200, 1.0), (200, 0.1)])
+def test_coarse_times_are_rarely_equal_enough_for_copies(instances, unit):
+    fired = sum(
+        "duplicates" in warnings_of(runs_of(timed(seed, instances, unit)), difference="simple") for seed in range(40)
+    )
+    assert fired <= 5  # 5 % of 40 analyses are 2; more than 5 have a probability of 0.01
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 0.01])
+def test_a_copy_of_an_instance_is_found_in_coarse_times_too(unit):
+    values = timed(1, 40, unit, 6, noise=0.5)
+    values = np.concatenate([values, values[[int(np.argmax(values[:, 0, 0]))]]])
+    assert "duplicates" in warnings_of(runs_of(values), difference="simple")
+
+
+def test_copies_in_a_public_table_are_found(public_data):
+    analysis = am.analyse(public_data / "benavoli2017_accuracies_mean.csv", difference="simple", better="higher")
+    (sentence,) = [each.sentence for each in analysis.warnings if each.kind == "duplicates"]
+    assert "credit = credit_2" in sentence
+
+
 def test_ties_between_all_algorithms_and_coarse_values_are_no_duplicates():
     solved = healthy()
     solved[3] = solved[7] = 100.0

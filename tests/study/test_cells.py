@@ -15,7 +15,7 @@ from ampler.study.plan import make_plan
 
 def plan_of(policy=Drop(), certain=(), **asked):  # noqa: B008 - frozen
     return make_plan(
-        question=Question(**{"difference": "simple"} | asked),
+        question=Question(**{"better": "lower"} | {"difference": "simple"} | asked),
         algorithms=[Function(name, min, "builtins:min", deterministic=name in certain) for name in "ab"],
         instances=["i", "j"],
         rule=Fixed(runs=2),

@@ -23,7 +23,7 @@ NAMES = ("a", "b", "c")
 
 def plan_of(rule, *, instances=200, question=None, deterministic=(), **more):
     return make_plan(
-        question=question or Question("simple", reference="a"),
+        question=question or Question("simple", reference="a", better="lower"),
         algorithms=[Function(name, min, "builtins:min", deterministic=name in deterministic) for name in NAMES],
         instances=[f"i{n}" for n in range(instances)],
         rule=Fixed(runs=rule.start),
@@ -96,7 +96,7 @@ def test_a_comparison_that_is_clear_takes_its_algorithm_away():
 
 
 def test_of_percentages_of_a_grand_mean_nobody_leaves():
-    plan = plan_of(Detect(detect=0.02), question=Question("percent"))
+    plan = plan_of(Detect(detect=0.02), question=Question("percent", better="lower"))
     _, main, _ = course(plan, effects=(0.0, 0.0, 40.0))
     assert main.algorithms == NAMES
     assert sum(PilotReport.from_data(main.details).clear) == 2
@@ -160,7 +160,7 @@ def test_who_says_what_an_instance_costs_gets_the_cheapest_plan():
 
 
 def test_all_with_all_more_instances_are_planned_than_if_every_pair_could_differ():
-    alone = Question("simple")
+    alone = Question("simple", better="lower")
     _, main, _ = course(plan_of(Detect(detect=1.2), question=alone))
     goal = Detect(detect=1.2).goal(plan_of(Detect(detect=1.2), question=alone))
     report = PilotReport.from_data(main.details)
@@ -252,7 +252,7 @@ def test_strong_skewness_is_warned_of_before_the_runs_are_paid_for():
 
 
 def test_percent_differences_of_values_that_are_not_positive_are_refused():
-    plan = plan_of(Detect(detect=0.02), question=Question("percent", reference="a"))
+    plan = plan_of(Detect(detect=0.02), question=Question("percent", reference="a", better="lower"))
     asked = decided(plan, ())
     with pytest.raises(InvalidData, match="need positive values: the statistic of algorithm"):
         decided(plan, (group(asked, scale=-1.0),))
@@ -270,7 +270,7 @@ def test_percent_differences_of_values_that_are_not_positive_are_refused():
 )
 def test_what_has_no_form_after_a_pilot_is_refused(question, sentence):
     with pytest.raises((InvalidPlan, InvalidDesign), match=sentence):
-        plan_of(Detect(detect=1.2), question=Question("simple", reference="a", **question))
+        plan_of(Detect(detect=1.2), question=Question("simple", reference="a", **{"better": "lower"} | question))
 
 
 def test_two_instances_are_too_few():

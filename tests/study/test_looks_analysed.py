@@ -28,7 +28,7 @@ def study(**given):
         "looks": 4,
         "seed": 6,
     }
-    return Study(**common | given)
+    return Study(**{"better": "lower"} | common | given)
 
 
 @pytest.fixture(scope="module")

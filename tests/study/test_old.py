@@ -119,7 +119,8 @@ def copied(where, name, *, fresh=False):
     if fresh:
         (place / "study.db").unlink()
         toml = place / "study.toml"
-        toml.write_text(toml.read_text().replace("[rule]", '[rule]\nguard-edition = 1\nformula = "delta"\n#', 1))
+        text = toml.read_text().replace("[rule]", '[rule]\nguard-edition = 1\nformula = "delta"\n#', 1)
+        toml.write_text(text if "\nbetter" in text else f'better = "lower"\n{text}')
     return place
 
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -42,6 +43,8 @@ STEADIER = {"geometric-mean": "geometric means", "median": "medians"}
 FAR_PERCENT = 10.0  # 1000 % and more come from a denominator near zero
 HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the guard begins to lose
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
+CHANCE = 0.01  # pairs of equal rows that chance may be expected to make before copies are suspected
+NEAR = 8  # rows that tell how many values are possible near another
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
 SHOWN = 3
 ENDED_SHOWN = UNSOLVED_SHOWN = 12  # of instances that must be named
@@ -296,11 +299,10 @@ def duplicates(blocks: Blocks) -> Caution | None:
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, (row, size) in enumerate(zip(blocks.statistics, blocks.counts, strict=True)):
         groups[row.tobytes() + size.tobytes()].append(i)
-    common = [Counter(column.tolist()) for column in blocks.statistics.T]
     same = [
         " = ".join(_known([blocks.instances[i] for i in group], blocks))
         for group in groups.values()
-        if len(group) > 1 and _is_telling(blocks.statistics[group[0]], len(group), common)
+        if len(group) > 1 and _chance_of_equal_rows(blocks.statistics, group) <= CHANCE
     ]
     if not same:
         return None
@@ -517,10 +519,42 @@ def _pair(pair: Pair) -> str:
     return f"{pair[0]} × {pair[1]}"
 
 
-def _is_telling(row: Floats, size: int, common: Sequence[Counter[float]]) -> bool:
-    """Whether equal rows are more than chance: the algorithms differ, and half of the values occur nowhere else."""
-    own = sum(common[k][value] == size for k, value in enumerate(row.tolist()))
-    return bool(np.nanmin(row) < np.nanmax(row)) and own >= max(2, len(row) / 2)
+def _chance_of_equal_rows(statistics: Floats, group: Sequence[int]) -> float:
+    """How many pairs of rows as rare as these would be equal by chance, by the three values that say most.
+
+    In each column the nearest other values tell how many numbers the value could have been; a further column is seen
+    among the rows that are near in the one before, as values of one instance go together.
+    """
+    row, others = statistics[group[0]], np.delete(statistics, group, axis=0)
+    if not np.nanmin(row) < np.nanmax(row) or len(others) < 2:
+        return math.inf
+    steps = [_step(column) for column in statistics.T]
+    pairs = len(statistics) ** 2 / 2
+    found = [_share_at(others[:, k], row[k], step) for k, step in enumerate(steps)]
+    rarest = sorted(range(len(row)), key=lambda k: found[k][0])[:NEAR]
+    given = {
+        (j, k): 1.0 if row[j] == row[k] else _share_at(others[found[j][1], k], row[k], steps[k])[0]
+        for j, k in permutations(rarest, 2)
+    }
+    chains = permutations(rarest, min(3, len(rarest)))
+    return pairs * min(found[chain[0]][0] * math.prod(given[link] for link in pairwise(chain)) for chain in chains)
+
+
+def _step(column: Floats) -> float:
+    """The distance between neighbouring values that a column can have: where they are rounded, the rounding."""
+    known = column[np.isfinite(column)]
+    unit = np.abs(known).max(initial=0.0) * 1e-12
+    gaps = np.diff(np.unique(known))
+    gaps = gaps[gaps > unit]
+    return float(np.quantile(gaps, 0.1)) if len(gaps) else math.inf
+
+
+def _share_at(values: Floats, at: float, step: float) -> tuple[float, Codes]:
+    """The share of values that are this one by chance, and the places of those near to it."""
+    distance = np.abs(values - at)
+    near = np.argsort(distance, kind="stable")[: max(2, min(NEAR, len(values) // 2))]
+    reach = max(float(distance[near].max()), step / 2)
+    return min(1.0, len(near) / len(values) * step / (2 * reach)), near
 
 
 def _repeats(values: Floats) -> bool:

@@ -30,3 +30,4 @@ class Evidence:
     unfinished: str = ""  # why nothing is tested yet: what is missing of the plan; nothing where it is complete
     time_limit: float | None = None  # of all runs, in the unit of their values; None: not known
     fixed_runs: bool = False  # the plan fixed how many runs are made on an instance, or its pilot did
+    measure: str = "value"  # what was measured

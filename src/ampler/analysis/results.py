@@ -21,8 +21,10 @@ from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.spoken import parameter
 from ampler.core.values import Caution
+from ampler.core.wording import LARGEST_EXPONENT
 from ampler.design.pilot import PilotReport
 from ampler.stats.omnibus import Omnibus
+from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +110,7 @@ class Analysis:
     recorded: Runs | None = None  # the runs themselves, for figures of them
     unfinished: str = ""  # why there are estimates only: the study is not complete, and no analysis is planned for now
     features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
+    measure: str = "value"  # what was measured, as the source of the runs calls it
 
     @cached_property
     def bayes(self) -> Bayes:
@@ -179,6 +182,9 @@ class Analysis:
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
         result["settings"]["failures"] = policy_data(self.settings.failures)
+        if self.settings.difference == "ratio" and not ESTIMANDS[self.comparisons[0].estimate_of].is_share:
+            for row, each in zip(result["comparisons"], self.comparisons, strict=True):
+                row["factor"] = jsonable(math.exp(min(each.estimate, LARGEST_EXPONENT)))
         return result
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
-    amount_of,
+    lead_in_words,
     margin_in_words,
     size_in_words,
     sizes_in_words,
@@ -130,10 +130,9 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: st
     if estimand.is_share:
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    size, *limits = sizes_in_words(abs(comparison.estimate), bounds, asked)
-    amount = amount_of(size, asked)
+    amount, *limits, neutral = lead_in_words(abs(comparison.estimate), bounds, asked)
     sample = "runs" if comparison.instances == 1 else "instances"
-    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
+    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, neutral)}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
@@ -457,10 +456,8 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
-    yield (
-        f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
-        f" {_differences_of(analysis)}, {against}, {asked.better} is better"
-    )
+    what = f"{_differences_of(analysis)}, {against}"
+    yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs; {what}"
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ampler.core.choices import Alternative, Better, Difference, Formula, Status, Target, Test, difference_of
 from ampler.core.failures import FailurePolicy, StopStudy
+from ampler.core.names import composed
 from ampler.core.plain import digest
 from ampler.core.spoken import in_python, in_shell
 
@@ -259,7 +260,7 @@ class Question:
     target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
-    better: Better = "lower"
+    better: Better | None = None  # None: what the name of the algorithms' value implies
     statistic: str = "mean"
     margin: float | None = None
     floor: float | None = None
@@ -267,6 +268,8 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
+        if isinstance(self.reference, str):
+            object.__setattr__(self, "reference", composed(self.reference))
 
 
 @dataclass(frozen=True, slots=True)

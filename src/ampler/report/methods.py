@@ -77,6 +77,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
     if analysis.single is not None:
         where = f"one problem instance, {analysis.single}"
     yield Sentence(f"We compared {algorithms} algorithms on {where}, {against}")
+    yield Sentence(f"The measure was {analysis.measure}, of which {analysis.settings.better} values are better")
     if analysis.excluded:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
@@ -363,6 +364,8 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
         policy = analysis.settings.failures
         par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
         yield Sentence((f"{count(failed, 'run')} failed; {said}" if failed else f"{said[:1].upper()}{said[1:]}") + par)
+    elif not failed:
+        yield Sentence("No run failed")
     if analysis.unsolved:
         instances = {name for names in analysis.unsolved.values() for name in names}
         yield Sentence(

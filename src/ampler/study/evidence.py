@@ -70,7 +70,7 @@ def _of_store(store: Store) -> Evidence:
     missing = _missing(plan, decisions, finished, len(instances)) if looks is None else ""
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
     fixed_runs = plan.rule.get("rule") == Fixed.__name__
-    return Evidence(*said, course, looks, missing, _time_limit(plan), fixed_runs)
+    return Evidence(*said, course, looks, missing, _time_limit(plan), fixed_runs, measure_of(plan))
 
 
 def _missing(plan: PlanRecord, decisions: Collection[DecisionRecord], finished: int, planned: int) -> str:
@@ -96,6 +96,14 @@ def _time_limit(plan: PlanRecord) -> float | None:
             ordered.reverse()
         limits.add(next((each for each in ordered if each is not None), None))
     return limits.pop() if len(limits) == 1 else None
+
+
+def measure_of(plan: PlanRecord) -> str:
+    """Return what the algorithms of a study give, by the name under which it is read."""
+    times = {"seconds": "wall-clock time in seconds", "cpu-seconds": "processor time in seconds"}
+    texts = {str(fields.get("value", "")) for fields in plan.fingerprint.algorithms.values()}
+    text = texts.pop() if len(texts) == 1 else ""
+    return times.get(text) or (text.removeprefix("json:") if text.startswith("json:") else "value")
 
 
 def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:

@@ -24,12 +24,10 @@ from ampler.report.beliefs import belief_sentences
 from ampler.report.looks import look_methods
 from ampler.report.references import Reference, Sentence, reference
 from ampler.report.subject import Subject
-from ampler.sampling.rules import default_budget
 from ampler.stats.guard import CALIBRATIONS
 from ampler.stats.paired import paired_test
 from ampler.stats.two_samples import run_test
 from ampler.study.evidence import StudyOrigin
-from ampler.study.record import guard_edition
 
 
 def methods(subject: Subject) -> tuple[Sentence, ...]:
@@ -185,7 +183,7 @@ def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
     if rule.get("rule") != "Accuracy":
         yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
         return
-    budget = rule["budget"] or default_budget(len(analysis.algorithms))
+    budget = rule["budget"]
     se = accuracy_in_words(rule["se"], analysis.settings)
     goal = f"until the standard error of every difference of interest was at most {se}"
     first = f"On each instance every algorithm was first run {rule['start']} times"
@@ -202,7 +200,7 @@ def _variances(rule: Mapping[str, Any]) -> str:
     """The variances that decided, guarded or not."""
     if rule["guard"] == "none":
         return "the sample variances themselves"
-    bounds = CALIBRATIONS[guard_edition(rule)]
+    bounds = CALIBRATIONS[rule["guard_edition"]]
     level = {
         "pairs": f"{bounds.level:g} per algorithm, {bounds.reference_level:g} for a reference",
         "all": f"{bounds.together:g} over all algorithms together",

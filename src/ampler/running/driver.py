@@ -39,7 +39,8 @@ from ampler.study.decided import check_decided, check_declared
 from ampler.study.failing import Hopeless
 from ampler.study.forecast import Forecast
 from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.defaults import as_begun
+from ampler.study.record import record
 from ampler.study.stopping import check_study_rule, digests_in_force, instance_digest, recorded
 from ampler.study.stopping import decided as next_decision
 from ampler.study.store import Journal, environment

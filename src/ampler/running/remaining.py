@@ -12,7 +12,8 @@ from ampler.running.instance import Attempt, InstanceRun
 from ampler.running.ruling import heard
 from ampler.study.forecast import Forecast, Share, forecast, further_runs, summed
 from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.defaults import as_begun
+from ampler.study.record import record
 from ampler.study.stopping import decided, instance_digest
 
 

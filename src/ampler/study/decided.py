@@ -46,7 +46,7 @@ def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
     if before.study_rule.get("rule") != now.study_rule.get("rule"):
         yield "how the number of instances is decided"
         return
-    names = [name for name in before.study_rule if before.study_rule[name] != now.study_rule.get(name)]
+    names = _differing("study_rule", before, now)
     yield from (name.replace("_", "-") for name in names)
     for field in fields(Question):
         if field.name not in HARMLESS and getattr(before.question, field.name) != getattr(now.question, field.name):
@@ -66,7 +66,15 @@ def _changed_runs(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
     if before.rule.get("rule") != now.rule.get("rule"):
         yield "how many runs are made on an instance"
         return
-    yield from (name.replace("_", "-") for name in before.rule if before.rule[name] != now.rule.get(name))
+    yield from (name.replace("_", "-") for name in _differing("rule", before, now))
+
+
+def _differing(part: str, before: PlanRecord, now: PlanRecord) -> list[str]:
+    """The settings of a rule that somebody changed; those that were open and are only follow from others."""
+    first, second = getattr(before, part), getattr(now, part)
+    follow = {*before.open.get(part, ())} & {*now.open.get(part, ())}
+    names = [name for name in first if first[name] != second.get(name)]
+    return [name for name in names if name not in follow] or names
 
 
 def check_declared(before: PlanRecord, now: PlanRecord, finished: Collection[str]) -> None:

@@ -104,6 +104,11 @@ class Detect:
             available=len(plan.instances),
         )
 
+    def resolved(self, plan: Plan) -> Detect:
+        """Return the rule with no setting left open."""
+        goal = self.goal(plan)
+        return replace(self, least=goal.least, slack=goal.slack, caution=goal.caution, early=goal.early or 0)
+
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
         """Return the pilot's instances, and all others; there may be no others."""
         names = [instance.name for instance in plan.instances]

@@ -17,8 +17,6 @@ from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Continue, EndStudy, Plan, Question, StudyDecision
 from ampler.design.looks import checked_shares, instances_at
 from ampler.stats.sequential import named_spending, needless
-from ampler.study.asked import rule_of, settings_of
-from ampler.study.record import record
 from ampler.study.seeds import in_order
 
 if TYPE_CHECKING:
@@ -102,6 +100,8 @@ class Looking:
 
     def _looked(self, plan: Plan, finished: Sequence[FinishedGroup]) -> Looked:
         from ampler.analysis.looked import replayed
+        from ampler.study.asked import rule_of, settings_of
+        from ampler.study.record import record
 
         kept = record(plan)
         asked = [group.asked for group in finished]

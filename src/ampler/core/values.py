@@ -344,9 +344,9 @@ class PlanRecord:
     elsewhere: tuple[str, ...] = ()
     study_rule: Mapping[str, Any] = field(default_factory=dict)
     own_limits: Mapping[str, Limits] = field(default_factory=dict)  # of algorithms that have any
-    use: int | str | None = None  # how many instances were asked for; None in files of versions 0.1 and 0.2
     analysis: Mapping[str, Any] = field(default_factory=dict)
-    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    use: int | str | None = field(default=None, compare=False)  # how many instances were asked for; None: not known
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @property
     def algorithms(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from ampler.core.failures import StopStudy
 from ampler.core.runs import on_instances
 from ampler.core.values import (
     Continue,
+    DecisionRecord,
     Finished,
     Observation,
     Plan,
@@ -35,7 +36,7 @@ from ampler.running.remaining import last_carried_out, run_seconds, still_to_mak
 from ampler.running.ruling import heard
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
-from ampler.study.decided import check_decided, check_declared
+from ampler.study.decided import check_decided, check_declared, is_decided_alike
 from ampler.study.failing import Hopeless
 from ampler.study.forecast import Forecast
 from ampler.study.plan import begun_first
@@ -90,13 +91,13 @@ def run_plan(
     for algorithm in plan.algorithms:
         check_can_run(algorithm)
         check_limits(plan.limits_of(algorithm))
-    before, earlier = store.plans()[-1:], last_carried_out(store)
+    before, earlier, on_record = store.plans()[-1:], last_carried_out(store), store.decisions()
     plan = as_begun(begun_first(plan, store.begun()), *before)
     check_study_rule(plan)
     kept = record(plan)
     if before:
-        check_decided(before[0], store.decisions(), kept, again=retry_failed or again)
-        check_declared(before[0], kept, store.finished(*digests_in_force(before[0], store.decisions())))
+        check_decided(before[0], on_record, kept, again=retry_failed or again)
+        check_declared(before[0], kept, store.finished(*digests_in_force(before[0], on_record)))
     code = settled_code(plan, store, same=same, again=again)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)
@@ -105,8 +106,17 @@ def run_plan(
         announce(change)
     if expect is not None:
         expect(still_to_make(plan, store, run_seconds(store), workers=number))
+    holds = before and not (retry_failed or again) and is_decided_alike(before[0], kept)
     driver = Driver(
-        plan, store, kept, number, again=retry_failed, despite=despite_failures, report=report, decided=decided
+        plan,
+        store,
+        kept,
+        number,
+        again=retry_failed,
+        despite=despite_failures,
+        report=report,
+        decided=decided,
+        on_record=on_record if holds else (),
     )
     if driver.go_on():
         driver.check_hope()
@@ -154,6 +164,7 @@ class Driver:
         despite: bool = False,
         report: Report | None = None,
         decided: Decided | None = None,
+        on_record: Sequence[DecisionRecord] = (),
     ) -> None:
         self._plan, self._store, self._kept = plan, store, kept
         self._again, self._report, self._decided = again, report, decided
@@ -173,7 +184,7 @@ class Driver:
         self._arrived: deque[Fate] = deque()  # what workers gave and nobody has looked at yet
         self._to_retry = {key.instance for key in failed} if again else set()
         self._failed_now: set[RunKey] = set()
-        self._taken = store.decisions()
+        self._taken, self._on_record = store.decisions(), on_record
         self._groups: list[FinishedGroup] = []
         self._asked: Continue | None = None
         self._done: dict[str, Finished] = {}  # of the group that was asked for
@@ -207,7 +218,7 @@ class Driver:
             self._flush()
             if self._asked is not None:
                 self._groups.append(self._finished_group(self._asked))
-            self._take_decision(heard(lambda: next_decision(self._plan, self._groups)))
+            self._take_decision(heard(lambda: next_decision(self._plan, self._groups, self._on_record)))
         return not self._ended
 
     def _finished_group(self, asked: Continue) -> FinishedGroup:

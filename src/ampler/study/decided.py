@@ -6,7 +6,7 @@ A study that decides over instances from what it has seen holds its levels only 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from ampler.core.errors import PlanMismatch
 from ampler.core.failures import policy_data
@@ -39,6 +39,12 @@ def check_decided(
             f" of which they are a part; leave {parameter('retry_failed')} and {parameter('again')} out, or begin a new"
             f" study in another file ({parameter('path')})"
         )
+
+
+def is_decided_alike(before: PlanRecord, now: PlanRecord) -> bool:
+    """Whether the decisions over instances that were taken under one plan are those of the other."""
+    asked = replace(before.question, **{name: getattr(now.question, name) for name in HARMLESS})
+    return before.decisions == now.decisions and before.instances == now.instances and asked == now.question
 
 
 def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:

@@ -92,7 +92,7 @@ def looks_of_study(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> L
     try:
         rule = Looking(**{name: value for name, value in plan.study_rule.items() if name != "rule"})
         groups, names = [each.instances for each in asked], [each.algorithms for each in asked]
-        return rule.course(plan.question, len(plan.instances), groups, names)
+        return rule.course(plan.question, len(plan.instances), groups, names, [taken.decision for taken in decisions])
     except (TypeError, InvalidInput):
         raise StoreUnusable("the looks cannot be read in the study file; ampler rescue saves the runs") from None
 

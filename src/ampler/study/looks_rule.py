@@ -60,9 +60,17 @@ class Looking:
         return [names[start:end] for start, end in zip((0, *counts), counts, strict=False)]
 
     def course(
-        self, question: Question, instances: int, groups: Sequence[Sequence[str]], algorithms: Sequence[Sequence[str]]
+        self,
+        question: Question,
+        instances: int,
+        groups: Sequence[Sequence[str]],
+        algorithms: Sequence[Sequence[str]],
+        decisions: Sequence[Continue | EndStudy] = (),
     ) -> LookCourse:
-        """Return what is declared for so many instances, and how far it came: who was run on which, look by look."""
+        """Return what is declared for so many instances, and how far it came: who was run on which, look by look.
+
+        `decisions` are those on record, the first one before the first look.
+        """
         from ampler.analysis.looked import LookCourse
 
         return LookCourse(
@@ -75,6 +83,7 @@ class Looking:
             alternative=question.alternative,
             instances=tuple(tuple(group) for group in groups),
             algorithms=tuple(tuple(names) for names in algorithms),
+            recorded=tuple(tuple(each.details.get("verdicts", ())) for each in decisions[1:]),
         )
 
     def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
@@ -110,6 +119,7 @@ class Looking:
             len(plan.instances),
             [each.instances for each in asked],
             [each.algorithms for each in asked],
+            asked,
         )
         runs = joined_runs([group.runs for group in finished], kept.algorithms)
         return replayed(runs, course, AnalysisSettings(**settings_of(kept)), kept.deterministic, rule_of(kept)).looked

@@ -9,7 +9,7 @@ from ampler.core.contracts import Store
 from ampler.core.errors import InvalidInput, PlanMismatch
 from ampler.core.failures import StopStudy
 from ampler.core.values import Code, Plan
-from ampler.study.code.changes import CodeChange, Verdict, code_changes, codes_in_force, question
+from ampler.study.code.changes import OBJECT, CodeChange, Verdict, code_changes, codes_in_force, question
 from ampler.study.code.files import Files, codes_of
 
 
@@ -38,10 +38,12 @@ def look_at_code(plan: Plan, store: Store) -> CodeLook:
     """Return the code of a plan's algorithms beside that of the runs in the store."""
     if not _keeps_code(store):
         return CodeLook((), {})
-    known, now = store.codes(), codes_of(plan.algorithms)
+    known, now = store.codes(), codes_of(plan.algorithms, plan.all_instances or plan.instances)
     if not code_changes(known, now, dict.fromkeys(now, 1)):  # whatever runs there are: counting them takes time
         return CodeLook(known, now)
-    return CodeLook(known, now, code_changes(known, now, _binding_runs(plan, store)))
+    fresh = {f"{OBJECT}{each.name}" for each in plan.instances} - {f"{OBJECT}{name}" for name in store.begun()}
+    binding = {name: {file: sha for file, sha in files.items() if file not in fresh} for name, files in now.items()}
+    return CodeLook(known, now, code_changes(known, binding, _binding_runs(plan, store)))
 
 
 def settled_code(plan: Plan, store: Store, *, same: bool, again: bool) -> CodeLook:

@@ -15,7 +15,7 @@ from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Fini
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
 from ampler.study.asked import rule_of, settings_of
-from ampler.study.code.changes import FILES_SHOWN, declared_same
+from ampler.study.code.changes import FILES_SHOWN, declared_same, shown, unseen
 from ampler.study.detect_rule import Detect
 from ampler.study.fairness import fairness_notes
 from ampler.study.looks_rule import Looking
@@ -140,11 +140,16 @@ def _code(plan: PlanRecord, store: Store) -> tuple[Caution, ...]:
     """Code that was changed between runs that all count: somebody has said that this does not matter."""
     codes = store.codes() if hasattr(store, "codes") else ()
     changed = {name: declared_same(codes, name) for name in plan.algorithms}
-    told = [f"{name} ({listed(files, FILES_SHOWN)})" for name, files in changed.items() if files]
-    if not told:
-        return ()
-    sentence = f"The code was changed while the study was made, and said to give the same values: {'; '.join(told)}."
-    return (Caution("code", sentence),)
+    told = [f"{name} ({shown(files)})" for name, files in changed.items() if files]
+    notes = []
+    if told:
+        how = "The code or the instances were changed while the study was made, and said to give the same values"
+        notes.append(Caution("code", f"{how}: {'; '.join(told)}."))
+    hidden = dict.fromkeys(name for code in codes if code.counts for name in unseen(code.files or {}))
+    if hidden and len(store.sessions()) > 1:
+        which = listed(list(hidden), FILES_SHOWN)
+        notes.append(Caution("code", f"Whether these instances changed between sessions cannot be seen: {which}."))
+    return tuple(notes)
 
 
 def _unused(plan: PlanRecord, store: Store, done: Mapping[str, Finished]) -> tuple[Caution, ...]:

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ampler.core.values import Algorithm, Command, Function
+from ampler.core.values import Algorithm, Command, Function, Instance
+from ampler.study.code.instances import files_of_instances
 from ampler.study.code.modules import file_of, reached
 from ampler.study.code.scripts import definitions
 from ampler.study.command_line import as_text, commands_around, filled, places
@@ -32,10 +33,17 @@ OfModule = Callable[[ModuleType, Path | None], Files]
 PYTHON = re.compile(r"(python|pypy)[\d.]*(\.exe)?", re.IGNORECASE)
 
 
-def codes_of(algorithms: Iterable[Algorithm]) -> dict[str, Files]:
-    """Return the files of each algorithm; none where they cannot be known. Algorithms often share a module."""
+def codes_of(algorithms: Iterable[Algorithm], instances: Iterable[Instance] = ()) -> dict[str, Files]:
+    """Return the files of each algorithm; none where they cannot be known. Algorithms often share a module.
+
+    The runs of a function hang on the instances that are Python objects, too.
+    """
     once = functools.cache(_of_module)
-    return {algorithm.name: code_of(algorithm, once) for algorithm in algorithms}
+    objects = files_of_instances(instances, lambda definition: _of_definition(definition, once))
+    return {
+        algorithm.name: code_of(algorithm, once) | (objects if isinstance(algorithm, Function) else {})
+        for algorithm in algorithms
+    }
 
 
 def code_of(algorithm: Algorithm, of_module: OfModule | None = None) -> Files:
@@ -115,6 +123,16 @@ def _of_function(function: Function, of_module: OfModule) -> Files:
         files |= definitions(call) if module.__name__ == "__main__" else {}
         files |= of_module(module, _script_folder(module))
     return files
+
+
+def _of_definition(definition: Any, of_module: OfModule) -> Files:
+    """The files of a class or function of the study; none of those that are installed."""
+    module = sys.modules.get(getattr(definition, "__module__", None) or "")
+    if module is None or not getattr(module, "__file__", None) and module.__name__ != "__main__":
+        return {}
+    if module.__name__ == "__main__":
+        return definitions(definition)
+    return {} if _is_installed(Path(str(module.__file__)).resolve()) else of_module(module, None)
 
 
 def _bare(call: Callable[..., Any]) -> Any:

@@ -48,7 +48,8 @@ class Accuracy:
     instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
     `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
-    calibrated (1, 2): if None as in the study file that is there, else the newest way.
+    calibrated (1, 2): if None as in the study file that is there, else the newest way. So is `formula`: "corrected" for
+    the noise of runs in ratios, which is the newest, "delta" or "paper".
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
@@ -67,7 +68,7 @@ class Accuracy:
     budget: int | None = None
     allocation: Allocation = "optimal"
     guard: Guard = "pairs"
-    formula: Formula = "delta"
+    formula: Formula | None = None
     batch: int = 16
     costs: Mapping[str, float] | None = None
     guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
@@ -85,7 +86,8 @@ class Accuracy:
             ("guard", Guard),
             ("formula", Formula),
         ):
-            choice(name, getattr(self, name), get_args(known), error=InvalidRule)
+            if name != "formula" or self.formula is not None:
+                choice(name, getattr(self, name), get_args(known), error=InvalidRule)
         if self.guard_edition is not None:
             first = min(get_args(GuardEdition))
             integer("guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule)
@@ -176,7 +178,9 @@ class Accuracy:
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
         """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
-        contrasts = contrasts_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
+        contrasts = contrasts_of(
+            names, difference=self.difference, reference=self.reference, formula=self.formula or "corrected"
+        )
         if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ampler.core.choices import GuardEdition
+from ampler.core.choices import Formula, GuardEdition
 from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
@@ -21,6 +21,8 @@ from ampler.sampling.rules import Accuracy
 from ampler.stats.guard import NEWEST
 from ampler.study.command_line import commands_around
 
+FIRST_FORMULA: Formula = "delta"  # of the studies that were recorded before there was another one
+NEWEST_FORMULA: Formula = "corrected"
 POWER_DIGITS = 9  # that make a plan another one
 STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
 
@@ -96,10 +98,12 @@ def record(plan: Plan) -> PlanRecord:
     names = [algorithm.name for algorithm in plan.algorithms]
     over_instances = [] if plan.study_rule is None else [described_rule(plan.study_rule)]
     floor = [] if plan.question.floor is None else [{"floor": plan.question.floor}]
+    question = replace(plan.question, formula=plan.question.formula or NEWEST_FORMULA)
+    formula = [] if question.formula == FIRST_FORMULA else [{"formula": question.formula}]
     everything, ours = plan.all_instances or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
-        question=plan.question,
+        question=question,
         fingerprint=fingerprint(plan),
         untouched=tuple(instance.name for instance in plan.untouched),
         features={instance.name: dict(instance.features) for instance in everything if instance.features},
@@ -111,7 +115,9 @@ def record(plan: Plan) -> PlanRecord:
         power=plan.power,
         deterministic=deterministic,
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
-        decisions=digest([names, list(deterministic), described, policy_data(plan.policy), *over_instances, *floor]),
+        decisions=digest(
+            [names, list(deterministic), described, policy_data(plan.policy), *over_instances, *floor, *formula]
+        ),
         warnings=plan.warnings,
         part=plan.part,
         elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
@@ -121,15 +127,21 @@ def record(plan: Plan) -> PlanRecord:
 
 
 def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
-    """Return a plan that names the edition of its guard: its own, else that of its study file, else the newest.
+    """Return a plan that names its formula and the edition of its guard: its own, else those of its study file, else
+    the newest.
 
     So what was decided stays decided, whatever is the newest by then.
     """
-    if not isinstance(plan.rule, Accuracy) or plan.rule.guard_edition is not None:
+    recorded = before.rule if before is not None and before.rule.get("rule") == "Accuracy" else {}
+    own = plan.rule.formula if isinstance(plan.rule, Accuracy) else None
+    formula = plan.question.formula or (own if before is None else before.question.formula) or NEWEST_FORMULA
+    plan = replace(plan, question=replace(plan.question, formula=formula))
+    if not isinstance(plan.rule, Accuracy):
         return plan
-    guarded = before is not None and before.rule.get("rule") == "Accuracy"
-    edition = guard_edition(before.rule) if before is not None and guarded else NEWEST
-    return replace(plan, rule=replace(plan.rule, guard_edition=edition))
+    edition = plan.rule.guard_edition or (guard_edition(recorded) if recorded else NEWEST)
+    return replace(
+        plan, rule=replace(plan.rule, guard_edition=edition, formula=own or recorded.get("formula") or formula)
+    )
 
 
 def guard_edition(rule: Mapping[str, Any]) -> GuardEdition:
@@ -150,6 +162,8 @@ def to_json(kept: PlanRecord) -> str:
     for name in ("study_rule", "own_limits"):
         if not data[name]:
             del data[name]
+    if kept.question.formula == FIRST_FORMULA:
+        del data["question"]["formula"]
     if kept.question.floor is None:
         del data["question"]["floor"]
     data["limits"] = _given(data["limits"])
@@ -172,7 +186,7 @@ def from_json(text: str) -> PlanRecord:
     """Read a record from JSON; to_json's other half."""
     data = json.loads(text)
     given = {
-        "question": Question(**data["question"]),
+        "question": Question(**{"formula": FIRST_FORMULA, **data["question"]}),
         "fingerprint": Fingerprint(**data["fingerprint"]),
         "limits": Limits(**data["limits"]),
         "policy": policy_from(data["policy"]),

@@ -437,6 +437,7 @@ class Study:
     alternative: Alternative = "two-sided"
     margin: float | None = None
     floor: float | None = None
+    formula: Formula | None = None
     timeout: float | None = None
     memory: int | None = None
     cpu_timeout: float | None = None

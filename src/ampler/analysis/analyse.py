@@ -39,6 +39,7 @@ from ampler.analysis.one_instance import RunFamily, other_test, run_family, skew
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
+from ampler.analysis.run_noise import noise_doubts
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
@@ -217,7 +218,9 @@ class Prepared:
     def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
         """Return what gives the differences of these cells by this statistic, estimated as those of the analysis."""
         rule = self.estimates.rule
-        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=rule is not None)
+        precise = rule is not None or self.contrasts.formula == "corrected"
+        paired = self.runs.shared is not None
+        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=precise, paired=paired)
         return partial(Estimates(cells, blocks, statistic, rule).differences, estimate=self.settings.estimate)
 
     @property
@@ -312,14 +315,17 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
 
 def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple[Doubt, ...]]:
     """What speaks against claiming the differences that the test finds, in the order of the pairs."""
-    settings = prepared.settings
-    return role_doubts(
+    settings, estimates = prepared.settings, prepared.estimates
+    roles = role_doubts(
         comparisons,
         prepared.differences,
         prepared.contrasts,
         prepared.differencing(prepared.cells, settings.statistic),
         settings=settings,
     )
+    blocks = estimates.of_first_runs().blocks if settings.estimate == "first-runs" else estimates.blocks
+    noise = noise_doubts(comparisons, prepared.differences, blocks, prepared.contrasts)
+    return [(*one, *other) for one, other in zip(roles, noise, strict=True)]
 
 
 def _in_words(
@@ -570,7 +576,7 @@ def _warnings(
         _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
-        cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
+        cautions.near_zero(blocks, prepared.contrasts, prepared.differences, settings.statistic_name),
         *(_over_instances(prepared, comparisons, diagnoses, detectable) if prepared.of_runs is None else ()),
     ]
     return tuple(caution for caution in found if caution is not None)

@@ -38,9 +38,9 @@ SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a 
 REMEDY = "the bootstrap-t test keeps close to its level (test bootstrap-t)"
 FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
-UNSTABLE = 0.25  # a denominator known no better than this share of itself makes its ratio unreliable
+UNSTABLE = 0.5  # a statistic known no better than this share of itself makes its ratios and logarithms unreliable
+STEADIER = {"geometric-mean": "geometric means", "median": "medians"}
 FAR_PERCENT = 10.0  # 1000 % and more come from a denominator near zero
-FAR_LOG_RATIO = math.log(1e6)  # a millionfold difference likewise
 HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the guard begins to lose
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
@@ -398,24 +398,28 @@ def hardly_varying(differences: Floats, pairs: Sequence[Pair], *, test: Test) ->
     )
 
 
-def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats) -> Caution | None:
-    """Denominators so near zero that a ratio to them is not reliable."""
-    if contrasts.difference == "simple":
+def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats, statistic: str) -> Caution | None:
+    """Statistics so near zero, or so little known, that a ratio or a logarithm of them is not reliable."""
+    if contrasts.difference == "simple" or (contrasts.difference == "ratio" and blocks.exact_logs):
         return None
-    bound = FAR_PERCENT if contrasts.difference == "percent" else FAR_LOG_RATIO
-    far = (np.abs(differences) > bound).any(axis=1)
-    errors = blocks.relative_errors()
-    if contrasts.difference == "percent" and contrasts.reference is not None:
-        errors = errors[:, [contrasts.reference]]
-    unstable = (errors > UNSTABLE).any(axis=1)
-    names = _known([blocks.instances[i] for i in np.flatnonzero(far | unstable)], blocks)
+    errors = blocks.in_logs(contrasts).relative_errors()
+    far: Bools = np.zeros(len(errors), dtype=np.bool_)
+    if contrasts.difference == "percent":
+        far = np.asarray((np.abs(differences) > FAR_PERCENT).any(axis=1))
+        errors = errors if contrasts.reference is None else errors[:, [contrasts.reference]]
+    names = _known([blocks.instances[i] for i in np.flatnonzero(far | (errors > UNSTABLE).any(axis=1))], blocks)
     if not names:
         return None
+    way_out = [
+        "raise small values to a floor (floor)",
+        *(f"compare {words}" for name, words in STEADIER.items() if name != statistic),
+    ]
+    what = "a ratio" if contrasts.difference == "ratio" else "a percent difference"
     return Caution(
         "denominator",
-        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) a {contrasts.difference} difference divides by"
-        " a value that is near zero or hardly known, and such instances can dominate the mean; use simple differences,"
-        " or leave them out for a reason stated beforehand.",
+        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) {what} takes a value that is hardly known"
+        f"{' or near zero' if far.any() else ''}, and such instances can dominate the mean: make more runs there,"
+        f" {' or '.join(way_out)}.",
     )
 
 

@@ -20,6 +20,7 @@ from ampler.analysis.units import (
 from ampler.core.arrays import Interval, Pair
 from ampler.core.failures import Drop
 from ampler.core.settings import AnalysisSettings
+from ampler.core.values import CautionKind
 from ampler.core.wording import alike, count, digits, listed
 from ampler.design.detect_words import after_pilot, at_end, how_tested, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
@@ -34,6 +35,12 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "shape": "because the test is too optimistic for such skewed differences",
     "noise": "because run noise may have made them",
     "failures": "because failures that were not seen could reverse them",
+}
+REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
+    "skewness": "the differences are skewed",
+    "denominator": "some ratios are uncertain",
+    "pseudoreplication": "repeated runs count as instances",
+    "repeated-runs": "runs may be copies",
 }
 ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
 
@@ -203,7 +210,14 @@ def headline(analysis: Analysis) -> str:
     warning += forgets_looks(analysis)
     directions = [each.sentence for each in analysis.warnings if each.kind == "direction"]
     decided = [] if analysis.looks is None else [tally(analysis.looks)]
-    return warning + " ".join([found_sentence(analysis), *decided, *directions])
+    return warning + " ".join([found_sentence(analysis), *decided, *_what_could_change_it(analysis), *directions])
+
+
+def _what_could_change_it(analysis: Analysis) -> Iterator[str]:
+    """Name the warnings that could reverse what was found."""
+    kinds = {each.kind for each in analysis.warnings}
+    if causes := [words for kind, words in REVERSING.items() if kind in kinds]:
+        yield f"This could change: {listed(causes, len(causes))} (see the warnings)."
 
 
 def taken(analysis: Analysis) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ampler.core.choices import Alternative, Better, Difference, Status, Target, Test, difference_of
+from ampler.core.choices import Alternative, Better, Difference, Formula, Status, Target, Test, difference_of
 from ampler.core.failures import FailurePolicy, StopStudy
 from ampler.core.plain import digest
 from ampler.core.spoken import in_python, in_shell
@@ -263,6 +263,7 @@ class Question:
     statistic: str = "mean"
     margin: float | None = None
     floor: float | None = None
+    formula: Formula | None = None  # of relative differences; None: that of the results file, else the newest
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))

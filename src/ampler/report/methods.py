@@ -299,7 +299,7 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
     )
     yield from _stopping(analysis)
     if settings.difference == "percent" and settings.reference is None:
-        how = "by the delta method" if settings.formula == "delta" else "by the published formula"
+        how = "by the delta method" if settings.formula != "paper" else "by the published formula"
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
 
 

@@ -48,8 +48,9 @@ class Accuracy:
     instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
     `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
-    calibrated (1, 2): if None as in the study file that is there, else the newest way. `budget_each` is the budget for
-    each algorithm, if `budget` is that many for each.
+    calibrated (1, 2): if None as in the study file that is there, else the newest way. So is `formula`: "corrected" for
+    the noise of runs in ratios, which is the newest, "delta" or "paper". `budget_each` is the budget for each algorithm,
+    if `budget` is that many for each.
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
@@ -68,7 +69,7 @@ class Accuracy:
     budget: int | None = None
     allocation: Allocation = "optimal"
     guard: Guard = "pairs"
-    formula: Formula = "delta"
+    formula: Formula | None = None
     batch: int = 16
     costs: Mapping[str, float] | None = None
     guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
@@ -87,7 +88,8 @@ class Accuracy:
             ("guard", Guard),
             ("formula", Formula),
         ):
-            choice(name, getattr(self, name), get_args(known), error=InvalidRule)
+            if name != "formula" or self.formula is not None:
+                choice(name, getattr(self, name), get_args(known), error=InvalidRule)
         if self.guard_edition is not None:
             first = min(get_args(GuardEdition))
             integer("guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule)
@@ -178,7 +180,9 @@ class Accuracy:
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
         """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
-        contrasts = contrasts_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
+        contrasts = contrasts_of(
+            names, difference=self.difference, reference=self.reference, formula=self.formula or "corrected"
+        )
         if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:
@@ -202,6 +206,7 @@ class Accuracy:
             budget_each=each,
             costs=self.costs or {},
             guard_edition=self.guard_edition or NEWEST,
+            formula=self.formula or plan.question.formula,
         )
 
     def among(self, algorithms: Sequence[str]) -> Accuracy:

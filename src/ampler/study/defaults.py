@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
+from ampler.core.choices import Formula
 from ampler.core.plain import UNSAID, described_rule, plain
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Plan, PlanRecord, Question
@@ -21,10 +22,11 @@ Described = Mapping[str, Any]
 Old = Callable[[Described, int, bool], Any]  # of a described rule, the number of algorithms, whether there is a reference
 
 RULES: dict[str, Any] = {rule.__name__: rule for rule in (Accuracy, Fixed, Detect, Looking)}
-ANALYSIS = ("estimate", "weights", "formula", "guard", "guard_edition")  # of an analysis, and not of a Question
+ANALYSIS = ("estimate", "weights", "guard", "guard_edition")  # of an analysis, and not of a Question
 
 # What study files of versions 0.1 and 0.2 leave out or have as null. These values are never changed.
-OLD_ANALYSIS = {"estimate": "corrected", "weights": "equal", "formula": "delta", "guard": "pairs", "guard_edition": 2}
+FIRST_FORMULA: Formula = "delta"
+OLD_ANALYSIS = {"estimate": "corrected", "weights": "equal", "guard": "pairs", "guard_edition": 2}
 OLD_OPEN: Mapping[str, Mapping[str, Old]] = {
     "Accuracy": {
         "budget": lambda rule, algorithms, reference: 50 * algorithms,
@@ -54,7 +56,6 @@ OLD_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "start": 10,
         "allocation": "optimal",
         "guard": "pairs",
-        "formula": "delta",
         "batch": 16,
     },
     "Fixed": {"runs": 30},
@@ -69,6 +70,7 @@ OLD_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     },
     "Looking": {"spending": "OF", "equivalence": 0.05},
 }
+NEWEST_FORMULA: Formula = "corrected"
 OLD_LOOKS = {2: (0.5, 1.0), 3: (1 / 3, 2 / 3, 1.0)}
 
 
@@ -81,7 +83,9 @@ def left_open(plan: Plan) -> dict[str, tuple[str, ...]]:
 def resolved(plan: Plan) -> Plan:
     """Return a plan in which no setting is left open, with the names of those that were."""
     opened = left_open(plan) if plan.open is None else plan.open
-    plan = replace(plan, open=opened, analysis=dict(plan.analysis) or analysis_defaults())
+    own = plan.rule.formula if isinstance(plan.rule, Accuracy) else None
+    question = replace(plan.question, formula=plan.question.formula or own or NEWEST_FORMULA)
+    plan = replace(plan, open=opened, analysis=dict(plan.analysis) or analysis_defaults(), question=question)
     rule, study_rule = (
         each.resolved(plan) if isinstance(each, Accuracy | Detect) else each for each in (plan.rule, plan.study_rule)
     )
@@ -113,7 +117,8 @@ def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     }
     given = {part: filled(value, algorithms, reference) for part, value in parts.items()}
     names = {part: tuple(each) for part, each in opened.items()}
-    return data | given | {"analysis": data.get("analysis") or OLD_ANALYSIS, "open": names}
+    question = {"question": {"formula": FIRST_FORMULA, **data["question"]}}
+    return data | given | question | {"analysis": data.get("analysis") or OLD_ANALYSIS, "open": names}
 
 
 def filled(rule: Described, algorithms: int, reference: bool) -> dict[str, Any]:
@@ -175,7 +180,9 @@ def _open_then(described: Described, algorithms: int, reference: bool) -> tuple[
 def _with_settings(plan: Plan, before: PlanRecord) -> Plan:
     """The plan with the recorded values of settings that were left open then and are now."""
     opened = left_open(plan)
-    question = replace(plan.question, **_recorded("question", plain_question(before.question), opened, before))
+    asked = {field.name: getattr(before.question, field.name) for field in fields(Question)}
+    question = replace(plan.question, **_recorded("question", asked, opened, before))
+    question = replace(question, formula=question.formula or before.question.formula)
     rule = _begun_rule(plan.rule, "rule", before.rule, opened, before)
     study_rule = plan.study_rule
     if isinstance(study_rule, Detect | Looking):
@@ -190,11 +197,6 @@ def _with_settings(plan: Plan, before: PlanRecord) -> Plan:
     )
 
 
-def plain_question(question: Question) -> dict[str, Any]:
-    """Return a question as plain data."""
-    return {field.name: getattr(question, field.name) for field in fields(question)}
-
-
 def _begun_rule(
     chosen: Any, part: str, described: Described, opened: Mapping[str, tuple[str, ...]], before: PlanRecord
 ) -> Any:
@@ -203,8 +205,8 @@ def _begun_rule(
     values = _recorded(part, described, opened, before)
     if isinstance(chosen, Accuracy):
         values.pop("budget", None)  # follows from that of each algorithm
-        if chosen.guard_edition is None:
-            values["guard_edition"] = described["guard_edition"]
+        kept = ("guard_edition", "formula")  # whether they were left open then or not
+        values |= {name: described[name] for name in kept if getattr(chosen, name) is None}
         if chosen.budget is not None:
             values.pop("budget_each", None)
     return replace(chosen, **values)

@@ -149,9 +149,11 @@ class Detect:
         goal = self.goal(plan).times(1 / unit)
         asked = plan.question
         names = tuple(algorithm.name for algorithm in plan.algorithms)
-        contrasts = contrasts_of(names, difference=asked.difference, reference=asked.reference, formula="delta")
+        contrasts = contrasts_of(
+            names, difference=asked.difference, reference=asked.reference, formula=asked.formula or "corrected"
+        )
         order = _in_order(pilot)
-        theta, variances = (each[order] for each in cell_statistics(pilot.runs, plan, unit=unit))
+        theta, variances = (each[order] for each in cell_statistics(pilot.runs, plan, contrasts, unit=unit))
         counts = np.array([*self._first_runs(plan).values()], dtype=float)
         decision = decide_after_pilot(theta, variances, contrasts, goal, counts=counts)
         told = _told(decision, theta, variances, contrasts, goal, names, counts)

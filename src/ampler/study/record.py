@@ -16,7 +16,7 @@ from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.study.command_line import commands_around
-from ampler.study.defaults import as_first_written, filled, resolved, with_defaults
+from ampler.study.defaults import FIRST_FORMULA, as_first_written, filled, resolved, with_defaults
 
 POWER_DIGITS = 9  # that make a plan another one
 STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
@@ -96,6 +96,7 @@ def record(plan: Plan) -> PlanRecord:
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
     floor = [] if plan.question.floor is None else [{"floor": plan.question.floor}]
+    formula = [] if plan.question.formula == FIRST_FORMULA else [{"formula": plan.question.formula}]
     everything, ours = plan.all_instances or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
@@ -112,7 +113,7 @@ def record(plan: Plan) -> PlanRecord:
         deterministic=deterministic,
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
         decisions=digest(
-            [names, list(deterministic), decisive[0], policy_data(plan.policy), *decisive[1:], *floor]
+            [names, list(deterministic), decisive[0], policy_data(plan.policy), *decisive[1:], *floor, *formula]
         ),
         warnings=plan.warnings,
         part=plan.part,
@@ -137,6 +138,8 @@ def to_json(kept: PlanRecord) -> str:
     for name in ("study_rule", "own_limits", "use"):
         if not data[name]:
             del data[name]
+    if kept.question.formula == FIRST_FORMULA:
+        del data["question"]["formula"]
     if kept.question.floor is None:
         del data["question"]["floor"]
     data["limits"] = _given(data["limits"])

@@ -22,7 +22,6 @@ from ampler.stats.resampling.steps import (
     either_side,
     one_side,
     resampled_step_down,
-    single_step_bars,
     usable,
 )
 
@@ -89,14 +88,14 @@ def bootstrap_t_equivalence(
 def _family(columns: StandardColumns, sides: list[Side], combine: Combination, alpha: float, tail: float) -> Family:
     """The steps, and the intervals at their bars and at those that hold for all at once."""
     steps = resampled_step_down(sides, combine, alpha=alpha, tail=tail)
-    joint = single_step_bars(sides, tail)  # one bar serves both ends of an interval of which one is kept
-    return Family(steps, *(columns.interval(bars[0], bars[-1]) for bars in (steps.bars, joint)))
+    # one bar serves both ends of an interval of which one is kept
+    return Family(steps, *(columns.interval(bars[0], bars[-1]) for bars in (steps.bars, steps.joint_bars)))
 
 
 def side_of(columns: StandardColumns, t: Floats, resampled: Floats) -> Side:
-    """Return the side to which t points; a resample without a value, like one without spread, is lost."""
-    lost = np.isnan(resampled)
-    return Side(t, np.where(lost, np.inf, resampled), (columns.counts > 1) & usable(lost | np.isinf(resampled)))
+    """Return the side to which t points; a resample without a value, like one without spread, is infinite."""
+    known = np.isfinite(resampled)
+    return Side(t, np.where(known, resampled, np.inf), (columns.deviations > 0) & usable(~known))
 
 
 def resampled_t(columns: StandardColumns, resamples: int, rng: np.random.Generator) -> Floats:

@@ -37,6 +37,7 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "failures": "because failures that were not seen could reverse them",
 }
 REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
+    "growth": "the study was enlarged after results were there",
     "skewness": "the differences are skewed",
     "denominator": "some ratios are uncertain",
     "pseudoreplication": "repeated runs count as instances",

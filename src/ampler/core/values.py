@@ -474,6 +474,7 @@ CautionKind = Literal[
     "part",
     "plan",
     "looked",  # results were looked at on the way, and the tests were asked not to allow for it
+    "growth",  # the plan was enlarged after results were there
     "course",  # values decided on the size of the study, and the tests do not allow for it
     "busy",
     "drift",

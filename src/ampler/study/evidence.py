@@ -19,6 +19,7 @@ from ampler.study.code.changes import FILES_SHOWN, declared_same, shown, unseen
 from ampler.study.detect_rule import Detect
 from ampler.study.fairness import fairness_notes
 from ampler.study.looks_rule import Looking
+from ampler.study.repeated_testing import growth_warning
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
@@ -63,7 +64,7 @@ def _of_store(store: Store) -> Evidence:
     finished = len(done.keys() & set(instances))
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
-    notes = (*_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
+    notes = (*growth_warning(store, plans), *_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))

@@ -19,7 +19,7 @@ from ampler.study.code.changes import FILES_SHOWN, declared_same, shown, unseen
 from ampler.study.detect_rule import Detect
 from ampler.study.fairness import fairness_notes
 from ampler.study.looks_rule import Looking
-from ampler.study.repeated_testing import growth_warning
+from ampler.study.repeated_testing import growth_warning, sizes_tested
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
@@ -27,11 +27,19 @@ from ampler.study.store import read_store
 
 @dataclass(frozen=True, slots=True)
 class StudyOrigin:
-    """How the runs of a study came about: the last plan, the date of the first one, and the last environment."""
+    """How the runs of a study came about: the last plan, the date of the first one, and the last environment.
+
+    `first` is the plan under which the first runs were made, and `sizes` are the instances that had results each time
+    before the study was enlarged. `course` and `looks` are what values decided, whatever is made of it.
+    """
 
     plan: PlanRecord
     begun: str
     environment: Mapping[str, str]
+    first: PlanRecord
+    sizes: tuple[int, ...] = ()
+    course: PilotReport | None = None
+    looks: LookCourse | None = None
 
 
 def evidence_of_study(source: Any) -> Evidence:
@@ -45,12 +53,21 @@ def evidence_of_study(source: Any) -> Evidence:
 def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
     """Return what a study file says of how its runs were made; None when it holds no plan yet."""
     with read_store(path) as store:
-        plans, sessions = store.plans(), store.sessions()
-    if not plans:
-        return None
+        plans, sessions, decisions = store.plans(), store.sessions(), store.decisions()
+        if not plans:
+            return None
+        begun = store.begun_under()
     environment = dict(sessions[-1].environment) if sessions else {}
     environment.pop("check", None)  # that nothing but a look was had then is nothing of the machine
-    return StudyOrigin(plans[-1], plans[0].created, environment)
+    return StudyOrigin(
+        plans[-1],
+        plans[0].created,
+        environment,
+        first=plans[min(begun, default=0)],
+        sizes=sizes_tested(plans, [begun.get(place, ()) for place in range(len(plans))]),
+        course=course_of(plans[-1], decisions),
+        looks=looks_of_study(plans[-1], decisions),
+    )
 
 
 def _of_store(store: Store) -> Evidence:

@@ -27,7 +27,7 @@ class Version:
     def __init__(self, monkeypatch):
         self.shift = 0
         self.calls = []
-        monkeypatch.setattr(code, "codes_of", lambda algorithms, instances: {each.name: self.files(each) for each in algorithms})
+        monkeypatch.setattr(code, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms})
 
     def files(self, algorithm):
         return {"solver.py": str(self.shift)} if algorithm.name == "mine" else {"other.py": "0"}

@@ -6,20 +6,14 @@ resumed and analysed: finished ones of versions 0.1 and 0.2 and of today. Nothin
 
 from __future__ import annotations
 
-import functools
-import gc
 import importlib
-import json
 import math
 import pkgutil
-import shutil
 import sys
 import types
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-
-import pytest
 
 import ampler as am
 from ampler.running import run_plan
@@ -61,9 +55,9 @@ def is_number(value):
 
 def defined_in(module, name):
     """Whether a name is assigned in a module, and not imported from another one."""
-    return f"import {name}" not in (source := Path(module.__file__).read_text()) and f"\n{name} = " in f"\n{source}" or (
-        f"\n{name}: " in source
-    )
+    return (
+        f"import {name}" not in (source := Path(module.__file__).read_text()) and f"\n{name} = " in f"\n{source}"
+    ) or (f"\n{name}: " in source)
 
 
 @contextmanager
@@ -127,7 +121,9 @@ def content(folder):
     return {
         "plan": (plan.rule, plan.study_rule, plan.analysis, plan.question, plan.needed, plan.power, plan.instances),
         "resumed": (progress.new, len(now), now[-1].rule, now[-1].study_rule, now[-1].needed, now[-1].power, asked),
-        "decisions": [(each.__class__, getattr(each, "instances", ()), getattr(each, "runs", None)) for each in decided],
+        "decisions": [
+            (each.__class__, getattr(each, "instances", ()), getattr(each, "runs", None)) for each in decided
+        ],
         "details": [each.details for each in decided],
         "analysis": {name: value for name, value in analysis.items() if name not in ("warnings", "summary")},
     }

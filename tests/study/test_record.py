@@ -11,8 +11,8 @@ from ampler.core.failures import Drop
 from ampler.core.values import Command, Fingerprint, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import plan_change
-from ampler.study.plan import make_plan
 from ampler.study.defaults import as_begun
+from ampler.study.plan import make_plan
 from ampler.study.record import changed, fingerprint, from_json, identity, record, to_json, undated
 
 
@@ -194,7 +194,10 @@ def test_a_plan_takes_the_edition_of_its_study_file_whatever_else_is_changed(edi
 def test_an_edition_that_is_asked_for_is_taken(edition):
     asked = accurate_plan(replace(ACCURATE, guard_edition=edition, formula="paper"), "delta")
     for before in (1, 2):
-        assert as_begun(asked, record(accurate_plan(replace(ACCURATE, guard_edition=before)))).rule.guard_edition == edition
+        assert (
+            as_begun(asked, record(accurate_plan(replace(ACCURATE, guard_edition=before)))).rule.guard_edition
+            == edition
+        )
 
 
 def test_a_plan_without_a_study_file_or_without_a_guard_takes_none_from_there():

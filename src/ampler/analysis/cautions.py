@@ -51,7 +51,17 @@ REVERSES, WIDENS, INFORMS = "could reverse a verdict", "widens intervals", "good
 GRAVITY: Mapping[str, frozenset[CautionKind]] = {  # what a caution of each kind could change, the gravest first
     REVERSES: frozenset(
         {
-            *("looked", "biased", "growth", "course", "unfinished", "part", "one-instance", "pseudoreplication", "duplicates"),
+            *(
+                "looked",
+                "biased",
+                "growth",
+                "course",
+                "unfinished",
+                "part",
+                "one-instance",
+                "pseudoreplication",
+                "duplicates",
+            ),
             *("repeated-runs", "failures", "censored", "bias", "skewness", "denominator", "constant", "direction"),
             *("incomplete", "code", "drift", "busy"),
         }

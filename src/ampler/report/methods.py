@@ -94,7 +94,12 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
     if analysis.course is not None:
         return
     planned = None if origin is None else origin.first
-    if origin is not None and planned is not None and planned.needed is not None and planned.question.effect is not None:
+    if (
+        origin is not None
+        and planned is not None
+        and planned.needed is not None
+        and planned.question.effect is not None
+    ):
         asked = planned.question
         whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)

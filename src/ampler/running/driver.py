@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from ampler.core import checks
@@ -12,6 +12,7 @@ from ampler.core.contracts import Executor, FinishedGroup, Store
 from ampler.core.errors import InvalidInput, RunFailed, StoreError
 from ampler.core.failures import StopStudy
 from ampler.core.runs import on_instances
+from ampler.core.spoken import parameter
 from ampler.core.values import (
     Continue,
     DecisionRecord,
@@ -23,7 +24,7 @@ from ampler.core.values import (
     RunKey,
     StudyDecision,
 )
-from ampler.running.code import settled_code
+from ampler.running.code import CodeWatch, settled_code
 from ampler.running.engines import Done, Engine, Fate, Lost, Returned
 from ampler.running.engines.choose import capacity_of, engine_for
 from ampler.running.instance import Attempt, InstanceRun
@@ -36,11 +37,12 @@ from ampler.running.remaining import last_carried_out, run_seconds, still_to_mak
 from ampler.running.ruling import heard
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
+from ampler.study.code.changes import shown
 from ampler.study.decided import check_decided, check_declared, is_decided_alike
+from ampler.study.defaults import as_begun
 from ampler.study.failing import Hopeless
 from ampler.study.forecast import Forecast
 from ampler.study.plan import begun_first
-from ampler.study.defaults import as_begun
 from ampler.study.record import record
 from ampler.study.stopping import check_study_rule, digests_in_force, instance_digest, recorded
 from ampler.study.stopping import decided as next_decision
@@ -117,6 +119,7 @@ def run_plan(
         report=report,
         decided=decided,
         on_record=on_record if holds else (),
+        watch=None if same else CodeWatch(plan.algorithms, code),
     )
     if driver.go_on():
         driver.check_hope()
@@ -150,6 +153,11 @@ def _parted(given: Sequence[Observation]) -> tuple[Sequence[Observation], Sequen
     return ([seen for seen in given if not is_spoiled(seen)], spoiled) if spoiled else (given, spoiled)
 
 
+def _made_as_planned(given: Iterable[Observation], changes: Collection[str] = ()) -> list[Observation]:
+    """Runs of algorithms whose code was not changed meanwhile, on files that are those that were planned."""
+    return [seen for seen in given if seen.key.algorithm not in changes and not is_spoiled(seen)]
+
+
 class Driver:
     """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
 
@@ -165,7 +173,9 @@ class Driver:
         report: Report | None = None,
         decided: Decided | None = None,
         on_record: Sequence[DecisionRecord] = (),
+        watch: CodeWatch | None = None,
     ) -> None:
+        self._watch = watch
         self._plan, self._store, self._kept = plan, store, kept
         self._again, self._report, self._decided = again, report, decided
         self._next_report = self._next_mark = 0.0
@@ -314,6 +324,15 @@ class Driver:
                 self._queue.add(tasks)
 
     def _take(self, given: Sequence[Observation]) -> None:
+        changes = {} if self._watch is None else self._watch.changes()
+        if changes:
+            self.meter.add(self._journal.add(*_made_as_planned(given, changes)))
+            which = "; ".join(f"{name!r} ({shown(files)})" for name, files in changes.items())
+            raise RunFailed(
+                f"the study stops: code was changed while it ran, that of {which}; runs that ended since are not"
+                f" recorded: put the old code back, or run again and say {parameter('same', True)} if the change does"
+                f" not matter, {parameter('again', True)} to make the runs before it anew"
+            )
         observations, spoiled = _parted(given)
         self.meter.add(self._journal.add(*observations))
         self._failed_now.update([observation.key for observation in observations if observation.status != "ok"])
@@ -379,9 +398,11 @@ class Driver:
     def _save(self, engine: Engine) -> None:
         """Record what has arrived; a store that fails here has said so already, or the next run will tell."""
         with suppress(StoreError):
-            for fate in (*self._arrived, *engine.collect(0)):
+            arrived = (*self._arrived, *engine.collect(0))
+            changes = {} if self._watch is None else self._watch.changes()
+            for fate in arrived:
                 if isinstance(fate, Done):
-                    self._journal.add(*(seen for seen in fate.observations if not is_spoiled(seen)))
+                    self._journal.add(*_made_as_planned(fate.observations, changes))
             self._flush()
             self._mark(engine.workers)
             self._store.add([])  # whoever watches sees what was recorded at the end

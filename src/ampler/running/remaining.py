@@ -10,10 +10,10 @@ from ampler.core.runs import on_instances
 from ampler.core.values import Continue, EndStudy, Finished, Plan, PlanRecord
 from ampler.running.instance import Attempt, InstanceRun
 from ampler.running.ruling import heard
-from ampler.study.forecast import Forecast, Share, forecast, further_runs, summed
-from ampler.study.plan import begun_first
 from ampler.study.decided import is_decided_alike
 from ampler.study.defaults import as_begun
+from ampler.study.forecast import Forecast, Share, forecast, further_runs, summed
+from ampler.study.plan import begun_first
 from ampler.study.record import record
 from ampler.study.stopping import decided, instance_digest
 

@@ -19,7 +19,9 @@ from ampler.study.detect_rule import Detect
 from ampler.study.looks_rule import Looking
 
 Described = Mapping[str, Any]
-Old = Callable[[Described, int, bool], Any]  # of a described rule, the number of algorithms, whether there is a reference
+Old = Callable[
+    [Described, int, bool], Any
+]  # of a described rule, the number of algorithms, whether there is a reference
 
 RULES: dict[str, Any] = {rule.__name__: rule for rule in (Accuracy, Fixed, Detect, Looking)}
 ANALYSIS = ("estimate", "weights", "guard", "guard_edition")  # of an analysis, and not of a Question

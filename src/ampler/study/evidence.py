@@ -81,7 +81,13 @@ def _of_store(store: Store) -> Evidence:
     finished = len(done.keys() & set(instances))
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
-    notes = (*growth_warning(store, plans), *_part(plan), *_unfinished(finished, len(instances)), *_unused(plan, store, done), *_changed(plans))
+    notes = (
+        *growth_warning(store, plans),
+        *_part(plan),
+        *_unfinished(finished, len(instances)),
+        *_unused(plan, store, done),
+        *_changed(plans),
+    )
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))

@@ -48,9 +48,7 @@ def study_rule(plan: Plan) -> StudyRule:
     return AllInstances() if plan.study_rule is None else cast(StudyRule, plan.study_rule)
 
 
-def decided(
-    plan: Plan, finished: Sequence[FinishedGroup], on_record: Sequence[DecisionRecord] = ()
-) -> StudyDecision:
+def decided(plan: Plan, finished: Sequence[FinishedGroup], on_record: Sequence[DecisionRecord] = ()) -> StudyDecision:
     """Return how a study goes on: as it is `on_record`, else what its rule answers when it is asked.
 
     InvalidRule when that is not what was declared. Names come in the plan's order.

@@ -15,7 +15,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -33,17 +33,16 @@ OfModule = Callable[[ModuleType, Path | None], Files]
 PYTHON = re.compile(r"(python|pypy)[\d.]*(\.exe)?", re.IGNORECASE)
 
 
-def codes_of(algorithms: Iterable[Algorithm], instances: Iterable[Instance] = ()) -> dict[str, Files]:
-    """Return the files of each algorithm; none where they cannot be known. Algorithms often share a module.
-
-    The runs of a function hang on the instances that are Python objects, too.
-    """
+def codes_of(algorithms: Iterable[Algorithm]) -> dict[str, Files]:
+    """Return the files of each algorithm; none where they cannot be known. Algorithms often share a module."""
     once = functools.cache(_of_module)
-    objects = files_of_instances(instances, lambda definition: _of_definition(definition, once))
-    return {
-        algorithm.name: code_of(algorithm, once) | (objects if isinstance(algorithm, Function) else {})
-        for algorithm in algorithms
-    }
+    return {algorithm.name: code_of(algorithm, once) for algorithm in algorithms}
+
+
+def objects_of(instances: Iterable[Instance]) -> Files:
+    """Return the instances that are Python objects, and the files of their classes, on which runs of functions hang."""
+    once = functools.cache(_of_module)
+    return files_of_instances(instances, lambda definition: _of_definition(definition, once))
 
 
 def code_of(algorithm: Algorithm, of_module: OfModule | None = None) -> Files:
@@ -55,10 +54,26 @@ def code_of(algorithm: Algorithm, of_module: OfModule | None = None) -> Files:
     return own | {name: sha for each in commands_around(algorithm).values() for name, sha in _of_command(each).items()}
 
 
+@contextmanager
+def paths_read() -> Iterator[set[Path]]:
+    """Collect the paths of the files whose digests are taken meanwhile."""
+    paths: set[Path] = set()
+    _collecting.append(paths)
+    try:
+        yield paths
+    finally:
+        _collecting.remove(paths)
+
+
+_collecting: list[set[Path]] = []
+
+
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file; None when there is no such file, or it cannot be read."""
     try:
         if path.is_file():
+            for paths in _collecting:
+                paths.add(path)
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):  # a word that is no path: too long, or with a zero byte
@@ -128,7 +143,7 @@ def _of_function(function: Function, of_module: OfModule) -> Files:
 def _of_definition(definition: Any, of_module: OfModule) -> Files:
     """The files of a class or function of the study; none of those that are installed."""
     module = sys.modules.get(getattr(definition, "__module__", None) or "")
-    if module is None or not getattr(module, "__file__", None) and module.__name__ != "__main__":
+    if module is None or (not getattr(module, "__file__", None) and module.__name__ != "__main__"):
         return {}
     if module.__name__ == "__main__":
         return definitions(definition)

@@ -263,10 +263,10 @@ INTRODUCTION = f"""# Claims between equal algorithms
 Whole studies by default settings in which nothing differs: 2 or 5 algorithms, {STUDIES} studies per cell, seeds fixed
 before the first look. *factors*: algorithms differ by lognormal factors on each instance, and are equally good on
 average; *runs*: the same algorithm under several names, {RUNS} runs each, with this coefficient of variation
-(*unequal*: the first has it, the others a tenth of it); other worlds: simple differences of this shape. *significant*: some test
-rejects. *claimed*: some verdict is better or worse. *silent*: so, without a warning of the first rank. The target is at
-most {ALPHA} claimed and {SILENT} silent, each plus three standard errors (in brackets, last digits). Written by
-`python benchmarks/bench_claims.py`.
+(*unequal*: the first has it, the others a tenth of it); other worlds: simple differences of this shape. *significant*:
+some test rejects. *claimed*: some verdict is better or worse. *silent*: so, without a warning of the first rank. The
+target is at most {ALPHA} claimed and {SILENT} silent, each plus three standard errors (in brackets, last digits).
+Written by `python benchmarks/bench_claims.py`.
 """
 
 

@@ -186,8 +186,8 @@ def test_a_new_study_records_the_newest_edition():
 def test_a_plan_takes_the_edition_of_its_study_file_whatever_else_is_changed(edition):
     before = record(accurate_plan(replace(ACCURATE, guard_edition=edition, formula="delta")))
     for rule in (ACCURATE, replace(ACCURATE, se=0.02)):
-        rule = as_begun(accurate_plan(rule), before).rule
-        assert (rule.guard_edition, rule.formula) == (edition, "delta")
+        begun = as_begun(accurate_plan(rule), before).rule
+        assert (begun.guard_edition, begun.formula) == (edition, "delta")
 
 
 @pytest.mark.parametrize("edition", [1, 2])

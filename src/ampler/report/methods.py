@@ -93,20 +93,14 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
     settings = analysis.settings
     if analysis.course is not None:
         return
-    planned = None if origin is None else origin.first
-    if (
-        origin is not None
-        and planned is not None
-        and planned.needed is not None
-        and planned.question.effect is not None
-    ):
-        asked = planned.question
+    asked = None if origin is None else origin.first.question
+    if origin is not None and origin.first.needed is not None and asked is not None and asked.effect is not None:
         whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
         most = "" if origin.looks is None else "at most "
         test = f"{paired_test(asked.test).plural}{_side(asked.alternative)}"
         yield Sentence(
-            f"The number of instances was planned beforehand: with {most}{planned.needed} instances, {whose}"
+            f"The number of instances was planned beforehand: with {most}{origin.first.needed} instances, {whose}"
             f" {power} of {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under"
             f" {_correction(asked.test)}, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
@@ -470,9 +464,9 @@ def _choices(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentenc
 
 
 def _chosen(settings: AnalysisSettings, name: str) -> str:
-    value = settings.statistic_name if name == "statistic" else getattr(settings, name)
     if name == "failures":
-        return "no failed runs" if value is None else f"failed runs {policy_words(value)}"
+        return "not said" if settings.failures is None else policy_words(settings.failures)
+    value = settings.statistic_name if name == "statistic" else getattr(settings, name)
     return "none" if value is None else digits(value) if isinstance(value, float) else str(value)
 
 

@@ -63,7 +63,8 @@ class CodeWatch:
 
 
 def _changed_or_gone(before: Files, now: Files) -> tuple[str, ...]:
-    return tuple(name for name, digest in before.items() if now.get(name) != digest)
+    gone = tuple(name for name in before if name not in now)  # a file that changed may no longer import it
+    return tuple(name for name, digest in before.items() if now.get(name, digest) != digest) or gone
 
 
 def _status(path: Path) -> Status | None:

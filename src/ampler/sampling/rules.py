@@ -49,8 +49,8 @@ class Accuracy:
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
     `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
     calibrated (1, 2): if None as in the study file that is there, else the newest way. So is `formula`: "corrected" for
-    the noise of runs in ratios, which is the newest, "delta" or "paper". `budget_each` is the budget for each algorithm,
-    if `budget` is that many for each.
+    the noise of runs in ratios, which is the newest, "delta" or "paper". `budget_each` is the budget for each
+    algorithm, if `budget` is that many for each.
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})

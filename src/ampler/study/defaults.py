@@ -88,9 +88,8 @@ def resolved(plan: Plan) -> Plan:
     own = plan.rule.formula if isinstance(plan.rule, Accuracy) else None
     question = replace(plan.question, formula=plan.question.formula or own or NEWEST_FORMULA)
     plan = replace(plan, open=opened, analysis=dict(plan.analysis) or analysis_defaults(), question=question)
-    rule, study_rule = (
-        each.resolved(plan) if isinstance(each, Accuracy | Detect) else each for each in (plan.rule, plan.study_rule)
-    )
+    rule = plan.rule.resolved(plan) if isinstance(plan.rule, Accuracy) else plan.rule
+    study_rule = plan.study_rule.resolved(plan) if isinstance(plan.study_rule, Detect) else plan.study_rule
     return replace(plan, rule=rule, study_rule=study_rule)
 
 
@@ -181,7 +180,7 @@ def _open_then(described: Described, algorithms: int, reference: bool) -> tuple[
 
 def _with_settings(plan: Plan, before: PlanRecord) -> Plan:
     """The plan with the recorded values of settings that were left open then and are now."""
-    opened = left_open(plan)
+    opened = left_open(plan) if plan.open is None else plan.open
     asked = {field.name: getattr(before.question, field.name) for field in fields(Question)}
     question = replace(plan.question, **_recorded("question", asked, opened, before))
     question = replace(question, formula=question.formula or before.question.formula)

@@ -146,8 +146,8 @@ def _is_immutable(value: Any) -> bool:
         return True
     if type(value) in (tuple, frozenset):
         return all(map(_is_immutable, value))
-    if is_dataclass(value):
-        frozen = type(value).__dataclass_params__.frozen  # type: ignore[attr-defined]
+    if is_dataclass(value) and not isinstance(value, type):
+        frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 - not in the type's stub
         return frozen and all(_is_immutable(getattr(value, field.name)) for field in fields(value))
     flags = getattr(value, "flags", None)  # of an array that is only read, as one that lies in a file
     return flags is not None and getattr(flags, "writeable", True) is False and not value.dtype.hasobject

@@ -304,7 +304,7 @@ def test_an_old_study_moves_to_the_newest_edition_when_it_is_told_to(folder, amp
 
     assert before < runs(place / "study.db")
     with read_store(place / "study.db") as store:
-        assert [plan.rule.get("guard_edition") for plan in store.plans()] == [None, 2]
+        assert [plan.rule["guard_edition"] for plan in store.plans()] == [1, 2]
 
 
 def test_writing_brings_an_old_file_up_to_date_without_touching_its_runs(folder):

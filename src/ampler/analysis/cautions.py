@@ -53,9 +53,9 @@ REVERSES, WIDENS, INFORMS = "could reverse a verdict", "widens intervals", "good
 GRAVITY: Mapping[str, frozenset[CautionKind]] = {  # what a caution of each kind could change, the gravest first
     REVERSES: frozenset(
         {
-            *("looked", "unplanned", "biased", "course", "unfinished", "part", "one-instance", "pseudoreplication"),
-            *("duplicates", "repeated-runs", "failures", "censored", "bias", "skewness", "outlier", "denominator"),
-            *("constant", "direction", "incomplete", "code", "drift", "busy"),
+            *("looked", "unplanned", "biased", "growth", "course", "unfinished", "part", "one-instance"),
+            *("pseudoreplication", "duplicates", "repeated-runs", "failures", "censored", "bias", "skewness"),
+            *("outlier", "denominator", "constant", "direction", "incomplete", "code", "drift", "busy"),
         }
     ),
     WIDENS: frozenset({"run-noise", "power", "level", "accuracy", "budget", "heavy-tails", "unmatched"}),

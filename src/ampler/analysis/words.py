@@ -39,6 +39,7 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "failures": "because failures that were not seen could reverse them",
 }
 REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
+    "growth": "the study was enlarged after results were there",
     "skewness": "the differences are skewed",
     "outlier": "one instance has most of the variance",
     "constant": "some differences are the same on every instance",

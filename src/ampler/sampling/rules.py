@@ -15,7 +15,7 @@ from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.plain import UNSAID
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Sample, Stop
+from ampler.core.values import Decision, Plan, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
@@ -49,7 +49,8 @@ class Accuracy:
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
     `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
     calibrated (1, 2): if None as in the study file that is there, else the newest way. So is `formula`: "corrected" for
-    the noise of runs in ratios, which is the newest, "delta" or "paper".
+    the noise of runs in ratios, which is the newest, "delta" or "paper". `budget_each` is the budget for each
+    algorithm, if `budget` is that many for each.
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
@@ -72,6 +73,7 @@ class Accuracy:
     batch: int = 16
     costs: Mapping[str, float] | None = None
     guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
+    budget_each: int | None = field(default=None, metadata={UNSAID: None})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
@@ -193,15 +195,29 @@ class Accuracy:
             raise InvalidRule(f"costs must name algorithms among {', '.join(map(repr, names))}, got {strangers[0]!r}")
         return contrasts
 
+    def resolved(self, plan: Plan) -> Accuracy:
+        """Return the rule for the algorithms of a plan, with no setting left open."""
+        each = self.budget_each
+        if self.budget is None:
+            each = each or RUNS_PER_ALGORITHM
+        return replace(
+            self,
+            budget=self.budget if each is None else each * len(plan.algorithms),
+            budget_each=each,
+            costs=self.costs or {},
+            guard_edition=self.guard_edition or NEWEST,
+            formula=self.formula or plan.question.formula,
+        )
+
     def among(self, algorithms: Sequence[str]) -> Accuracy:
-        """Return the rule for some of its algorithms: the costs of the others are left out.
+        """Return the rule for some of its algorithms: the costs of the others are left out, and so are their budgets.
 
         >>> Accuracy(se=0.5, difference="simple", costs={"a": 2.0, "b": 3.0, "c": 5.0}).among(["a", "b"]).costs
         {'a': 2.0, 'b': 3.0}
         """
-        if self.costs is None:
-            return self
-        return replace(self, costs={name: cost for name, cost in self.costs.items() if name in algorithms})
+        budget = self.budget if self.budget_each is None else self.budget_each * len(algorithms)
+        costs = self.costs and {name: cost for name, cost in self.costs.items() if name in algorithms}
+        return replace(self, budget=budget, costs=costs)
 
     def _left(self, samples: Samples) -> int:
         budget = default_budget(len(samples.algorithms)) if self.budget is None else self.budget
@@ -255,7 +271,7 @@ class Accuracy:
         return runs if runs.sum() <= left else next_runs(*case, size=left, **how)
 
     def _costs(self, samples: Samples) -> Floats | None:
-        if self.costs is None:
+        if not self.costs:
             return None
         return np.array([float(self.costs.get(name, 1.0)) for name in samples.algorithms])
 

@@ -111,6 +111,12 @@ class Detect:
             available=len(plan.instances),
         )
 
+    def resolved(self, plan: Plan) -> Detect:
+        """Return the rule with no setting left open."""
+        goal = self.goal(plan)
+        derived = {"least": goal.least, "slack": goal.slack, "caution": goal.caution, "early": goal.early or 0}
+        return replace(self, **derived, final_test=goal.final_test)  # type: ignore[arg-type]
+
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
         """Return the pilot's instances, and all others; there may be no others."""
         names = [instance.name for instance in plan.instances]

@@ -93,7 +93,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
         _taken(shape, parts, long.index),
         " and ".join(pairing) or None,
         _about_folds(rows, (*long.index, *long.others), pairing),
-        _measure(rows.frame, long),
+        measure=_measure(rows.frame, long),
     )
 
 

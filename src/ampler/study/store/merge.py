@@ -19,7 +19,8 @@ from ampler.core.failures import StopStudy
 from ampler.core.files import replaced
 from ampler.core.values import Code, Fingerprint, PlanRecord, RunKey
 from ampler.study.code.joining import counting, joined_codes
-from ampler.study.record import FIRST_FORMULA, changed, uncut, undated
+from ampler.study.defaults import FIRST_FORMULA
+from ampler.study.record import changed, uncut, undated
 from ampler.study.store.columns import KEY, Row, cells, with_attempt, with_session
 from ampler.study.store.connections import connection_to_write, translated_errors
 from ampler.study.store.lock import StudyLock

@@ -122,10 +122,14 @@ def test_one_value_is_enough_unless_algorithms_are_said_to_be_deterministic():
 # statistics and their errors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statistic", ["mean", "median", "trimmed-mean", "quantile:0.75"])
+@pytest.mark.parametrize("statistic", ["mean", "median", "trimmed-mean", "quantile:0.75", "geometric-mean"])
 @pytest.mark.parametrize("reference", [None, 1])
 @pytest.mark.parametrize(
-    ("difference", "formula"), [("simple", "delta"), ("percent", "delta"), ("percent", "paper"), ("ratio", "delta")]
+    ("difference", "formula"),
+    [
+        *(("simple", "delta"), ("percent", "delta"), ("percent", "paper"), ("ratio", "delta")),
+        *((difference, "corrected") for difference in ("simple", "percent", "ratio")),
+    ],
 )
 def test_blocks_say_of_every_instance_what_estimate_says_of_it_alone(statistic, reference, difference, formula):
     cells = random_runs(2)

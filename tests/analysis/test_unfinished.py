@@ -43,7 +43,9 @@ def broken_off(tmp_path_factory):
     return path
 
 
-VERDICT = re.compile(r"\b[ab] is better|\b[ab] beats|told apart|equivalent|inconclusive|null hypotheses rejected|p = |p < |▲|▼", re.I)
+VERDICT = re.compile(
+    r"\b[ab] is better|\b[ab] beats|told apart|equivalent|inconclusive|null hypotheses rejected|p = |p < |▲|▼", re.I
+)
 
 
 def test_nothing_is_tested_before_the_study_is_complete(broken_off):

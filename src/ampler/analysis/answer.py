@@ -21,7 +21,7 @@ from ampler.analysis.words import (
     not_finished,
 )
 from ampler.core.arrays import Pair
-from ampler.core.wording import count, digits
+from ampler.core.wording import count, digits, named
 from ampler.stats.paired import ESTIMANDS, FEWEST
 
 Finding = Literal["better", "worse", "equivalent", "undecided", "not compared"]
@@ -123,9 +123,22 @@ def _of_all(analysis: Analysis, found: Mapping[Pair, Finding]) -> str:
         return f"None of {len(found):,} pairs of algorithms is told apart{equal}"
     counts = f"{differ:,} of {len(found):,} pairs"
     best, beaten = leader(found)
-    if _losses(found)[best]:
+    unbeaten = leaders(found)
+    if not unbeaten:
         return f"{counts} of algorithms differ{equal}"
+    if len(unbeaten) > 1:
+        return f"{named(unbeaten)} lose to none; {counts} differ{equal}"
     return f"{best} beats {beaten} of {len(analysis.algorithms) - 1} others and loses to none; {counts} differ{equal}"
+
+
+def leaders(found: Mapping[Pair, Finding]) -> list[str]:
+    """Return the algorithms that lose to none: where they are several, none of them is the winner.
+
+    >>> leaders({("a", "b"): "undecided", ("a", "c"): "better", ("b", "c"): "better"})
+    ['a', 'b']
+    """
+    lost = _losses(found)
+    return [name for name in dict.fromkeys(name for pair in found for name in pair) if not lost[name]]
 
 
 def leader(found: Mapping[Pair, Finding]) -> tuple[str, int]:

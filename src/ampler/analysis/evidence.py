@@ -29,3 +29,5 @@ class Evidence:
     looks: LookCourse | None = None  # how the values were looked at on the way; None: they were not
     unfinished: str = ""  # why nothing is tested yet: what is missing of the plan; nothing where it is complete
     time_limit: float | None = None  # of all runs, in the unit of their values; None: not known
+    fixed_runs: bool = False  # the plan fixed how many runs are made on an instance, or its pilot did
+    measure: str = "value"  # what was measured

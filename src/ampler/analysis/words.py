@@ -12,7 +12,7 @@ from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
-    amount_of,
+    lead_in_words,
     margin_in_words,
     size_in_words,
     sizes_in_words,
@@ -39,7 +39,10 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "failures": "because failures that were not seen could reverse them",
 }
 REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
+    "growth": "the study was enlarged after results were there",
     "skewness": "the differences are skewed",
+    "outlier": "one instance has most of the variance",
+    "constant": "some differences are the same on every instance",
     "denominator": "some ratios are uncertain",
     "pseudoreplication": "repeated runs count as instances",
     "repeated-runs": "runs may be copies",
@@ -62,12 +65,15 @@ def verdict(
     one_instance: bool = False,
     unsolved: Sequence[str] = (),
     looked: Looked | None = None,
+    agreement: str = "",
+    equal: bool = False,
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
     `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
     of the two were left out, `early` whether a pilot decided, `one_instance` whether the runs of the only one were
     compared, `unsolved` the instances on which neither gave a value, and `looked` what looks decided on the way.
+    `agreement` says which other tests find a claimed difference, `equal` whether the difference is the same everywhere.
     """
     among = f"{' on this instance' if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
     if one_instance and not comparison.instances:
@@ -85,12 +91,24 @@ def verdict(
         words += " (decided in the pilot)" if early else ""
         if equivalence is not None and equivalence.established:
             words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
-        return words + beside
+        return words + (f"; {agreement}" if agreement else "") + beside
     if equivalence is not None and equivalence.established:
         return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}{beside}"
     if comparison.in_doubt:
         return in_doubt(comparison, asked, among) + beside
+    if equal:
+        return f"{_all_equal(comparison, asked)}{among}{beside}"
     return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among) + beside
+
+
+def _all_equal(comparison: Comparison, asked: AnalysisSettings) -> str:
+    """Say that the difference is the same on every instance, of which a test of means can say nothing."""
+    size = "" if not comparison.estimate else f" ({size_in_words(comparison.estimate, asked)})"
+    what = "zero" if not comparison.estimate else f"equal{size}"
+    test = paired_test(asked.test).words
+    return (
+        f"no difference found: all {comparison.instances} differences are {what}, of which the {test} can say nothing"
+    )
 
 
 def in_doubt(comparison: Comparison, asked: AnalysisSettings, among: str = "") -> str:
@@ -113,10 +131,9 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: st
     if estimand.is_share:
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    size, *limits = sizes_in_words(abs(comparison.estimate), bounds, asked)
-    amount = amount_of(size, asked)
+    amount, *limits, neutral = lead_in_words(abs(comparison.estimate), bounds, asked)
     sample = "runs" if comparison.instances == 1 else "instances"
-    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
+    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, neutral)}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
@@ -440,10 +457,8 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
-    yield (
-        f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
-        f" {_differences_of(analysis)}, {against}, {asked.better} is better"
-    )
+    what = f"{_differences_of(analysis)}, {against}"
+    yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs; {what}"
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure

@@ -148,6 +148,7 @@ def table_options() -> list[inspect.Parameter]:
             "where",
             Annotated[list[str] | None, Option(metavar="COLUMN=VALUE", help="Use these rows only; repeatable.")],
         ),
+        _optional("decimal", _text("MARK", "Decimal mark of numbers, a point or a comma. [default: as cells show]")),
         _optional("encoding", _text("NAME", "Of a text file that is not UTF-8, as cp1252.")),
         _optional(
             "on_failure", _text("POLICY", "A failed run counts as: drop, penalty=VALUE, par=K[,cutoff=SECONDS].")

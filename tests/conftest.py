@@ -158,8 +158,9 @@ def chromium():
         started.close()
 
 
-FOLDERS = [folder / "shared" / "public-data" for folder in Path(__file__).parents]
-PUBLIC_DATA = next((folder for folder in FOLDERS if folder.is_dir()), FOLDERS[2])
+PUBLIC_DATA = next(
+    (found for above in Path(__file__).parents if (found := above / "shared" / "public-data").is_dir()), Path("none")
+)
 
 
 @pytest.fixture(scope="session")

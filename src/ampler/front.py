@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.evidence import Evidence
+from ampler.analysis.unfinished import estimates_only, unplanned_note
 from ampler.core.checks import choice, integer
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
-from ampler.core.failures import FailurePolicy, StopStudy, as_policy
+from ampler.core.failures import FailurePolicy, StopStudy, as_policy, with_cutoff
 from ampler.core.names import composed
 from ampler.core.notebooks import shown_in_notebook
 from ampler.core.runs import Runs, with_composed_names
@@ -78,6 +79,7 @@ def analyse(
     encoding: str | None = None,
     decimal: Literal[".", ","] | None = None,
     ignore_looks: bool = False,
+    unplanned: bool = False,
 ) -> Analysis:
     """Say what results you already have allow to conclude: a path, a data frame, a study file.
 
@@ -91,7 +93,8 @@ def analyse(
     `on_failure` says what a failed run counts as: "drop", "penalty=1000", "par=10". Values below `floor` count as
     it. With a `margin`, what is too small to matter, equivalence is tested as well, and `bayes` of the answer says
     how probable worse and better are. A study that was looked at on the way is analysed by its looks;
-    `ignore_looks` asks for ordinary tests, whose level is not kept then.
+    `ignore_looks` asks for ordinary tests, whose level is not kept then. Of a study that is not complete there are
+    estimates only, unless `unplanned` asks for tests all the same.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -147,6 +150,7 @@ def analyse(
         rule=evidence.rule,
         course=None if changed else evidence.course,
         looks=looks,
+        fixed_runs=evidence.fixed_runs,
     )
     notes = [note for note in evidence.notes if note.kind != "direction" or better is None]
     notes += [_other_question(changed)] if changed else []
@@ -154,7 +158,10 @@ def analyse(
         from ampler.study.looks_analysed import without_looks
 
         notes = [without_looks(evidence.looks), *notes]
-    return replace(analysis, warnings=(*notes, *analysis.warnings), measure=evidence.measure)
+    if evidence.unfinished and unplanned:
+        notes = [unplanned_note(evidence.unfinished), *notes]
+    analysis = replace(analysis, warnings=(*notes, *analysis.warnings), measure=evidence.measure)
+    return estimates_only(analysis, evidence.unfinished) if evidence.unfinished and not unplanned else analysis
 
 
 def advise(
@@ -346,6 +353,7 @@ def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
             'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
             ' mean) or "ratio" (log a/b, the same whichever comes first)'
         )
+    settings["failures"] = with_cutoff(settings.get("failures"), evidence.runs, evidence.time_limit)
     if "better" not in settings:
         raise InvalidData(
             "which values are better must be said, as their name does not tell:"
@@ -397,7 +405,7 @@ def _of_table(table: ResultsTable) -> Evidence:
         better = table.direction.better
         direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
         notes, settings = (direction, *notes), settings | {"better": better}
-    return Evidence(table.runs, table.features, settings, notes, measure=table.measure)
+    return Evidence(table.runs, table.features, settings, notes, time_limit=table.time_limit, measure=table.measure)
 
 
 def _sentence(note: str) -> str:
@@ -456,6 +464,7 @@ class Study:
     alternative: Alternative = "two-sided"
     margin: float | None = None
     floor: float | None = None
+    formula: Formula | None = None
     timeout: float | None = None
     memory: int | None = None
     cpu_timeout: float | None = None

@@ -58,7 +58,7 @@ def course(plan, **values):
 
 def test_the_defaults_are_those_of_the_goal():
     rule, goal = Detect(detect=1.2), DetectGoal(1.2, stretch=0.0)  # runs are all that a study short of instances buys
-    rule = replace(rule, least=10, caution=0.6, slack=0.1)  # which hang on other settings if they are not said
+    rule = replace(rule, least=0, caution=0.6, slack=0.1, final_test="t")  # which hang on other settings otherwise
     assert {field.name: getattr(rule, field.name) for field in fields(rule)}.items() <= {
         field.name: getattr(goal, field.name) for field in fields(goal)
     }.items()
@@ -123,12 +123,13 @@ def test_a_bad_bargain_is_said_before_the_pilot_is_paid_for():
 
 
 def test_few_new_instances_do_where_few_are_needed():
-    _, main, _ = course(plan_of(Detect(detect=3.5, early=0)), noise=0.5)
-    assert len(main.instances) == 25
+    for fewest, how in ((20, "t"), (25, "growth")):
+        _, main, _ = course(plan_of(Detect(detect=3.5, early=0, final_test=how)), noise=0.5)
+        assert len(main.instances) == fewest
 
 
 def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
-    pilot, main, end = course(plan_of(Detect(detect=3.5)), noise=0.5)
+    pilot, main, end = course(plan_of(Detect(detect=3.5, final_test="growth")), noise=0.5)
     report = PilotReport.from_data(main.details)
     assert main.instances == pilot.instances
     assert main.runs == pilot.runs
@@ -140,7 +141,7 @@ def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
 
 
 def test_the_first_half_is_that_of_the_order_of_the_plan_and_not_of_the_runs():
-    plan = plan_of(Detect(detect=3.5))
+    plan = plan_of(Detect(detect=3.5, final_test="growth"))
     asked = decided(plan, ())
     runs = group(asked).runs
     mixed = Runs.from_columns(
@@ -281,3 +282,27 @@ def test_parts_are_refused_in_a_sentence():
     for instances in (200, 12):
         with pytest.raises(InvalidPlan, match="cannot be cut into parts"):
             part_of(plan_of(Detect(detect=1.2), instances=instances), 1, 4)
+
+
+@pytest.mark.parametrize("difference", ["percent", "ratio"])
+def test_the_pilot_is_read_by_the_formula_of_the_study(difference):
+    """That of equal algorithms finds less to be different where the noise of the runs is corrected for."""
+    reports = {}
+    for formula in (None, "corrected", "delta", "paper"):
+        plan = plan_of(Detect(detect=0.05), question=Question(difference, reference="a", formula=formula))
+        pilot = group(decided(plan, ()), noise=30.0)
+        reports[formula] = PilotReport.from_data(decided(plan, (pilot,)).details)
+    read = {formula: (report.means, report.noise_shares, report.needed) for formula, report in reports.items()}
+    assert read[None] == read["corrected"]
+    assert read["delta"] == read["paper"] != read["corrected"]
+    runs = pilot.runs
+    values = {name: [runs.value[(runs.instance == i) & (runs.algorithm == k)] for i in range(20)]
+              for k, name in enumerate(runs.algorithms)}  # fmt: skip
+    means = {name: np.array([each.mean() for each in own]) for name, own in values.items()}
+    one, other = means["a"], means["b"]
+    plain = 1 - other / one if difference == "percent" else np.log(one / other)
+    assert reports["delta"].means[0] == pytest.approx(plain.mean(), rel=1e-9)
+    u = {name: np.array([each.var(ddof=1) / 5 for each in own]) / means[name] ** 2 for name, own in values.items()}
+    bias = -(other / one) * u["a"] if difference == "percent" else (u["b"] - u["a"]) / 2
+    moved = reports["corrected"].means[0] - reports["delta"].means[0]
+    assert moved == pytest.approx(-bias.mean(), rel=0.15)

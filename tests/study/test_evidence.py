@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+import ampler as am
 from ampler.core.errors import InvalidData, StoreUnusable
 from ampler.core.failures import Drop
 from ampler.core.values import Command, Finished, Instance, Observation, Question, RunKey
-from ampler.sampling.rules import Accuracy
+from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.evidence import evidence_of_study, origin_of_study
 from ampler.study.plan import make_plan
 from ampler.study.record import record
 from ampler.study.store import open_store
-from ampler.testing import MemoryStore
+from ampler.testing import MemoryStore, SerialExecutor
 
 COMMANDS = {name: Command(name, ("solve", name, "{seed}", "{instance}")) for name in "ab"}
 
@@ -107,3 +110,25 @@ def test_the_origin_of_runs_is_the_last_plan_the_first_date_and_the_last_environ
 
     assert found.plan.question.alpha == 0.1
     assert (found.begun, found.environment["python"]) == (first, "4")
+
+
+def noisy(instance, seed):
+    """Runs that differ far more than instances do."""
+    return 100 + instance % 3 + random.Random(seed).gauss(0, 5)
+
+
+@pytest.mark.parametrize("how", ["detect", "fixed", "accuracy"])
+def test_what_a_plan_chose_on_purpose_is_not_warned_of(tmp_path, how):
+    """Few or uneven runs: of rules that looked at the values, the noise is told and the bias corrected."""
+    settings = {
+        "detect": {"detect": 3.0, "instance_cost": 30.0},
+        "fixed": {"rule": Fixed(runs=3), "use": "all"},
+        "accuracy": {"se": 4.0, "start": 3, "use": "all"},
+    }[how]
+    algorithms = {"a": noisy, "b": noisy, "far": lambda instance, seed: noisy(instance, seed) + 50}
+    study = am.Study(
+        algorithms=algorithms, instances={f"i{k}": k for k in range(40)}, difference="simple", reference="a", seed=3,
+        **settings,
+    )  # fmt: skip
+    kinds = {each.kind for each in study.run(tmp_path / "study.db", executor=SerialExecutor(), report=None).warnings}
+    assert bool(kinds & {"bias", "run-noise"}) == (how == "accuracy")

@@ -26,7 +26,7 @@ def study(**given):
         "start": 3,
         "use": "all",
         "looks": 4,
-        "seed": 5,
+        "seed": 6,
     }
     return Study(**{"better": "lower"} | common | given)
 

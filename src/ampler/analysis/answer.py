@@ -18,6 +18,7 @@ from ampler.analysis.words import (
     irrelevant_pairs,
     is_about_successes,
     is_biased,
+    not_finished,
 )
 from ampler.core.arrays import Pair
 from ampler.core.wording import count, digits, named
@@ -37,7 +38,7 @@ def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
 
 
 def _finding(each: Comparison, analysis: Analysis, same: set[Pair]) -> Finding:
-    if each.instances < (FEWEST if analysis.single is None else 1):
+    if analysis.unfinished or each.instances < (FEWEST if analysis.single is None else 1):
         return "not compared"
     if each.claimed:
         larger = each.estimate > ESTIMANDS[each.estimate_of].neutral
@@ -47,6 +48,8 @@ def _finding(each: Comparison, analysis: Analysis, same: set[Pair]) -> Finding:
 
 def finding_sentence(analysis: Analysis) -> str:
     """Say in one sentence who beats whom: the title of everything that follows."""
+    if analysis.unfinished:
+        return not_finished(analysis)
     found = findings(analysis)
     if analysis.settings.reference is not None:
         said = _of_reference(analysis, found)

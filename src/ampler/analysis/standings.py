@@ -86,7 +86,7 @@ def _own_wins(name: str, wins: Mapping[Pair, Wins]) -> Wins:
 
 def disagreements(analysis: Analysis) -> tuple[str, ...]:
     """Say where estimates, wins, ranks and the test of all together point different ways, and why; or that none do."""
-    if analysis.single is not None:
+    if analysis.single is not None or analysis.unfinished:
         return ()
     said = [*_best_rank(analysis), *_of_pairs(analysis), *_of_omnibus(analysis)]
     return tuple(said) or (AGREE,)

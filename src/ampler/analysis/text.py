@@ -63,6 +63,9 @@ def holm_columns(analysis: Analysis) -> TextTable:
     shown, found = list(in_table(analysis)), findings(analysis).values()
     asked = analysis.settings
     steps = paired_test(asked.test).procedure
+    if analysis.unfinished:
+        estimates = Column(estimate_header(analysis), tuple(digits(each.estimate, 3) for each in shown))
+        return TextTable((_compared(analysis), estimates, *_wins(analysis)))
     return TextTable(
         (
             Column("rank", tuple(str(each.rank) for each in shown), leaves=5),
@@ -130,6 +133,8 @@ def _compared(analysis: Analysis) -> Column:
 def _stop(analysis: Analysis) -> dict[int, str]:
     """Before which row rejecting stops; nowhere if it never does."""
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
+    if analysis.unfinished:
+        return {}
     return {rejected: f"      ── {STOP} ──"} if rejected < len(analysis.comparisons) else {}
 
 
@@ -147,7 +152,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     yield about_intervals(analysis)
     yield from () if analysis.looks is None else look_sentences(analysis.looks)
-    if asked.margin is not None:
+    if asked.margin is not None and not analysis.unfinished:
         tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
         established = sum(test is not None and test.established for test in tests)
         yield (

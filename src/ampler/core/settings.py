@@ -110,7 +110,7 @@ class AnalysisSettings:
     ] = "lower"
     statistic: Annotated[
         str | Callable[..., Any],
-        Setting("mean, median, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
+        Setting("mean, median, geometric-mean, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
     ] = "mean"
     se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
     budget: Annotated[
@@ -136,9 +136,10 @@ class AnalysisSettings:
     formula: Annotated[
         Formula,
         Setting(
-            "Errors of percent differences, all with all: delta if not said.", _one_of(Formula, "delta is the default")
+            "Correct ratios for run noise (corrected, the default), to first order (delta), or as the paper (paper).",
+            _one_of(Formula, "corrected is the default"),
         ),
-    ] = "delta"
+    ] = "corrected"
     guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
     guard_edition: Annotated[GuardEdition, Setting(check=_edition)] = 2
     failures: Annotated[FailurePolicy | None, Setting()] = None

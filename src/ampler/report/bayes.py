@@ -36,6 +36,8 @@ class ProbableWords:
 
 def probable_words(analysis: Analysis) -> ProbableWords:
     """Return what a report says of probabilities; without a margin, why it gives none."""
+    if analysis.unfinished:
+        return ProbableWords("How probable differences are is said when the study is finished.", (), ())
     if analysis.single is not None:
         return ProbableWords("How probable differences are cannot be learnt from one instance.", (), ())
     if analysis.settings.margin is None:

@@ -54,6 +54,9 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _drawings(analysis: Analysis) -> Iterator[Drawing]:
+    if analysis.unfinished:
+        yield from (*_accuracy(analysis), *_worst(analysis), *_convergence(analysis), *_cloud(analysis))
+        return
     yield from _course(analysis)
     yield from _looks(analysis)
     yield _intervals(analysis)

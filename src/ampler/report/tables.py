@@ -83,7 +83,7 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
             (
                 Cell(str(each.rank), each.rank),
                 words_cell(f"{each.first} × {each.second}"),
-                words_cell("rejected" if each.rejected else "not rejected"),
+                words_cell("–" if analysis.unfinished else "rejected" if each.rejected else "not rejected"),
                 *(Cell(str(number), number) for number in counts_of(each, analysis)),
                 *estimate_cells(each.estimate, each.interval, each.joint_interval, write=written),
                 p_cell(supported(each.p_value, each.instances, analysis.settings)),
@@ -206,7 +206,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
     """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was asked for."""
-    asked = analysis.settings.margin is not None
+    asked = any(each.equivalence is not None for each in analysis.diagnoses)
     failed = any(each.unsolved for each in analysis.diagnoses)
     steps = paired_test(analysis.settings.test).procedure
     within = (f"p of equivalence ({steps.name})", "equivalent") if asked else ()
@@ -276,7 +276,8 @@ def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
     """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
     if analysis.subgroups:
         yield _subgroups_table(analysis)
-    yield _stability_table(analysis)
+    if analysis.stability:
+        yield _stability_table(analysis)
     if analysis.other_policies:
         yield _policies_table(analysis)
 
@@ -474,7 +475,7 @@ def p_cell(value: float) -> Cell:
 
 
 def _share(value: float) -> Cell:
-    return Cell("–" if math.isnan(value) else f"{100 * min(value, 1):.0f} %", value)  # an estimate may exceed 1
+    return Cell("–" if math.isnan(value) else f"{100 * value:,.0f} %", value)  # an estimate may exceed 100 %
 
 
 def _changed(other: OtherPolicy) -> Iterator[str]:

@@ -101,6 +101,7 @@ def make_plan(
             *_stopping_warnings(rule, policy),
         ),
         study_rule=None if isinstance(study_rule, AllInstances) else study_rule,
+        use=count,
     )
     check_study_rule(plan)
     return plan

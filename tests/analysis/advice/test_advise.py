@@ -20,6 +20,7 @@ from ampler.design import required_instances
 from ampler.sampling.rules import Accuracy, sample
 from ampler.stats.contrasts import contrasts_among
 from ampler.stats.holm import step_down
+from ampler.stats.shape import tail_factors
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,10 @@ def by_hand(
     size = len(runs.algorithms)
     spread = pilot_spread(runs)
     first, second = (np.zeros(size - 1, int), np.arange(1, size)) if reference else np.triu_indices(size, 1)
-    between = np.array([part.between for part in advice.parts])
+    means = np.array([[runs.value[(runs.instance == i) & (runs.algorithm == a)].mean() for a in range(size)]
+                      for i in range(len(runs.instances))])  # fmt: skip
+    factors = tail_factors(means[:, first] - means[:, second])
+    between = np.array([f * part.total - part.within for f, part in zip(factors, advice.parts, strict=True)]).clip(0)
     choices = []
     for se in grid:
         squared = np.array([cheapest_split(row, row / start, se**2, reference) for row in spread])

@@ -21,8 +21,9 @@ from ampler.core.values import Instance, Limits, Observation, Question, RunKey
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.defaults import as_begun
 from ampler.study.plan import part_of
-from ampler.study.record import as_begun, record, uncut
+from ampler.study.record import record, uncut
 from ampler.study.seeds import run_seed
 from ampler.study.status import status_of
 from ampler.study.store import environment, merge_stores, open_store, read_store

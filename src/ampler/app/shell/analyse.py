@@ -65,7 +65,7 @@ def analyse(
         tell(analysis)
         if bayes:
             tell_bayes(analysis.bayes)
-        if explore:
+        if explore and not analysis.unfinished:
             tell_exploration(analysis)
         _next(file, asked)
 

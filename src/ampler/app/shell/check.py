@@ -105,10 +105,11 @@ def _show(study: Path, file: StudyFile, found: Inspection, told: Forecast, kept:
 
 def _warnings(file: StudyFile, found: Inspection) -> list[str]:
     from ampler.running.check import not_positive
+    from ampler.study.words import plan_warnings
 
     problem = not_positive(file.plan, found)
     changed = [f"{each.changed}; ampler run will ask for --same or --again" for each in found.findings if each.changed]
-    return [*file.plan.warnings, *file.notes, *([] if problem is None else [problem]), *changed]
+    return [*plan_warnings(file.plan), *file.notes, *([] if problem is None else [problem]), *changed]
 
 
 def _document(file: StudyFile, found: Inspection, told: Forecast) -> dict[str, Any]:

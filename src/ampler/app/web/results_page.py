@@ -36,7 +36,7 @@ VIEWS = {
     "figures": "Figures",
     "take": "Take it along",
 }
-STATISTICS = ("mean", "median", "trimmed-mean", "rate")
+STATISTICS = ("mean", "median", "geometric-mean", "trimmed-mean", "rate")
 MOST_PAIRS = 500  # in the list to choose from
 SHOWN_SENTENCES = 12
 VERDICT_TABLES = (("CSV", "comparisons.csv"), ("LaTeX", "comparisons.tex"))

@@ -54,7 +54,12 @@ def read_table(
     check_value(frame, shape, columns)
     frame, shape = _with_names(frame, shape, place)
     table = to_table(frame, shape, columns=columns, place=place)
-    return replace(table, direction=found.direction or table.direction, taken=found.taken or table.taken)
+    return replace(
+        table,
+        direction=found.direction or table.direction,
+        taken=found.taken or table.taken,
+        time_limit=found.time_limit,
+    )
 
 
 def shape_in(
@@ -81,6 +86,7 @@ class _Found:
     columns: Columns
     taken: str = ""
     direction: Direction | None = None
+    time_limit: float | None = None
 
 
 def _found(source: Any, columns: Columns, encoding: str | None, limit: int) -> _Found:
@@ -126,7 +132,8 @@ def _of_tool(path: Path, columns: Columns) -> _Found | None:
         raise InvalidData(imported.question)
     better = imported.better if columns.value in (None, imported.value) else None
     direction = None if better is None else Direction(better, f"what {imported.tool} records")
-    return _Found(imported.frame, Place(path.name, "run"), known, "" if said else imported.taken, direction)
+    limit = imported.time_limits.get(str(known.value))
+    return _Found(imported.frame, Place(path.name, "run"), known, "" if said else imported.taken, direction, limit)
 
 
 def _from_memory(source: Any) -> pd.DataFrame:

@@ -48,6 +48,7 @@ class ResultsTable:
     taken: str = ""  # which columns were taken for what
     paired: str | None = None  # the columns that runs share, if the user says so
     folds: str = ""  # a warning, if the runs are folds of a cross-validation
+    time_limit: float | None = None  # of all runs, if the source says it
     measure: str = "value"  # what was measured: the name of the column of values, or the metric
 
 
@@ -92,7 +93,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
         _taken(shape, parts, long.index),
         " and ".join(pairing) or None,
         _about_folds(rows, (*long.index, *long.others), pairing),
-        _measure(rows.frame, long),
+        measure=_measure(rows.frame, long),
     )
 
 

@@ -248,6 +248,17 @@ class SqliteStore:
         any_run = f"SELECT 1 FROM run WHERE run.instance = instance.id AND {self._counting()}"
         return frozenset(name for (name,) in self._rows(f"SELECT name FROM instance WHERE EXISTS ({any_run})"))
 
+    def begun_under(self) -> dict[int, frozenset[str]]:
+        """Return the names of the instances with runs that were made under a plan, by the place of the plan."""
+        query = (
+            "SELECT DISTINCT plan, name FROM run JOIN session ON session.id = run.session"
+            f" JOIN instance ON instance.id = run.instance WHERE {self._counting()}"
+        )
+        places, begun = self._plan_places(), dict[int, set[str]]()
+        for plan, name in self._rows(query):
+            begun.setdefault(places[plan], set()).add(name)
+        return {place: frozenset(names) for place, names in begun.items()}
+
     def finished(self, *decisions: str) -> dict[str, Finished]:
         """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""
         return joined(map(self._finished_under, decisions))

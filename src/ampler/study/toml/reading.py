@@ -211,7 +211,7 @@ def _rule(
         "batch": table.read("batch", keys.at_least(1), None),
         "guard": table.read("guard", _reader("guard"), None),
         "guard_edition": table.read("guard-edition", _reader("guard_edition"), None),
-        "formula": table.read("formula", _reader("formula"), None),
+        "formula": table.read("formula", _reader("formula"), question.formula),
         "costs": run_costs(algorithms),
     }
     return Accuracy(

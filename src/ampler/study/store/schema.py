@@ -160,6 +160,10 @@ CREATE VIEW superseded AS
     GROUP BY run.instance, run.algorithm, "index";
 """
 
+CAUSE = """
+ALTER TABLE run ADD COLUMN cause TEXT NOT NULL DEFAULT '';  -- kind of the failure; empty in files from before
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -174,6 +178,7 @@ MIGRATIONS = (
     Migration("decisions over instances, and progress", OVER_INSTANCES),
     Migration("processor time and start of runs", CLOCKS),
     Migration("the code that runs were made with", CODE),
+    Migration("why runs gave no value, as data", CAUSE),
 )
 
 

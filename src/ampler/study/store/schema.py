@@ -160,8 +160,12 @@ CREATE VIEW superseded AS
     GROUP BY run.instance, run.algorithm, "index";
 """
 
-CAUSE = """
-ALTER TABLE run ADD COLUMN cause TEXT NOT NULL DEFAULT '';  -- kind of the failure; empty in files from before
+CAUSE = f"""
+ALTER TABLE run ADD COLUMN cause TEXT NOT NULL DEFAULT '';  -- why a run gave no value, in a word; empty where it did
+
+{TIMED_RUNS.replace("started, session", "started, cause, session")}
+    WHERE (run.session, run.algorithm) NOT IN superseded
+    GROUP BY run.instance, run.algorithm, "index";
 """
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ampler.design.detect import (
+    EVEN_CAUTION,
     DetectGoal,
     MainPlan,
     PilotFigures,
@@ -72,10 +73,11 @@ class Truth:
 def goal_of(truth: Truth, **said: Any) -> DetectGoal:
     """What the product asks for by default, to find a difference of 1."""
     pilot, family = said.get("pilot", PILOT), (truth.reference is not None, len(truth.means))
+    growth = said.get("final_test") == "growth"
     usual = {
-        "least": usual_growth(pilot),
-        "caution": usual_caution(*family),
-        "early": usual_early(pilot, said.get("instance_cost", 0.0)),
+        "least": usual_growth(pilot) if growth else 0,
+        "caution": usual_caution(*family) if growth else EVEN_CAUTION,
+        "early": usual_early(pilot, said.get("instance_cost", 0.0)) if growth else 0,
         "early_caution": usual_early_caution(*family),
         "slack": usual_slack(said.get("instance_cost", 0.0)),
         "stretch": 0.0,

@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ampler.analysis.analyse import analyse_runs
 from ampler.analysis.compare import compare
 from ampler.analysis.grown import as_decided, decided_when, grown_equivalence, grown_family, would_be_found
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 from ampler.design.pilot import PilotReport
-from ampler.stats.growth import conclusions, growth_test
+from ampler.stats.growth import clear_after_pilot, conclusions, growth_test
 
 PAIRS = (("a", "b"), ("a", "c"), ("a", "d"))
 
@@ -69,7 +72,7 @@ def test_a_comparison_that_the_pilot_decided_is_told_by_the_pilot():
     values = drawn(4, (0.0, 0.0, 3.0))
     report = report_of(values[:12], clear=(False, False, True))
     family = grown_family(report, values, NAMES, 0.05)
-    comparisons = as_decided(compare(values, PAIRS, family=family), report)
+    comparisons = as_decided(compare(values, PAIRS, family=family), family)
     assert [decided_when(report, place) for place in range(3)] == ["end", "end", "pilot"]
     assert comparisons[2].estimate == report.means[2]
     assert comparisons[2].instances == 12
@@ -148,3 +151,127 @@ def test_a_decision_that_was_kept_before_pilots_had_halves_rests_on_all_of_it():
     kept = report_of(drawn(14)[:12]).to_data()
     del kept["seen"]
     assert PilotReport.from_data(kept).since == tuple(NAMES[:12])
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_differences_that_are_all_equal_are_not_claimed_whatever_the_pilot_says():
+    values = 100.0 - np.column_stack([np.zeros(40), np.full((40, 2), 3.0), np.random.default_rng(2).normal(1, 1, 40)])
+    differences = values[:, [0]] - values[:, 1:]
+    rows = [(f"i{i}", "abcd"[k], values[i, k]) for i, k in np.ndindex(values.shape)]
+    settings = AnalysisSettings(difference="simple", reference="a", margin=10.0)
+
+    for clear in ((False, False, False), (True, False, False)):
+        analysis = analyse_runs(
+            Runs.from_columns(*zip(*rows, strict=True)), settings, course=report_of(differences[:12], clear=clear)
+        )
+        found = {each.second: each for each in analysis.comparisons}
+        assert [found[name].rejected for name in "bcd"] == [False, False, True]
+        assert [found[name].p_value for name in "bc"] == [1.0, 1.0]
+        assert [each.equivalence.established for each in analysis.diagnoses] == [False, False, True]
+
+
+# the final t-test ------------------------------------------------------------------------------------------------
+
+
+def t_family(values, pilot=12, *, alternative="two-sided", share=0.1):
+    """The family of a study that ends with t-tests, after a pilot whose size was chosen."""
+    test = growth_test(values[:pilot], 1, alternative=alternative)
+    clear = tuple(clear_after_pilot(test.p_values, alpha=0.05, share=share).tolist())
+    report = replace(
+        report_of(values[:pilot], alternative=alternative, clear=clear, share=share), final_test="t", available=200
+    )
+    return grown_family(report, values, NAMES[: len(values)], 0.05)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_p_values_intervals_and_effect_sizes_of_a_row_tell_one_story(alternative):
+    for seed in range(40):
+        family = t_family(drawn(seed, (0.45, 0.2, 1.6)), alternative=alternative)
+        rows = as_decided(compare(family.differences, PAIRS, alternative=alternative, family=family), family)
+        for row, joint in zip(rows, family.joint_intervals, strict=True):
+            assert (row.p_value <= row.alpha) == (not row.interval[0] <= 0 <= row.interval[1])
+            assert (row.p_value <= 0.05 / 3) == (not joint.lower <= 0 <= joint.upper)
+            if alternative == "two-sided":
+                assert (row.p_value <= 0.05) == (not row.effect_interval[0] <= 0 <= row.effect_interval[1])
+            assert row.effect_interval[0] < row.effect_size < row.effect_interval[1]
+            assert np.sign(row.effect_size) == np.sign(row.estimate)
+
+
+def test_the_final_t_test_is_the_ordinary_one_and_its_p_value_never_smaller():
+    values = drawn(3, (0.5, 0.2, 0.0))
+    family = t_family(values)
+    ordinary = growth_test(values, 1)
+    np.testing.assert_array_equal(family.end.statistics, ordinary.statistics)
+    assert (family.end.p_values > ordinary.p_values).all()
+    assert (np.argsort(family.end.p_values) == np.argsort(-np.abs(ordinary.statistics))).all()
+
+
+def test_a_comparison_that_the_pilot_decided_has_the_pilots_effect_size():
+    values = drawn(4, (0.0, 0.0, 3.0))
+    family = t_family(values)
+    row = as_decided(compare(values, PAIRS, family=family), family)[2]
+    first = values[:12, 2]
+    assert family.report.clear[2]
+    assert row.effect_size == pytest.approx(first.mean() / first.std(ddof=1), rel=1e-12)
+    assert (row.estimate, row.instances) == (family.report.means[2], 12)
+
+
+@pytest.mark.parametrize("margin", [0.2, 0.4, 0.6, 0.8])
+def test_equivalence_and_the_interval_at_its_level_agree(margin):
+    family = t_family(drawn(7, (0.1, 0.0, -0.2)))
+    bounds = replace(family.end, alternative="two-sided").intervals(2 * 0.9 * 0.025)
+    alone = [each.p_value <= 0.025 for each in grown_equivalence(family, margin, 0.025)]
+    assert alone == [bool(low > -margin and high < margin) for low, high in bounds]
+
+
+def test_an_outlier_in_the_pilot_is_seen_in_the_variance():
+    """The example of a real study: far smaller p-values by the growth test than by the t-test of the same values."""
+    values = 0.1 * drawn(11, (1.0, 0.0, 0.0))
+    values[:3, 1] = 2.0
+    family = t_family(values)
+    grown = grown_family(replace(family.report, final_test="growth"), values, NAMES, 0.05)
+    assert grown.p_values[1] < 0.05 < family.p_values[1]
+
+
+@pytest.mark.parametrize("comparisons", [1, 5, 21])
+@pytest.mark.parametrize("correlated", [False, True])
+def test_families_of_unequal_variances_that_share_one_size_hold_their_level(comparisons, correlated):
+    """The single comparison's bound, with the size chosen from all variances and leavers after the pilot."""
+    rng, studies, errors = np.random.default_rng([20261120, comparisons, correlated]), 1500, 0
+    spread = np.linspace(0.5, 2.0, comparisons)
+    for _ in range(studies):
+        own = rng.normal(size=(120, comparisons)) * spread
+        values = own + rng.normal(size=(120, 1)) if correlated else own
+        pilot = growth_test(values[:20], 1)
+        clear = clear_after_pilot(pilot.p_values, alpha=0.05, share=0.1)
+        going = ~clear
+        if going.any():
+            size = int(np.clip(np.ceil(16 * values[:20, going].var(axis=0, ddof=1).mean()), 20, 120))
+            found = conclusions(
+                values[:size], pilot, since=20, alpha=0.05, share=0.1, alternative="two-sided", available=120
+            )
+            errors += (found.adjusted <= 0.05).any()
+        else:
+            errors += 1
+    assert errors / studies <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / studies)
+
+
+@pytest.mark.parametrize("world", ["outliers", "t2", "t3"])
+def test_rare_outliers_make_no_claims(world):
+    """A pilot of 20, 40 instances, nothing differs; the growth test errs up to four times as often as it says."""
+    rng, studies = np.random.default_rng(20261120), 1500
+    if world == "outliers":
+        values = rng.normal(size=(studies, 40)) * np.where(rng.random((studies, 40)) < 0.05, 20.0, 1.0)
+    else:
+        values = rng.standard_t(int(world[1]), (studies, 40))
+    how = {"since": 20, "alpha": 0.05, "share": 0.1, "alternative": "two-sided"}
+    t, grown = (
+        sum(
+            conclusions(row[:, None], growth_test(row[:20, None], 1), **how, available=available).adjusted[0] <= 0.05
+            for row in values
+        )
+        / studies
+        for available in (40, None)
+    )
+    assert t <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / studies)
+    assert grown > t + 0.02

@@ -214,7 +214,7 @@ def study(**changes):
         "se": 0.5,
         "seed": 3,
     }
-    return am.Study(**ASKED | given | changes)
+    return am.Study(**{"better": "lower"} | ASKED | given | changes)
 
 
 def test_the_rule_decides_on_the_runs_of_a_study_of_one_instance(tmp_path):

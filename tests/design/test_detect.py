@@ -17,14 +17,18 @@ from ampler.design.detect import (
     PilotFigures,
     detectable_difference,
     differing_together,
+    instances_interval,
     least_power,
     mean_power,
     needed_instances,
     plan_after_pilot,
+    resampled_factors,
     usual_growth,
 )
 from ampler.sampling.common_runs import CommonRuns
+from ampler.stats.internal_pilot import nominal_levels
 
+GROWTH = {"least": 10, "final_test": "growth"}  # the reference values are those of studies begun before version 0.3
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "detect.json").read_text())
 
 
@@ -32,7 +36,7 @@ def goal_of(row):
     """Base 1 is a study that takes all instances there are: the whole level, and all but one degree of freedom."""
     if row["base"] == 1:
         return DetectGoal(row["detect"], power=row["power"], available=5)
-    return DetectGoal(row["detect"], power=row["power"], pilot=row["base"])
+    return DetectGoal(row["detect"], power=row["power"], pilot=row["base"], **GROWTH)
 
 
 @pytest.mark.parametrize("row", GOLD["needed"], ids=lambda row: f"{len(row['variances'])}-{row['answer']}")
@@ -62,7 +66,7 @@ def test_plans_are_the_reference_ones(row):
     figures, runs = pilot_of(row)
     expected = row["answer"]
 
-    plan = plan_after_pilot(figures, DetectGoal(**row["wish"]), runs.fewest)
+    plan = plan_after_pilot(figures, DetectGoal(**GROWTH | row["wish"]), runs.fewest)
 
     slack = 0 if runs.reference == 0 else 1
     np.testing.assert_allclose(figures.squared_errors, row["w"], rtol=1e-9)
@@ -76,13 +80,15 @@ def test_plans_are_the_reference_ones(row):
 
 def by_steps_of_one(goal, variances):
     """The mean power told comparison by comparison, and the number of instances counted up."""
-    n = goal.pilot + goal.least
+    n, growth = goal.pilot + goal.least, goal.final_test == "growth"
     while True:
-        powers = []
+        powers, freedom = [], n - (goal.pilot if growth else 1)
         for rank, variance in enumerate(sorted(variances)):
             level = (1 - goal.share) * goal.alpha / (len(variances) - rank)
-            critical = t.isf(level / (2 if goal.alternative == "two-sided" else 1), n - goal.pilot)
-            powers.append(nct.sf(critical, n - goal.pilot, goal.detect * math.sqrt(n / variance)))
+            if not growth:
+                level = nominal_levels(level, n, goal.pilot, 10**9, goal.alternative)
+            critical = t.isf(level / (2 if goal.alternative == "two-sided" else 1), freedom)
+            powers.append(nct.sf(critical, freedom, goal.detect * math.sqrt(n / variance)))
         if np.mean(powers) >= goal.power:
             return n
         n += 1
@@ -92,9 +98,9 @@ variances = st.lists(st.floats(0.3, 4.0), min_size=1, max_size=6)
 
 
 @settings(max_examples=12, deadline=None)
-@given(variances, st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["two-sided", "less"]))
-def test_needed_instances_are_those_found_by_steps_of_one(variances, power, alternative):
-    goal = DetectGoal(0.6, power=power, pilot=12, alternative=alternative)
+@given(variances, st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["two-sided", "less"]), st.booleans())
+def test_needed_instances_are_those_found_by_steps_of_one(variances, power, alternative, growth):
+    goal = DetectGoal(0.6, power=power, pilot=12, alternative=alternative, **(GROWTH if growth else {}))
     assert needed_instances(goal, np.array(variances)) == by_steps_of_one(goal, variances)
 
 
@@ -212,8 +218,9 @@ def test_where_the_number_of_instances_cannot_be_chosen_the_cheapest_runs_that_s
 
 def test_without_any_variation_the_fewest_instances_do():
     figures, runs = noisy_pilot(variance=0.0, run_variance=0.0)
-    plan = plan_after_pilot(figures, DetectGoal(0.4), runs.fewest)
-    assert plan.instances == 30
+    for fewest, how in ((20, {}), (30, GROWTH)):
+        plan = plan_after_pilot(figures, DetectGoal(0.4, **how), runs.fewest)
+        assert plan.instances == fewest
     assert plan.noise_share == (0.0, 0.0)
 
 
@@ -225,7 +232,33 @@ def test_a_plan_is_never_much_dearer_than_keeping_the_pilots_runs(variance, run_
     plan = plan_after_pilot(figures, goal, runs.fewest)
     kept = needed_instances(goal, figures.between(goal.caution) + figures.squared_errors) * (instance_cost + 15)
     assert plan.cost <= 1.1 * kept + 1e-9
-    assert plan.instances >= 30
+    assert plan.instances >= 20
+
+
+def test_a_variance_that_one_instance_carries_is_planned_with_its_bound():
+    figures, runs = noisy_pilot()
+    normal = np.random.default_rng(3).normal(size=(20, 2))
+    far = normal.copy()
+    far[4, 1] = 12.0
+    plain, tailed = (replace(figures, differences=each) for each in (normal, far))
+    np.testing.assert_array_equal(plain.between(0.6), figures.between(0.6))
+    assert tailed.between(0.6)[0] == figures.between(0.6)[0]
+    assert tailed.between(0.6)[1] > 2 * figures.between(0.6)[1]
+    goal = DetectGoal(0.4)
+    one, other = (plan_after_pilot(each, goal, runs.fewest) for each in (plain, tailed))
+    assert other.needed > one.needed
+    intervals = [instances_interval(each, goal, plan) for each, plan in ((plain, one), (tailed, other))]
+    assert intervals[0][0] < one.needed < intervals[0][1]
+    assert intervals[1][1] / intervals[1][0] > intervals[0][1] / intervals[0][0]
+
+
+@pytest.mark.parametrize("n", [12, 20, 40])
+def test_the_interval_by_resampling_holds_the_variance_of_normal_differences_about_as_often_as_it_says(n):
+    rng = np.random.default_rng(20261120)
+    samples = rng.normal(size=(400, n, 1))
+    factors = np.array([resampled_factors(each) for each in samples])
+    true = 1 / samples.var(axis=1, ddof=1)[:, 0]
+    assert np.mean((factors[:, 0] <= true) & (true <= factors[:, 1])) > 0.8
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,21 @@
 
 import math
 
+import numpy as np
 import pytest
+from scipy.stats import skew
 
 from ampler.design.detect import DetectGoal
 from ampler.design.detect_words import (
     after_pilot,
     at_end,
     before_pilot,
+    carried_note,
     how_tested,
     method_sentences,
     skewness_note,
 )
+from ampler.stats.shape import largest_shares
 
 
 def test_before_the_pilot_its_price_is_told():
@@ -104,14 +108,71 @@ def test_skewness_that_could_be_chance_or_does_no_harm_is_not_told(report):
     many = tuple(f"i{n}" for n in range(20))
     assert skewness_note(report(instances=many)) is None
     assert skewness_note(report(instances=many, skewness=(0.8, 0.0))) is None
-    assert skewness_note(report(instances=many, skewness=(3.0, 0.0), planned=10**6)) is None
+    assert skewness_note(report(instances=many, freedom=(19.0, 19.0), skewness=(3.0, 0.0), planned=10**6)) is None
 
 
 def test_skewness_that_does_harm_is_told_with_what_to_do(report):
     many = tuple(f"i{n}" for n in range(20))
-    said = skewness_note(report(instances=many, skewness=(3.0, math.nan)))
+    known = {"instances": many, "freedom": (19.0, 19.0)}
+    said = skewness_note(report(**known, skewness=(3.0, math.nan)))
     assert said.startswith("in 1 of 2 comparisons the differences of the pilot are strongly skewed (most: full × a")
     assert "ratio" in said
-    assert "ratio" not in skewness_note(report(instances=many, skewness=(3.0, 0.0), difference="ratio"))
-    fixed = skewness_note(report(instances=many, skewness=(3.0, 0.0), share=0.0, planned=25, clear=(False, False)))
+    assert "ratio" not in skewness_note(report(**known, skewness=(3.0, 0.0), difference="ratio"))
+    fixed = skewness_note(report(**known, skewness=(3.0, 0.0), share=0.0, planned=25, clear=(False, False)))
     assert fixed.endswith("analyse the study with test bootstrap-t, which keeps its level")
+
+
+def test_nobody_is_sent_to_another_seed(report):
+    known = {"instances": tuple(f"i{n}" for n in range(20)), "freedom": (19.0, 19.0), "skewness": (3.0, 0.0)}
+    for how in ({}, {"share": 0.0, "clear": (False, False)}, {"final_test": "t"}):
+        said = skewness_note(report(**known, **how))
+        assert "bootstrap-t" in said
+        assert "seed" not in said
+
+
+def test_variances_that_one_instance_carries_are_told_with_the_measure_and_what_to_do(report):
+    known = {"final_test": "t", "freedom": (19.0, 19.0), "clear": (False, False)}
+    said = carried_note(report(**known, shares=(0.62, 0.2)))
+    assert said.startswith(
+        "in 1 of 2 comparisons one instance carries much of the variance (most: full × a, 62 % by one of 20)."
+    )
+    assert "the power lower than planned" in said
+    assert said.endswith("ratio differences hang less on single instances")
+    assert "ratio" not in carried_note(report(**known, shares=(0.62, 0.2), difference="ratio"))
+    assert carried_note(report(**known, shares=(0.4, 0.2))) is None, "so much is chance where there are two"
+    assert carried_note(report(**known, shares=())) is None
+    assert carried_note(report(**known | {"clear": (True, True)}, shares=(0.9, 0.9))) is None
+
+
+def test_the_final_t_test_is_named_wherever_tests_are_told(report):
+    t = report(final_test="t")
+    assert "by t-tests at a level that allows for the choice of the size, and 1 on the pilot's 3" in at_end(t)
+    assert how_tested(t).endswith(
+        "the others have 90 % at the end, by t-tests at a level that allows for the choice of the size"
+    )
+    assert (
+        "the final tests are paired t-tests on all 91 instances at 90 % of Holm's levels, lowered"
+        in list(method_sentences(t))[1]
+    )
+    assert "(by resampling the pilot 70 to 115 instances are needed, 90 % interval)" in after_pilot(t)
+
+
+@pytest.mark.parametrize("algorithms", [2, 5, 10])
+def test_of_clean_normal_studies_few_are_warned(report, algorithms):
+    """All with all of normal algorithms, a pilot of 20; each kind of note by itself."""
+    rng, studies, skewed, carried = np.random.default_rng([20261120, algorithms]), 400, 0, 0
+    first, second = np.triu_indices(algorithms, 1)
+    size = len(first)
+    same = {
+        "pairs": (("a", "b"),) * size, "freedom": (19.0,) * size, "clear": (False,) * size, "planned": 40,
+        "final_test": "t", "instances": tuple(f"i{n}" for n in range(20)),
+    }  # fmt: skip
+    for _ in range(studies):
+        values = rng.normal(size=(20, algorithms))
+        phi = values[:, first] - values[:, second]
+        made = report(**same, skewness=tuple(skew(phi, bias=False)), shares=tuple(largest_shares(phi)))
+        skewed += skewness_note(made) is not None
+        carried += carried_note(made) is not None
+    most = 0.05 + 3 * math.sqrt(0.05 * 0.95 / studies)
+    assert skewed / studies <= most
+    assert carried / studies <= most

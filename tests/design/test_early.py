@@ -13,7 +13,7 @@ from ampler.design.early import FEW, plan_from_half_or_all, usual_early
 from ampler.sampling.common_runs import CommonRuns
 from ampler.stats.growth import growth_test
 
-GOAL = DetectGoal(1.0, early=10, least=5)
+GOAL = DetectGoal(1.0, early=10, least=5, final_test="growth")
 
 
 def planned(differences, goal=GOAL, run_variance=0.4):

@@ -28,7 +28,7 @@ from ampler.study.toml import read_study_file
 from ampler.testing import SerialExecutor
 
 OLD = Path(__file__).parent / "old"
-STUDIES = ("fixed", "se", "detect", "looks", "python")
+STUDIES = ("fixed", "se", "sized", "looks", "python")
 PACKAGES = ("sampling", "design", "study", "stats", "core.settings", "core.values", "analysis")
 NO_METHOD = ("store", "code", "starters", "toml")  # of study: files, words and locks, of which no decision is made
 # Numbers that are no part of the method, with the reason.

@@ -28,7 +28,7 @@ OLD = Path(__file__).parent / "old"
 SETTINGS = {"study_rule", "rule", "analysis"}
 
 
-@pytest.fixture(params=["fixed", "se", "detect", "looks"])
+@pytest.fixture(params=["fixed", "se", "sized", "looks"])
 def old(request, tmp_path):
     """A copy of a finished study of version 0.2.0 (commit 9addfb1)."""
     shutil.copytree(OLD / request.param, tmp_path / "study")

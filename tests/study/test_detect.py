@@ -17,7 +17,7 @@ GOLD = json.loads((Path(__file__).parents[1] / "gold" / "detect.json").read_text
 
 @pytest.mark.parametrize("row", GOLD["replays"], ids=["all go on", "one leaves"])
 def test_replays_are_the_reference_ones(row):
-    goal = DetectGoal(**row["wish"])
+    goal = DetectGoal(**{"least": 10, "final_test": "growth"} | row["wish"])
     contrasts = contrasts_among(3, difference=row["difference"], reference=row["reference"])
     pilot, main = (RunUntil(instances, tuple(runs)) for instances, runs in row["actions"])
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+import ampler as am
 from ampler.core.errors import InvalidData, StoreUnusable
 from ampler.core.failures import Drop
 from ampler.core.values import Command, Finished, Instance, Observation, Question, RunKey
-from ampler.sampling.rules import Accuracy
+from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.evidence import evidence_of_study, origin_of_study
 from ampler.study.plan import make_plan
 from ampler.study.record import record
 from ampler.study.store import open_store
-from ampler.testing import MemoryStore
+from ampler.testing import MemoryStore, SerialExecutor
 
 COMMANDS = {name: Command(name, ("solve", name, "{seed}", "{instance}")) for name in "ab"}
 
 
 def plan_of(**changes):
     """A plan of two instances with a feature, under a rule of accuracy."""
-    question = changes.pop("question", Question("simple", alpha=0.01))
+    question = changes.pop("question", Question("simple", alpha=0.01, better="lower"))
     rule = Accuracy(se=0.5, difference="simple", guard="all")
     instances = [Instance(name, features={"size": size}) for name, size in (("i1", "small"), ("i2", "large"))]
     given = {"algorithms": COMMANDS, "instances": instances, "rule": rule, "count": "all"} | changes
@@ -77,8 +80,8 @@ def test_unfinished_instances_and_runs_that_nobody_asked_for_are_left_out_and_sa
 
 def test_a_plan_that_changed_after_looking_is_said():
     store = filled(MemoryStore(), plan_of(), "i1")
-    store.begin(plan_of(question=Question("simple", alpha=0.1)), {})
-    filled(store, plan_of(question=Question("simple", alpha=0.1)), "i2")
+    store.begin(plan_of(question=Question("simple", alpha=0.1, better="lower")), {})
+    filled(store, plan_of(question=Question("simple", alpha=0.1, better="lower")), "i2")
 
     found = evidence_of_study(store)
 
@@ -101,9 +104,31 @@ def test_the_origin_of_runs_is_the_last_plan_the_first_date_and_the_last_environ
     with open_store(path) as store:
         assert origin_of_study(path) is None
         filled(store, plan_of(), "i1")
-        store.begin(plan_of(question=Question("simple", alpha=0.1)), {"python": "4"})
+        store.begin(plan_of(question=Question("simple", alpha=0.1, better="lower")), {"python": "4"})
         first = store.plans()[0].created
     found = origin_of_study(path)
 
     assert found.plan.question.alpha == 0.1
     assert (found.begun, found.environment["python"]) == (first, "4")
+
+
+def noisy(instance, seed):
+    """Runs that differ far more than instances do."""
+    return 100 + instance % 3 + random.Random(seed).gauss(0, 5)
+
+
+@pytest.mark.parametrize("how", ["detect", "fixed", "accuracy"])
+def test_what_a_plan_chose_on_purpose_is_not_warned_of(tmp_path, how):
+    """Few or uneven runs: of rules that looked at the values, the noise is told and the bias corrected."""
+    settings = {
+        "detect": {"detect": 3.0, "instance_cost": 30.0},
+        "fixed": {"rule": Fixed(runs=3), "use": "all"},
+        "accuracy": {"se": 4.0, "start": 3, "use": "all"},
+    }[how]
+    algorithms = {"a": noisy, "b": noisy, "far": lambda instance, seed: noisy(instance, seed) + 50}
+    study = am.Study(
+        algorithms=algorithms, instances={f"i{k}": k for k in range(40)}, difference="simple", reference="a", seed=3,
+        **settings,
+    )  # fmt: skip
+    kinds = {each.kind for each in study.run(tmp_path / "study.db", executor=SerialExecutor(), report=None).warnings}
+    assert bool(kinds & {"bias", "run-noise"}) == (how == "accuracy")

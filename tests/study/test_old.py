@@ -3,8 +3,10 @@
 `old/python` is a finished study of functions, `old/command` one of programs whose driver was killed in the middle, and
 `old/demo` the study of `ampler demo`, made smaller and killed too; its functions have moved since. All were made by
 version 0.1.0 (commit 77a3086), as were the analyses, `old/demo/analysis.json` from a run that was not killed.
+`old/detect` was made by version 0.2.0.
 """
 
+import importlib
 import json
 import math
 import os
@@ -19,10 +21,12 @@ from typing import Any
 
 import pytest
 
+import ampler as am
 from ampler.core.plain import jsonable
 from ampler.study.seeds import run_seed
 from ampler.study.store import open_store, read_store
 from ampler.study.store.schema import MIGRATIONS
+from ampler.testing import SerialExecutor
 
 OLD = Path(__file__).parent / "old"
 HERE = Path(sys.executable).parent
@@ -115,7 +119,8 @@ def copied(where, name, *, fresh=False):
     if fresh:
         (place / "study.db").unlink()
         toml = place / "study.toml"
-        toml.write_text(toml.read_text().replace("[rule]", '[rule]\nguard-edition = 1\nformula = "delta"\n#', 1))
+        text = toml.read_text().replace("[rule]", '[rule]\nguard-edition = 1\nformula = "delta"\n#', 1)
+        toml.write_text(text if "\nbetter" in text else f'better = "lower"\n{text}')
     return place
 
 
@@ -309,3 +314,44 @@ def test_writing_brings_an_old_file_up_to_date_without_touching_its_runs(folder)
 
     assert version(path) == len(MIGRATIONS)
     assert runs(path) == before
+
+
+@pytest.fixture
+def with_detect(monkeypatch):
+    """The definition of `old/detect`, a study with `detect` begun by version 0.2.0.
+
+    `study.db` is its finished file, with what was concluded in `analysis.json`; the driver of `begun.db` was killed
+    after the decision on the size.
+    """
+    monkeypatch.syspath_prepend(str(OLD / "detect"))
+    solvers = importlib.import_module("detect_solvers")
+    return am.Study(
+        algorithms={name: getattr(solvers, name) for name in ("alpha", "beta", "gamma")},
+        instances={f"i{n}": n for n in range(60)},
+        difference="simple",
+        reference="alpha",
+        detect=0.8,
+        margin=0.5,
+        seed=5,
+    )
+
+
+def test_an_old_study_with_detect_keeps_its_final_test_and_its_numbers(with_detect, tmp_path):
+    before = json.loads((OLD / "detect" / "analysis.json").read_text())
+    for name in ("study.db", "begun.db"):
+        path = shutil.copy(OLD / "detect" / name, tmp_path)
+        now = with_detect.run(path, executor=SerialExecutor(), report=None)
+        assert now.course.final_test == "growth"
+        told = {"comparisons": now.comparisons, "diagnoses": now.diagnoses, "course": now.course.to_data()}
+        assert same(before, jsonable(told))
+        with read_store(path) as store:
+            assert len(store.plans()) == 1, "the plan is the old one"
+            assert "final_test" not in store.plans()[0].study_rule
+            assert len(list(store.all_decisions())) == 3, "no decision was taken again"
+
+
+def test_a_study_with_detect_begun_today_names_its_final_test(with_detect, tmp_path):
+    path = tmp_path / "study.db"
+    assert with_detect.run(path, executor=SerialExecutor(), report=None).course.final_test == "t"
+    with read_store(path) as store:
+        assert store.plans()[0].study_rule["final_test"] == "t"

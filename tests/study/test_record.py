@@ -18,7 +18,7 @@ from ampler.study.record import changed, fingerprint, from_json, identity, recor
 
 def a_plan(**changes):
     given = {
-        "question": Question("simple"),
+        "question": Question("simple", better="lower"),
         "algorithms": {"a": first, "b": second, "c": second},
         "instances": [f"i{n}" for n in range(60)],
         "rule": Fixed(runs=3),
@@ -69,7 +69,7 @@ def test_a_change_of_the_seed_or_of_a_file_is_named():
 
 
 @pytest.mark.parametrize("changes", [
-    {"question": Question("percent", "a", effect=0.5)},
+    {"question": Question("percent", "a", effect=0.5, better="lower")},
     {"rule": Fixed(runs=9)},
     {"limits": Limits(timeout=5)},
     {"policy": Drop()},
@@ -142,7 +142,7 @@ def test_limits_of_single_algorithms_are_kept_and_plans_without_them_are_as_they
 
 def a_plan_with(**fields):
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[
             Command("a", ("solve", "{seed}", "{instance}"), **fields),
             Command("b", ("solve", "{seed}", "{instance}")),
@@ -160,7 +160,7 @@ ACCURATE = Accuracy(se=0.05, difference="percent", reference="fast", costs={"slo
 
 def accurate_plan(rule=ACCURATE, formula=None):
     return make_plan(
-        question=Question("percent", reference="fast", effect=1.0, power=0.8, formula=formula),
+        question=Question("percent", reference="fast", effect=1.0, power=0.8, better="lower", formula=formula),
         algorithms=[Command(name, ("solve", name, "{instance}", "{seed}")) for name in ("fast", "slow", "exact")],
         instances=[f"i{number}" for number in range(30)],
         rule=rule,

@@ -7,10 +7,11 @@ import pytest
 from ampler.core.values import Question
 from ampler.design.noise import powers_left
 from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.detect_rule import Detect
 from ampler.study.forecast import Forecast
 from ampler.study.plan import design_of, make_plan
 from ampler.study.status import InstanceStatus, StudyStatus
-from ampler.study.words import expected, noise_allowed, planned, standing, standing_columns
+from ampler.study.words import expected, noise_allowed, plan_warnings, planned, standing, standing_columns
 
 TOLD = Forecast(3, 2, least_runs=60, most_runs=1500, least_seconds=120.0, most_seconds=39_000.0)
 STATUS = StudyStatus(
@@ -33,7 +34,7 @@ STATUS = StudyStatus(
 
 def plan(count="all", **asked):
     return make_plan(
-        question=Question("simple", **asked),
+        question=Question("simple", **{"better": "lower"} | asked),
         algorithms={"a": min, "b": max, "c": sum},
         instances=[f"i{k}" for k in range(20)],
         rule=Fixed(runs=4),
@@ -104,3 +105,24 @@ def test_the_power_of_a_plan_says_how_much_noise_of_runs_it_allows_for():
 def test_without_an_accuracy_the_noise_is_told_in_deviations_and_without_an_effect_not_at_all():
     assert "when se is a third of one (10 % of the variance is noise)" in noise_allowed(plan(effect=1.2))
     assert noise_allowed(plan()) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "how", "said"),
+    [
+        (Question("percent", reference="a", effect=0.5), {}, True),
+        (Question("percent", reference="a"), {"study_rule": Detect(detect=0.02)}, True),
+        (Question("percent", effect=0.5), {}, False),
+        (Question("ratio", reference="a", effect=0.5), {}, False),
+        (Question("simple", reference="a"), {"study_rule": Detect(detect=0.02)}, False),
+        (Question("percent", reference="a"), {}, False),
+    ],
+)
+def test_planned_studies_say_that_percent_favours_the_reference(question, how, said):
+    made = make_plan(
+        question=question, algorithms={"a": min, "b": max}, instances=[f"i{k}" for k in range(40)], rule=Fixed(runs=4),
+        count="all", **how,
+    )  # fmt: skip
+    told = [warning for warning in plan_warnings(made) if "percent differences favour the reference" in warning]
+    assert bool(told) == said
+    assert all('difference = "ratio"' in warning for warning in told)

@@ -172,7 +172,7 @@ class Blocks:
             return np.zeros((len(self.instances), len(contrasts.first)))
         return self._curvature(contrasts)
 
-    def uncorrected(self, contrasts: Contrasts) -> Floats:
+    def curvature(self, contrasts: Contrasts) -> Floats:
         """Return what run noise adds to each difference on average where nothing is corrected."""
         return self._by_part(contrasts, Blocks._curvature)
 

@@ -1,4 +1,4 @@
-"""Tests of a study whose size was chosen after a pilot: decided in the pilot, or by the variance grown since. Pure.
+"""Tests of a study whose size was chosen after a pilot: decided in the pilot, or by all instances. Pure.
 
 They answer as every family of tests does, so that all that comes after need not know. The pilot's own tests come from
 the report that the study file keeps, as they saw the first runs only.
@@ -17,7 +17,8 @@ from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative
 from ampler.core.wording import amount
 from ampler.design.pilot import PilotReport
-from ampler.stats.growth import GrowthTest, growth_test
+from ampler.stats.effect_size import EFFECT_LEVEL, effect_intervals_of
+from ampler.stats.growth import GrowthTest, growth_test, resized_t_test
 from ampler.stats.holm import StepDown, step_down
 from ampler.stats.paired import Bounds
 
@@ -43,7 +44,7 @@ class GrownFamily:
     @cached_property
     def end(self) -> GrowthTest:
         """The tests of all instances; NaN where a comparison got no more after the pilot."""
-        return end_test(self.differences, self.since, self.report.alternative)
+        return end_test(self.report, self.differences, self.since, self.report.alternative)
 
     @cached_property
     def p_values(self) -> Floats:
@@ -66,8 +67,8 @@ class GrownFamily:
         return self._intervals(np.full(len(self.p_values), self.alpha / len(self.p_values)))
 
     def _intervals(self, levels: Floats) -> tuple[Bounds, ...]:
-        early = [self.pilot.intervals(self.report.share * level)[k] for k, level in enumerate(levels)]
-        late = [self.end.intervals((1 - self.report.share) * level)[k] for k, level in enumerate(levels)]
+        early = self.pilot.intervals(self.report.share * levels)
+        late = self.end.intervals((1 - self.report.share) * levels)
         chosen = np.where(self._clear[:, None], early, late)
         return tuple(Bounds(*_known(*ends), 1 - level) for ends, level in zip(chosen.tolist(), levels, strict=True))
 
@@ -96,13 +97,27 @@ def _one_sided(family: GrownFamily, shift: float, alternative: Alternative) -> F
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (pilot.means + shift) / pilot.errors
     early = stdtr(pilot.freedom, t if alternative == "less" else -t) / report.share
-    late = end_test(family.differences + shift, family.since, alternative).p_values / (1 - report.share)
+    late = end_test(report, family.differences + shift, family.since, alternative).p_values / (1 - report.share)
     return np.asarray(np.fmin(1.0, np.where(report.clear, early, late)))
 
 
-def as_decided(comparisons: Sequence[Comparison], report: PilotReport) -> tuple[Comparison, ...]:
-    """Return the comparisons, in the order of pairs, those that the pilot decided with what they rest on."""
-    return tuple(_decided(each, report, place) for place, each in enumerate(comparisons))
+def as_decided(comparisons: Sequence[Comparison], family: GrownFamily) -> tuple[Comparison, ...]:
+    """Return the comparisons, in the order of pairs, each with the numbers of what decided it."""
+    decided = tuple(_decided(each, family.report, place) for place, each in enumerate(comparisons))
+    if family.report.final_test == "growth":
+        return decided
+    clear, share = family.report.clear, family.report.share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(clear, family.pilot.means / family.pilot.errors, family.end.statistics)
+    freedom = np.where(clear, family.pilot.freedom, family.end.freedom)
+    late = replace(family.end, alternative="two-sided").nominal((1 - share) * (1 - EFFECT_LEVEL))
+    levels = np.where(clear, share * (1 - EFFECT_LEVEL), late)
+    sizes = t / np.sqrt(freedom + 1)
+    intervals = effect_intervals_of(t, freedom.astype(int) + 1, levels)
+    return tuple(
+        replace(each, effect_size=float(size), effect_interval=interval)
+        for each, size, interval in zip(decided, sizes, intervals, strict=True)
+    )
 
 
 def decided_when(report: PilotReport | None, place: int) -> str:
@@ -124,8 +139,11 @@ def pilot_test(report: PilotReport) -> GrowthTest:
     return GrowthTest(means, errors, freedom, np.full(len(p_values), np.nan), p_values, report.alternative)
 
 
-def end_test(differences: Floats, since: int, alternative: Alternative) -> GrowthTest:
-    """Return the growth tests; all unknown where no instance came after the pilot."""
+def end_test(report: PilotReport, differences: Floats, since: int, alternative: Alternative) -> GrowthTest:
+    """Return the tests of all instances; of a growth test all is unknown where no instance came after the pilot."""
+    if report.final_test == "t":
+        pilots = np.array(report.freedom, dtype=int) + 1
+        return resized_t_test(differences, pilots, report.available, alternative=alternative)
     if since < len(differences):
         return growth_test(differences, since, alternative=alternative)
     nothing = np.full(differences.shape[1], np.nan)

@@ -276,11 +276,10 @@ def _verdicts(evidence: LookEvidence, declared: Declared) -> tuple[Verdict, ...]
 
 
 def _t(column: Floats) -> float:
-    """The t statistic; 0 where all differences are 0, NaN where there are not two."""
+    """The t statistic; 0 where all differences are 0, NaN where all are equal or there are not two."""
     if len(column) < 2:
         return math.nan
-    t = t_statistic(column)
-    return 0.0 if math.isnan(t) else t
+    return t_statistic(column) if column.any() else 0.0
 
 
 def _statistic(column: Floats, course: LookCourse) -> float:

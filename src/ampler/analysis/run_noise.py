@@ -7,6 +7,7 @@ a difference where runs are few and noisy and instances many.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,12 +23,15 @@ NOTABLE = 0.25  # standard errors of a mean by which a bias makes 0.05 to 0.06 a
 
 
 def noise_doubts(
-    comparisons: Sequence[Comparison], differences: Floats, blocks: Blocks, contrasts: Contrasts
+    comparisons: Sequence[Comparison], differences: Floats, blocks: Blocks, contrasts: Contrasts, *, corrected: bool
 ) -> list[tuple[Doubt, ...]]:
-    """Return a doubt for each comparison, in the order of the columns, that run noise alone may have made."""
+    """Return a doubt for each comparison, in the order of the columns, that run noise alone may have made.
+
+    `corrected` says that first-order differences were corrected all the same, as runs that values ended are.
+    """
     if contrasts.difference == "simple" or not any(each.rejected for each in comparisons):
         return [()] * len(comparisons)
-    left = bias_left(blocks, contrasts)
+    left = bias_left(blocks, contrasts) if corrected else bias_left(blocks, contrasts) + uncorrected(blocks, contrasts)
     return [
         (Doubt("noise", _reason(left[k])),) if _could_make(each, present(differences[:, k]), left[k]) else ()
         for k, each in enumerate(comparisons)
@@ -47,12 +51,16 @@ def bias_left(blocks: Blocks, contrasts: Contrasts) -> Floats:
             left = 2 * u[:, [place]] ** 2 * np.abs(blocks.theta[:, second] / blocks.theta[:, [place]])
     else:
         left = np.maximum(u[:, first], u[:, second]) ** 2 / 2
-    bound = _mean(left)
-    if contrasts.corrects(unbiased=blocks.unbiased):
-        return bound
-    if contrasts.difference == "ratio" and blocks.exact_logs:
-        return np.zeros_like(bound)
-    return bound + np.abs(_mean(blocks.uncorrected(contrasts)))
+    return np.zeros_like(_mean(left)) if contrasts.difference == "ratio" and blocks.exact_logs else _mean(left)
+
+
+def uncorrected(blocks: Blocks, contrasts: Contrasts) -> Floats:
+    """Return the bias of each pair's mean difference that is known and was not corrected for."""
+    newest = replace(contrasts, formula="corrected")
+    if contrasts.difference == "ratio" and not blocks.unbiased:
+        bends = np.zeros((1, len(contrasts.first))) if blocks.exact_logs else blocks.curvature(contrasts)
+        return np.abs(_mean(bends))
+    return np.abs(_mean(blocks.differences(newest) - blocks.differences(contrasts)))
 
 
 def _could_make(comparison: Comparison, differences: Floats, bias: float) -> bool:

@@ -26,6 +26,7 @@ from ampler.core.choices import (
 )
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy, lifted
+from ampler.core.names import composed
 
 if TYPE_CHECKING:
     from ampler.core.values import Question
@@ -146,6 +147,8 @@ class AnalysisSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
+        if isinstance(self.reference, str):
+            object.__setattr__(self, "reference", composed(self.reference))
         for name, setting in declared().items():
             if setting.check is not None:
                 setting.check(name, getattr(self, name))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ampler.core.choices import Alternative, Better, Difference, Formula, Status, Target, Test, difference_of
 from ampler.core.failures import FailurePolicy, StopStudy
+from ampler.core.names import composed
 from ampler.core.plain import digest
 from ampler.core.spoken import in_python, in_shell
 
@@ -261,7 +262,7 @@ class Question:
     target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
-    better: Better = "lower"
+    better: Better | None = None  # None: what the name of the algorithms' value implies
     statistic: str = "mean"
     margin: float | None = None
     floor: float | None = None
@@ -269,6 +270,8 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
+        if isinstance(self.reference, str):
+            object.__setattr__(self, "reference", composed(self.reference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,6 +457,7 @@ CautionKind = Literal[
     "accuracy",
     "accuracy-unknown",
     "heavy-tails",
+    "outlier",  # one instance with most of the variance of the differences
     "run-noise",
     "pseudoreplication",
     "duplicates",
@@ -472,6 +476,7 @@ CautionKind = Literal[
     "columns",
     "folds",
     "unfinished",
+    "unplanned",
     "unused",
     "part",
     "plan",

@@ -7,8 +7,9 @@ the cheapest such pair, or one nearly as cheap with fewer instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil, comb, e, nan, sqrt
 
 import numpy as np
@@ -18,14 +19,20 @@ from ampler.core.checks import finite, integer, positive, share
 from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidDesign
 from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES, smallest
+from ampler.stats.growth import FinalTest
 from ampler.stats.holm import holm_levels
+from ampler.stats.internal_pilot import nominal_levels
 from ampler.stats.noncentral_t import quick_tails
 from ampler.stats.power import tail_levels
+from ampler.stats.shape import tail_factors
 
 FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so far: whole numbers of runs that reach it
 
 MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
 ENOUGH = 25  # instances in all, for which few new ones will do
+EVEN_CAUTION = 0.55  # the usual one where many comparisons even out, and for the final t-test
+RESAMPLES = 400  # of the pilot
+LARGEST_FACTOR = 50.0  # by which a variance may be larger, or smaller, than it is estimated
 ROOM = 10  # instances beyond the pilot: with fewer there is nothing to choose
 
 
@@ -47,12 +54,12 @@ def usual_growth(pilot: int) -> int:
 
 
 def usual_caution(reference: bool, algorithms: int) -> float:
-    """Return the probability with which the variance that is planned with is not too small.
+    """Return the probability with which the variance that is planned with is not too small, for a growth test.
 
     >>> usual_caution(True, 5), usual_caution(False, 5)
     (0.6, 0.55)
     """
-    return 0.55 if _evens_out(reference, algorithms) else 0.6
+    return EVEN_CAUTION if _evens_out(reference, algorithms) else 0.6
 
 
 def usual_early_caution(reference: bool, algorithms: int) -> float:
@@ -87,7 +94,7 @@ class DetectGoal:
     alternative: Alternative = "two-sided"
     pilot: int = 20  # instances
     start: int = 5  # runs of each algorithm on them
-    least: int = 10  # new instances after the pilot: the variance of the end test needs them
+    least: int = 0  # new instances after the pilot: the variance of a growth test needs them
     share: float = 0.1  # of every level, spent on comparisons that are clear after the pilot
     slack: float = 0.1  # so much dearer than the cheapest plan may one with fewer instances be
     floor: float = 0.15  # no run noise below this share of the variance between instances is bought
@@ -102,6 +109,7 @@ class DetectGoal:
     early: int | None = None  # so many of the pilot's instances are looked at first; if not said, all at once
     early_caution: float = 0.7  # as `caution`, for what these show
     seen: int | None = None  # so many of the pilot's instances decided on the size; if not said, all did
+    final_test: FinalTest = "t"  # "growth": as studies were planned and tested before version 0.3
 
     def __post_init__(self) -> None:
         positive("detect", self.detect, "give the smallest difference that matters, such as 0.02 for 2 %")
@@ -110,7 +118,7 @@ class DetectGoal:
         if self.power <= self.alpha:
             raise InvalidDesign(f"power must be larger than alpha, got {self.power!r} and {self.alpha!r}")
         checked_pilot(self.pilot, self.start)
-        integer("least", self.least, 1, MOST_INSTANCES, "10 new instances are usual")
+        integer("least", self.least, 0, MOST_INSTANCES, "the t-test needs no new ones, the growth test 5 to 10")
         for name in ("slack", "floor", "stretch", "instance_cost"):
             if finite(name, getattr(self, name)) < 0:
                 raise InvalidDesign(f"{name} must not be negative, got {getattr(self, name)!r}")
@@ -129,20 +137,27 @@ class DetectGoal:
     @property
     def base(self) -> int:
         """How many instances say nothing on the variance of the end test."""
-        return 1 if self.is_fixed or self.fresh else self.seen or self.pilot
+        return self.seen or self.pilot if self.final_test == "growth" and self.is_chosen else 1
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the pilot's variances choose the number of instances."""
+        return not (self.is_fixed or self.fresh)
 
     @property
     def fewest(self) -> int:
-        """The fewest instances that a plan may have: the pilot's are there, and the end test needs some."""
-        return 2 if self.base == 1 else max(self.pilot, self.base + self.least)
+        """The fewest instances that a plan may have: the pilot's are there, and a growth test needs more."""
+        if not self.is_chosen:
+            return 2
+        return max(self.pilot, (self.base if self.final_test == "growth" else self.pilot) + self.least)
 
     @property
     def end_alpha(self) -> float:
         """The family-wise level that is left for the end."""
-        return self.alpha if self.is_fixed or self.fresh else (1 - self.share) * self.alpha
+        return (1 - self.share) * self.alpha if self.is_chosen else self.alpha
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PilotFigures:
     """What the pilot showed: comparisons that go on in rows, algorithms in columns."""
 
@@ -151,6 +166,12 @@ class PilotFigures:
     counts: Floats  # runs so far
     freedom: Floats  # of the variances: the pilot's instances less one
     in_play: Bools  # algorithms that any comparison still needs
+    differences: Floats | None = None  # of the pilot (rows), which show their tails; None: taken for normal
+
+    @cached_property
+    def tails(self) -> Floats:
+        """By which factor the variances may be larger, as few instances carry them."""
+        return np.ones_like(self.variances) if self.differences is None else tail_factors(self.differences)
 
     @property
     def squared_errors(self) -> Floats:
@@ -161,8 +182,8 @@ class PilotFigures:
         """Return variances between instances that are not too small, with this probability."""
         from scipy.special import chdtri
 
-        largest = self.variances * self.freedom / chdtri(self.freedom, confidence)
-        return np.maximum(0.0, largest - self.squared_errors)
+        factors = np.maximum(self.freedom / chdtri(self.freedom, confidence), self.tails)
+        return np.maximum(0.0, self.variances * factors - self.squared_errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +247,7 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
     """Return the fewest instances whose mean power is the wanted one; a good guess makes it quicker.
 
     >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
-    40
+    41
     """
     found = smallest(
         lambda n: mean_power(goal, variances, n),
@@ -246,18 +267,42 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
-    """Return how many instances these runs would need after other pilots: what so large a share of them asks for."""
-    from scipy.special import chdtri
-
+    """Return between which numbers of instances these runs need, at this confidence, by resampling the pilot."""
     noise = np.array(plan.variances) - figures.between(goal.caution)
-    tails = (1 + level) / 2, (1 - level) / 2
-    others = (
-        replace(figures, variances=figures.variances * chdtri(figures.freedom, tail) / figures.freedom)
-        for tail in tails
+    factors: Iterable[float | Floats] = (
+        _normal_factors(figures, level)
+        if figures.differences is None
+        else resampled_factors(figures.differences, level)
     )
+    others = (replace(figures, variances=figures.variances * factor) for factor in factors)
     planned, ends = np.array(plan.variances), [other.between(goal.caution) + noise for other in others]
     low, high = (needed_instances(goal, end, guess=_guess(plan.needed, planned, end)) for end in ends)
     return low, high
+
+
+def _normal_factors(figures: PilotFigures, level: float) -> list[Floats]:
+    """By what the variances of other pilots differ where differences are normal: as studies were told before 0.3."""
+    from scipy.special import chdtri
+
+    return [chdtri(figures.freedom, tail) / figures.freedom for tail in ((1 + level) / 2, (1 - level) / 2)]
+
+
+def resampled_factors(differences: Floats, level: float = 0.9) -> tuple[float, float]:
+    """Return by which factors the true variances may differ from those estimated, all by the same, at this confidence.
+
+    A variance that is half as large in one of twenty resamples of the instances may truly be twice as large.
+
+    >>> resampled_factors(np.array([[0.0], [0.0], [0.0]]))
+    (1.0, 1.0)
+    """
+    there = np.where(np.isnan(differences), np.nanmean(differences, axis=0), differences)
+    spread, n = there.var(axis=0), len(there)
+    if not spread.any():
+        return 1.0, 1.0
+    rows = np.random.default_rng(n).integers(n, size=(RESAMPLES, n))
+    ratios = (there[rows].var(axis=1)[:, spread > 0] / spread[spread > 0]).mean(axis=1) * n / (n - 1)
+    high, low = np.maximum(np.quantile(ratios, ((1 - level) / 2, (1 + level) / 2)), 1 / LARGEST_FACTOR)
+    return float(1 / low), float(1 / high)
 
 
 def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -> float:
@@ -354,14 +399,20 @@ def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
     from scipy.special import stdtrit
 
     freedom = instances - goal.base
-    tails = tail_levels(_levels(goal, len(variances)), goal.alternative)
+    tails = tail_levels(_levels(goal, len(variances), instances), goal.alternative)
     with np.errstate(divide="ignore"):
         effects = np.minimum(goal.detect / np.sqrt(np.sort(variances)), LARGEST_EFFECT)
     return quick_tails(-stdtrit(freedom, tails), freedom, effects * sqrt(instances))
 
 
-def _levels(goal: DetectGoal, comparisons: int) -> Floats:
-    """Holm's levels, the strictest first; where few comparisons differ the laxer ones are never reached."""
+def _levels(goal: DetectGoal, comparisons: int, instances: int) -> Floats:
+    """Levels of Holm, the strictest first, as the t-test of so many instances has them.
+
+    Where few comparisons differ the laxer ones are never reached.
+    """
     together = comparisons if goal.together is None else min(goal.together, comparisons)
     ranks = np.arange(comparisons) * together // comparisons
-    return np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
+    levels = np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
+    if goal.final_test == "growth" or not goal.is_chosen:
+        return levels
+    return nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)

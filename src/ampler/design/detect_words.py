@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from ampler.core.arrays import Pair
 from ampler.core.choices import Difference
 from ampler.core.wording import amount, count, difference_text, digits, listed
 from ampler.design.detect import DetectGoal
 from ampler.design.pilot import PilotReport
-from ampler.stats.shape import error_inflation, skewness_error
+from ampler.stats.shape import error_inflation, largest_share_limit, skewness_p_value
 
 SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
-SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
+FALSE_ALARMS = 0.05  # of studies in which all differences are normal
 FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
 SHOWN = 3
 HALF = 2  # a pilot of more than half of all instances leaves little to decide
@@ -56,9 +57,7 @@ def after_pilot(report: PilotReport) -> str:
 def at_end(report: PilotReport) -> str:
     """Say what was run in the end, and how it is tested."""
     early = f", and {sum(report.clear)} on the pilot's {report.pilot}" if any(report.clear) else ""
-    how = (
-        "by ordinary tests" if report.is_fixed else f"by the mean of all and the variance after {_since(report)}{early}"
-    )
+    how = "by ordinary tests" if report.is_fixed else f"by {_final_test(report)}{early}"
     return (
         f"All that was decided on is run: {count(report.total, 'run')}; {count(len(report.going), 'comparison')} can be"
         f" tested on {report.planned:,} instances, {how}."
@@ -75,12 +74,15 @@ def how_tested(report: PilotReport) -> str:
         return f"the size was chosen after a pilot of {report.pilot} instances: {decided}"
     return (
         f"the size was chosen after a pilot of {report.pilot} instances: {decided}; the others have {late} % at the"
-        f" end, by the mean of all and the variance after {_since(report)}"
+        f" end, by {_final_test(report)}"
     )
 
 
-def _since(report: PilotReport) -> str:
-    return f"the pilot's first {report.seen}" if report.seen else "the pilot"
+def _final_test(report: PilotReport) -> str:
+    if report.final_test == "t":
+        return "t-tests at a level that allows for the choice of the size"
+    since = f"the pilot's first {report.seen}" if report.seen else "the pilot"
+    return f"the mean of all and the variance after {since}"
 
 
 def method_sentences(report: PilotReport) -> Iterator[str]:
@@ -99,11 +101,18 @@ def method_sentences(report: PilotReport) -> Iterator[str]:
     early, late = digits(100 * report.share), digits(100 * (1 - report.share))
     if report.going:
         only, since = ("", "since then") if not report.seen else (f" of the first {report.seen}", "after these")
+        final = (
+            f"tests use the mean of all {report.planned} instances and the variance {since} ({report.planned} −"
+            f" {len(report.since)} degrees of freedom), at {late} % of Holm's levels"
+        )
+        if report.final_test == "t":
+            final = (
+                f"tests are paired t-tests on all {report.planned} instances at {late} % of Holm's levels, lowered to"
+                " allow for the choice of the size"
+            )
         yield (
             f"Sample size was re-estimated once, after {report.pilot} instances, from the variances{only} only; the"
-            f" final tests use the mean of all {report.planned} instances and the variance {since} ({report.planned} −"
-            f" {len(report.since)} degrees of freedom), at {late} % of Holm's levels; {early} % were used at"
-            f" {report.pilot} instances"
+            f" final {final}; {early} % were used at {report.pilot} instances"
         )
     if any(report.clear):
         yield (
@@ -112,11 +121,46 @@ def method_sentences(report: PilotReport) -> Iterator[str]:
         )
 
 
+def carried_note(report: PilotReport) -> str | None:
+    """Warn of variances that few instances carry, before the rest is paid for; None if there are none."""
+    going = [place for place in report.going if report.shares]
+    return carried_sentence(
+        [report.pairs[place] for place in going],
+        [report.shares[place] for place in going],
+        [int(report.freedom[place]) + 1 for place in going],
+        report.difference,
+    )
+
+
+def carried_sentence(
+    pairs: Sequence[Pair], shares: Sequence[float], sizes: Sequence[int], difference: Difference
+) -> str | None:
+    """Say of how many comparisons one of so many instances holds most of the variance; None if there are none."""
+    limits = largest_share_limit(sizes, max(1, len(pairs)))
+    some = [k for k, limit in enumerate(limits) if shares[k] > limit]
+    if not some:
+        return None
+    worst = max(some, key=lambda place: shares[place])
+    which = f"{len(some)} of {len(pairs)} comparisons" if len(pairs) > 1 else "the comparison"
+    other = "" if difference == "ratio" else "; ratio differences hang less on single instances"
+    return (
+        f"in {which} one instance carries much of the variance (most: {' × '.join(pairs[worst])},"
+        f" {100 * shares[worst]:.0f} % by one of {sizes[worst]}). The variance of other instances may be far larger,"
+        f" and the power lower than planned. The plan allows for this in part{other}"
+    )
+
+
 def skewness_note(report: PilotReport) -> str | None:
-    """Warn of differences so skewed that the tests will err, before their runs are paid for; None if there are none."""
+    """Warn of differences so skewed that the tests will err, before their runs are paid for; None if there are none.
+
+    Of studies in which all differences are normal, 5 % are warned by chance.
+    """
     factors = [_inflation(report, place) for place in range(len(report.pairs))]
-    sure = SURE_SKEW * skewness_error(report.pilot)
-    strong = [k for k, factor in enumerate(factors) if factor > SKEW_FACTOR and abs(report.skewness[k]) > sure]
+    chance = FALSE_ALARMS / len(report.pairs)
+    sure = [
+        skewness_p_value(skew, int(n) + 1) < chance for skew, n in zip(report.skewness, report.freedom, strict=True)
+    ]
+    strong = [k for k, factor in enumerate(factors) if factor > SKEW_FACTOR and sure[k]]
     if not strong:
         return None
     worst = max(strong, key=lambda place: factors[place])
@@ -129,16 +173,11 @@ def skewness_note(report: PilotReport) -> str | None:
 
 
 def _remedy(report: PilotReport) -> str:
-    """What to do about skewness: what is tested by ordinary tests can be tested by others."""
+    """What to do about skewness."""
     if report.is_fixed:
         return "analyse the study with test bootstrap-t, which keeps its level"
-    other = "" if report.difference == "ratio" else "with ratio differences, which are less skewed, or "
-    runs = max(report.start, *report.runs.values())
-    return (
-        f"before the rest is paid for, interrupt and begin another study (--store, another seed): {other}without"
-        f' detect, by test = "bootstrap-t", with allocation = "fixed" and runs = {runs} under [rule] and use ='
-        f" {report.planned} under [instances] (in Python rule=Fixed(runs={runs}), use={report.planned})"
-    )
+    other = "" if report.difference == "ratio" else "; ratio differences are less skewed"
+    return f"compare with the bootstrap-t (test bootstrap-t), which errs far less, before you claim a difference{other}"
 
 
 def _of_comparisons(places: Sequence[int], report: PilotReport) -> str:
@@ -184,7 +223,9 @@ def _plan(report: PilotReport) -> Iterator[str]:
     power = _power(report)
     low, high = report.interval
     others = f" (other pilots would have asked for {low:,} to {high:,} instances, 90 % interval)"
-    if low == high == report.planned:
+    if report.final_test == "t":
+        others = f" (by resampling the pilot {low:,} to {high:,} instances are needed, 90 % interval)"
+    elif low == high == report.planned:
         others = " (other pilots would have asked for as many)"
     yield f"All {share}, {power}." if report.is_fixed else f"{share}, {power}{others}."
 

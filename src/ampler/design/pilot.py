@@ -8,11 +8,13 @@ from typing import Any
 
 from ampler.core.arrays import Pair
 from ampler.core.choices import Alternative, Difference, difference_of
+from ampler.stats.growth import FinalTest
 
 Row = tuple[float, ...]
 
-NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares")  # rows of a record
+NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares", "shares")  # rows
 UNKNOWN = ("mean_power", "least_power", "se", "detectable")  # are no numbers where nothing goes on, or nothing lacks
+LATER = ("final_test", "shares")  # fields since version 0.3
 IN_UNIT = ("means", "errors", "deviations")  # rows in the unit of simple differences
 
 
@@ -52,6 +54,8 @@ class PilotReport:
     detectable: float  # what the instances that are there find with the wanted power; NaN where they are enough
     total: int  # runs in all, the pilot's included
     seen: int = 0  # so many of the pilot's instances, the first, decided on the size; 0: all did
+    final_test: FinalTest = "growth"  # of all instances
+    shares: Row = ()  # of each variance, held by the instance that is farthest from the mean; empty: not known
 
     @property
     def pilot(self) -> int:
@@ -60,7 +64,7 @@ class PilotReport:
 
     @property
     def since(self) -> tuple[str, ...]:
-        """The instances whose variance decided on the size, and is spent: the end test has that which came since."""
+        """The instances whose variance decided on the size; a growth test has only that which came since."""
         return self.instances[: self.seen or self.pilot]
 
     @property
@@ -89,13 +93,15 @@ class PilotReport:
         return replace(self, detect=self.detect * unit, detectable=self.detectable * unit, se=self.se * unit, **rows)
 
     def to_data(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Return everything as plain data; what came later is left out where it is as in reports of earlier days."""
+        later = {field.name: field.default for field in fields(self) if field.name in LATER}
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in data.items() if name not in later or value != later[name]}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> PilotReport:
         """Return the report from plain data; to_data's other half. What is not a number may be kept as text."""
-        rows = {name: tuple(map(float, data[name])) for name in NUMBERS}
+        rows = {name: tuple(map(float, data[name])) for name in NUMBERS if name in data}
         given = {
             "pairs": tuple((first, second) for first, second in data["pairs"]),
             "clear": tuple(data["clear"]),

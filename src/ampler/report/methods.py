@@ -13,7 +13,7 @@ from typing import Any
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.units import accuracy_in_words, margin_in_words
-from ampler.analysis.words import instances_in_words, solved
+from ampler.analysis.words import counted_as, instances_in_words, not_finished, solved
 from ampler.core.choices import Alternative, Estimate, Test
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
@@ -78,6 +78,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
     if analysis.single is not None:
         where = f"one problem instance, {analysis.single}"
     yield Sentence(f"We compared {algorithms} algorithms on {where}, {against}")
+    yield Sentence(f"The measure was {analysis.measure}, of which {analysis.settings.better} values are better")
     if analysis.excluded:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
@@ -329,6 +330,10 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
         " paired observations, one per pair of algorithms and instance"
     )
     yield from _stopping(analysis)
+    if settings.formula == "corrected" and settings.difference != "simple" and (analysis.errors > 0).any():
+        exact = settings.difference == "ratio" and settings.statistic not in ("mean", "trimmed-mean")
+        if not exact:
+            yield Sentence("The differences were corrected to second order for the noise of the runs")
     if settings.difference == "percent" and settings.reference is None:
         how = "by the delta method" if settings.formula != "paper" else "by the published formula"
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
@@ -384,11 +389,12 @@ def _stopping(analysis: Analysis) -> Iterator[Sentence]:
 
 def _failures(analysis: Analysis) -> Iterator[Sentence]:
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
-    if not failed:
-        return
-    policy = analysis.settings.failures
-    par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
-    yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(policy)}{par}")
+    if said := counted_as(analysis):
+        policy = analysis.settings.failures
+        par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
+        yield Sentence((f"{count(failed, 'run')} failed; {said}" if failed else f"{said[:1].upper()}{said[1:]}") + par)
+    elif not failed:
+        yield Sentence("No run failed")
     if analysis.unsolved:
         instances = {name for names in analysis.unsolved.values() for name in names}
         yield Sentence(
@@ -400,6 +406,9 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:
+    if analysis.unfinished:
+        yield Sentence(not_finished(analysis).removesuffix("."))
+        return
     settings, pairs = analysis.settings, len(analysis.pairs)
     test = paired_test(settings.test)
     hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
@@ -472,7 +481,7 @@ def _chosen(settings: AnalysisSettings, name: str) -> str:
 
 def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
-    if settings.margin is None:
+    if settings.margin is None or analysis.unfinished:
         return
     held = " Holm" if paired_test(settings.test).family is None else ""
     yield Sentence(

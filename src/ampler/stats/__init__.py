@@ -24,7 +24,7 @@ Over the instances: what the differences show.
 * `power`: the power of one paired test; `noncentral_t`: the distribution behind it and behind intervals of d
 * `sequential`: the same differences judged at several looks while instances still come in
 * `bayes`: how probable it is: posteriors, the signed-rank test, rankings
-* `growth`: tests of a study whose size was fixed after its pilot
+* `growth`, `internal_pilot`: tests of a study whose size was fixed after its pilot, and their level
 
 It may import `core` and no other room, numpy and scipy, and it touches no file, process or clock.
 """

@@ -115,10 +115,10 @@ class Contrasts:
 
         >>> ratio = contrasts_among(2, difference="ratio", formula="corrected")
         >>> ratio.corrected(np.array([1.0, 1.0]), np.array([0.1, 0.0]))[0].round(4).tolist()
-        [1.0575, 1.0]
+        [1.0574, 1.0]
         """
-        known = np.nan_to_num(v, nan=0.0)
-        u = np.minimum(known / (theta * theta), MOST_NOISE)
+        with np.errstate(over="ignore"):
+            u = np.minimum(np.nan_to_num(v, nan=0.0) / (theta * theta), MOST_NOISE)
         if self.difference == "ratio":
             lift = np.exp(u / 2 + u * u * (7 / 12))
             return theta * lift, lift * lift * (1.0 + 1.5 * u)
@@ -128,9 +128,7 @@ class Contrasts:
         c = np.clip(shared / (theta * denominator), -MOST_NOISE / 2, MOST_NOISE)
         weight = 1 / self.size if self.reference is None else 1.0
         lift = 1.0 + c * (1.0 + c * (4.0 - 2.0 * weight + 4.0 * c))
-        if self.reference is None:
-            return theta * lift, np.ones_like(theta)
-        return theta * lift, np.where(inside, lift * lift * (1.0 + 3.0 * u), lift * lift)
+        return theta * lift, lift * lift * (1.0 + np.where(inside, 3.0 * weight * u, 0.0))
 
     def curvature(self, theta: Floats, v: Floats) -> Floats:
         """Return by how much the mean of the estimated differences exceeds the differences, to second order.

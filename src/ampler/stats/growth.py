@@ -1,9 +1,9 @@
-"""Tests of a study that fixed its size after a pilot: the mean of all instances, the variance since the pilot. Pure.
+"""Tests of a study that fixed its size after a pilot. Pure.
 
-The size was chosen from the pilot's variances, so these are spent: the end test uses how much the centred sum of
-squares has grown since, SS(N) − SS(n₀). For normal differences that is σ²·χ² with N − n₀ degrees of freedom,
-independent of the mean of all N whatever rule chose N from the pilot's residuals. A small share of every level is set
-aside for comparisons that are clear after the pilot; the rest is for the end.
+The final test is the ordinary t-test of all instances, at a level that allows for a size chosen from the pilot's
+variances (`internal_pilot`). Studies that were begun before version 0.3 keep the "growth" test: the mean of all
+instances, and as variance how much the centred sum of squares has grown since the pilot, SS(N) − SS(n₀). A small share
+of every level is set aside for comparisons that are clear after the pilot; the rest is for the end.
 
 Instances are rows in their declared order, comparisons are columns; NaN is missing.
 """
@@ -11,16 +11,20 @@ Instances are rows in their declared order, comparisons are columns; NaN is miss
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ampler.core.arrays import Bools, Floats
+from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.choices import Alternative
 from ampler.core.errors import InvalidData
 from ampler.stats.holm import step_down
+from ampler.stats.internal_pilot import error_rates, nominal_levels
 from ampler.stats.location import ROUNDING
+
+FinalTest = Literal["t", "growth"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +37,19 @@ class GrowthTest:
     statistics: Floats
     p_values: Floats
     alternative: Alternative = "two-sided"
+    sizes: tuple[Codes, int] | None = None  # of the pilot that chose the size, and available, where tests allow for it
 
-    def intervals(self, level: float) -> Floats:
-        """Return the intervals of the means at this error level, one row each; one-sided tests leave one end open."""
+    def nominal(self, levels: float | Floats) -> Floats:
+        """Return the level of each t-test and its interval at which the error rate is this one."""
+        wanted = np.broadcast_to(np.asarray(levels, dtype=float), self.means.shape)
+        return wanted if self.sizes is None else _by_pilot(nominal_levels, wanted, self)
+
+    def intervals(self, levels: float | Floats) -> Floats:
+        """Return the intervals of the means at these error rates, one row each; one-sided tests leave one end open."""
         from scipy.special import stdtrit
 
-        half = -stdtrit(self.freedom, level / (2 if self.alternative == "two-sided" else 1)) * self.errors
+        tails = self.nominal(levels) / (2 if self.alternative == "two-sided" else 1)
+        half = -stdtrit(self.freedom, tails) * self.errors
         low = np.full_like(half, -np.inf) if self.alternative == "less" else self.means - half
         high = np.full_like(half, np.inf) if self.alternative == "greater" else self.means + half
         return np.column_stack([low, high])
@@ -71,6 +82,33 @@ def growth_test(differences: Floats, since: int, *, alternative: Alternative = "
     return GrowthTest(means, errors, freedom, t, p, alternative)
 
 
+def resized_t_test(
+    differences: Floats, pilots: Codes, available: int, *, alternative: Alternative = "two-sided"
+) -> GrowthTest:
+    """Test each mean by the ordinary t-test, allowing for a number of instances that a pilot has chosen.
+
+    `pilots` are the pilot's instances of each comparison. A p-value is at most alpha if and only if the test rejects
+    at the level that `nominal_levels` gives alpha.
+
+    >>> x = np.array([[0.3], [0.1], [0.5], [0.2], [0.6]])
+    >>> round(resized_t_test(x, np.array([3]), 100).p_values.item(), 3)
+    0.067
+    """
+    test = replace(growth_test(differences, 1, alternative=alternative), sizes=(pilots, available))
+    return replace(test, p_values=_by_pilot(error_rates, test.p_values, test))
+
+
+def _by_pilot(curve: Callable[..., Floats], values: Floats, test: GrowthTest) -> Floats:
+    """The values of a curve for each comparison, by the size of its pilot and all of its instances."""
+    assert test.sizes is not None
+    pilots, available = test.sizes
+    result = np.array(values)
+    for pilot in set(pilots.tolist()):
+        here = pilots == pilot
+        result[here] = curve(values[here], test.freedom[here] + 1, pilot, available, test.alternative)
+    return result
+
+
 def clear_after_pilot(p_values: Floats, *, alpha: float, share: float) -> Bools:
     """Say which comparisons are decided by the pilot's ordinary p-values, at this share of every level of Holm."""
     return step_down(p_values / share, alpha).rejected
@@ -87,16 +125,30 @@ def adjusted_p_values(pilot: Floats, end: Floats, *, share: float, alpha: float)
 
 
 def conclusions(
-    differences: Floats, pilot: GrowthTest | None, *, since: int, alpha: float, share: float, alternative: Alternative
+    differences: Floats,
+    pilot: GrowthTest | None,
+    *,
+    since: int,
+    alpha: float,
+    share: float,
+    alternative: Alternative,
+    available: int | None = None,
 ) -> Conclusions:
-    """Return what all differences say, after a pilot that chose their number; without one, by ordinary t-tests."""
+    """Return what all differences say, after a pilot that chose their number; without one, by ordinary t-tests.
+
+    With `available` instances the final test is the t-test of all; else the growth test.
+    """
     if pilot is None:
         end = growth_test(differences, 1, alternative=alternative)
         family = step_down(end.p_values, alpha)
         return Conclusions(
             end, np.zeros(len(family.ranks), np.bool_), family.adjusted, end.intervals(alpha / len(family.ranks))
         )
-    end = growth_test(differences, since, alternative=alternative)
+    if available is None:
+        end = growth_test(differences, since, alternative=alternative)
+    else:
+        pilots = pilot.freedom.astype(int) + 1
+        end = resized_t_test(differences, pilots, available, alternative=alternative)
     clear = clear_after_pilot(pilot.p_values, alpha=alpha, share=share)
     level = alpha / len(clear)
     intervals = np.where(clear[:, None], pilot.intervals(share * level), end.intervals((1 - share) * level))

@@ -74,7 +74,18 @@ def quick_tails(t: Floats, freedom: int, noncentrality: Floats) -> Floats:
     return np.asarray(ndtr(noncentrality[:, None] - t[:, None] * deviations) @ weights)
 
 
-def noncentralities(t: Floats, freedom: Codes, tail: float) -> Floats:
+def chi_nodes(freedom: float, precision: Precision) -> tuple[Floats, Floats]:
+    """Return standard deviations seen over the true one, and their probabilities: to average over.
+
+    >>> deviations, weights = chi_nodes(19, QUICK)
+    >>> float((deviations**2 @ weights).round(9))
+    1.0
+    """
+    step = float(_steps(np.zeros(1), np.float64(freedom), np.zeros(1), precision)[0])
+    return _deviations(float(freedom), step, precision.faintest)
+
+
+def noncentralities(t: Floats, freedom: Codes, tail: ArrayLike) -> Floats:
     """Return the noncentrality under which T exceeds each finite t ≥ 0 with probability `tail`.
 
     The tail, as a normal deviate, is nearly straight: secants find it.
@@ -85,11 +96,12 @@ def noncentralities(t: Floats, freedom: Codes, tail: float) -> Floats:
     """
     from scipy.special import ndtri
 
-    before, wanted = _nearly(t, freedom, tail), ndtri(tail)
+    tails = np.broadcast_to(np.asarray(tail, dtype=float), t.shape)
+    before, wanted = _nearly(t, freedom, tails), ndtri(tails)
     error_before = ndtri(upper_tail(t, freedom, before)) - wanted
     found, going = before - error_before, np.full(len(t), True)
     for _ in range(MOST_STEPS):
-        error = ndtri(upper_tail(t[going], freedom[going], found[going])) - wanted
+        error = ndtri(upper_tail(t[going], freedom[going], found[going])) - wanted[going]
         with np.errstate(divide="ignore", invalid="ignore"):
             secants = error * (found[going] - before[going]) / (error - error_before[going])
         steps = np.where(error == error_before[going], 0.0, secants)
@@ -100,7 +112,7 @@ def noncentralities(t: Floats, freedom: Codes, tail: float) -> Floats:
     return found
 
 
-def _nearly(t: Floats, freedom: Codes, tail: float) -> Floats:
+def _nearly(t: Floats, freedom: Codes, tail: Floats) -> Floats:
     """T > t when δ + Z > t·S, with Z normal and S² = χ²/freedom; deviations add in squares."""
     from scipy.special import chdtri, ndtri
 

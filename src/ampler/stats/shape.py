@@ -1,14 +1,18 @@
-"""Skewness of the differences: how large it is, how surely it is there, and how often the t-test then errs. Pure."""
+"""Shape of the differences: skewness, how surely it is there, how often t then errs, and single far values. Pure."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative
 from ampler.stats.location import is_constant, location
+
+SUPPORT = 3.0  # standard errors from 0 from which on a skewness counts: equal tails are so far away in 0.3 % of cases
 
 
 def skewness(differences: Floats) -> float:
@@ -21,14 +25,66 @@ def skewness(differences: Floats) -> float:
     return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
 
 
-def pooled_skewness(counts: Floats, variances: Floats, skews: Floats) -> Floats:
+def skewness_score(differences: Floats) -> float:
+    """Return the skewness as a standard normal score, if the differences are normal (D'Agostino 1970).
+
+    It is NaN with fewer than eight differences, as the approximation needs, or constant ones.
+
+    >>> round(skewness_score(np.array([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 3.0])), 2)
+    3.1
+    """
+    n = len(differences)
+    if n < 8 or is_constant(differences):
+        return math.nan
+    y = skewness(differences) * (n - 2) / math.sqrt(n * (n - 1)) * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+    square = math.sqrt(2 * (kurtosis - 1)) - 1
+    return math.asinh(y * math.sqrt((square - 1) / 2)) / math.sqrt(math.log(square) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Farthest:
+    """The difference farthest from the mean."""
+
+    place: int
+    share: float  # of the sum of squares about the mean
+    p_value: float  # of Grubbs' test: how often normal differences have one so far away, or more seldom
+
+
+def farthest(differences: Floats) -> Farthest:
+    """Return the difference that is farthest from the mean, with its share of the variance (Grubbs 1950).
+
+    The p-value is Bonferroni's bound over the differences; it is 1 with fewer than three, or constant ones.
+
+    >>> farthest(np.array([0.1, -0.2, 0.0, 0.3, 9.0, -0.1])).share
+    0.83...
+    """
+    from scipy.special import stdtr
+
+    n = len(differences)
+    if n < 3 or is_constant(differences):
+        return Farthest(0, 0.0, 1.0)
+    mean, sd, exponent = location(differences)
+    squares = ((np.ldexp(differences, -exponent) - mean) / sd) ** 2
+    place = int(np.argmax(squares))
+    share = float(squares[place]) / (n - 1)
+    largest = (n - 1) / n  # the share if all others are equal
+    if share >= largest * (1 - 1e-9):
+        return Farthest(place, share, 0.0)
+    t = math.sqrt(n * (n - 2) * share / (n - 1) / (1 - share / largest))
+    return Farthest(place, share, min(1.0, 2 * n * float(stdtr(n - 2, -t))))
+
+
+def pooled_skewness(counts: Floats, variances: Floats, skews: Floats, *, supported: bool = False) -> Floats:
     """Return the skewness of the runs of each algorithm (columns) over all instances (rows).
 
     `skews` are √n·M3/M2^1.5 of each cell. Sums up to the last run of a rule that stops by the values are right on
     average (Wald's identity), so cells are weighted by their runs; the skewness of each cell is far too small, as
-    cells end early that have not met their large values yet.
+    cells end early that have not met their large values yet. With `supported` it counts as far as the cells agree:
+    heavy symmetric tails have a large skewness in a few cells, and in the others as often one to the other side.
 
-    >>> pooled_skewness(np.array([[4.0, 9.0]]), np.ones((1, 2)), np.array([[0.0, 1.0]])).round(3).tolist()
+    >>> moments = np.array([[4.0, 9.0]]), np.ones((1, 2)), np.array([[0.0, 1.0]])
+    >>> pooled_skewness(*moments).round(3).tolist()
     [0.0, 1.212]
     """
     known = (counts > 2) & np.isfinite(variances)
@@ -37,7 +93,20 @@ def pooled_skewness(counts: Floats, variances: Floats, skews: Floats) -> Floats:
     squares = degrees * np.where(known, variances, 0.0) / _instance_spreads(np.where(known, variances, 0.0))[:, None]
     third = (np.where(known, skews, 0.0) * squares**1.5 / np.sqrt(n)).sum(axis=0)
     variance = _ratio(squares.sum(axis=0), degrees.sum(axis=0))
-    return _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
+    found = _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
+    return found * _support(skews, known & (variances > 0)) if supported else found
+
+
+def _support(skews: Floats, known: Bools) -> Floats:
+    """How surely the cells of each algorithm are skewed on average to one side: from 0, within chance, to 1.
+
+    The skewness of a cell is at most the root of its values, so that no cell outweighs the others.
+    """
+    cells = known.sum(axis=0)
+    mean = _mean_where(np.where(known, skews, 0.0), known, 0)[0]
+    squares = np.where(known, (skews - mean) ** 2, 0.0).sum(axis=0)
+    squared_error = _ratio(squares, cells * (cells - 1.0))
+    return np.where(cells > 1, np.maximum(0.0, 1.0 - _ratio(SUPPORT**2 * squared_error, mean**2)), 1.0)
 
 
 def _instance_spreads(variances: Floats) -> Floats:
@@ -98,3 +167,69 @@ def skewness_error(n: int) -> float:
     if n < 4:
         return math.inf
     return math.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+
+
+def skewness_p_value(skewness: float, n: int) -> float:
+    """Return how often n normal values have so large a sample skewness, either way (D'Agostino 1970); 1 below 8 values.
+
+    >>> round(skewness_p_value(1.0, 20), 3)  # scipy.stats.skewtest of such a sample: 0.054
+    0.054
+    """
+    from scipy.special import ndtr
+
+    if n < 8 or math.isnan(skewness):
+        return 1.0
+    plain = skewness * (n - 2) / math.sqrt(n * (n - 1))
+    y = plain * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+    w = math.sqrt(2 * (kurtosis - 1)) - 1
+    return 2 * float(ndtr(-math.asinh(abs(y) / math.sqrt(2 / (w - 1))) / math.sqrt(math.log(w) / 2)))
+
+
+def largest_shares(differences: Floats) -> Floats:
+    """Return the share of each column's sum of squares that one value holds, that farthest from the mean.
+
+    >>> largest_shares(np.array([[0.0], [1.0], [2.0], [9.0]])).tolist()
+    [0.72]
+    """
+    return np.asarray(np.nanmax(_shares(differences), axis=0))
+
+
+def largest_share_limit(n: ArrayLike, comparisons: int, level: float = 0.05) -> Floats:
+    """Return the share that one of n normal values exceeds with this probability, over all comparisons (Grubbs 1950).
+
+    >>> largest_share_limit([20, 20], 2).round(2).tolist(), largest_share_limit(20, 1).round(2).item()
+    ([0.43, 0.43], 0.39)
+    """
+    from scipy.special import stdtrit
+
+    size = np.maximum(np.asarray(n, dtype=float), 3.0)
+    t = stdtrit(size - 2, level / (2 * size * comparisons))
+    return np.asarray((size - 1) / size * t**2 / (size - 2 + t**2))
+
+
+def tail_factors(differences: Floats, confidence: float = 0.8) -> Floats:
+    """Return by which factor each variance may be larger than it is estimated: 1 unless one value holds too much of it.
+
+    Too much is more than `largest_share_limit`. Then the kurtosis tells how many degrees of freedom the variance has,
+    and the factor is that of its upper confidence bound.
+
+    >>> tail_factors(np.array([[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0]] * 6 + [[0.0, 20.0]])).round(1).tolist()
+    [1.0, 4.1]
+    """
+    from scipy.special import chdtri
+
+    shares, n = _shares(differences), (~np.isnan(differences)).sum(axis=0)
+    heavy = np.nanmax(shares, axis=0) > largest_share_limit(n, differences.shape[1])
+    kurtosis = n * np.nansum(shares**2, axis=0) * (n + 1) / np.maximum(n - 1, 1)
+    freedom = np.maximum(n - 1, 1) * np.minimum(1.0, 2 / np.maximum(kurtosis - 1, 1.0))
+    return np.where(heavy, freedom / chdtri(freedom, confidence), 1.0)
+
+
+def _shares(differences: Floats) -> Floats:
+    """The share of each value in the sum of squares of its column; 0 where nothing varies."""
+    centred = differences - np.nanmean(differences, axis=0)
+    largest = np.nanmax(np.abs(centred), axis=0)
+    squares = (centred / np.where(largest > 0, largest, 1.0)) ** 2
+    total = np.nansum(squares, axis=0)
+    return np.asarray(squares / np.where(total > 0, total, 1.0))

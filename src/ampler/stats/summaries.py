@@ -160,14 +160,15 @@ class GeometricMean:
     def __call__(self, values: Floats) -> Any:
         """Return the geometric mean along the last axis; 0 with a value of 0, NaN with a negative one."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.exp(np.log(values).mean(axis=-1))
+            mean = values[..., 0] * np.exp(_logs(values).mean(axis=-1))
+        there = np.where((values > 0.0).all(axis=-1), mean, np.where((values < 0.0).any(axis=-1), np.nan, 0.0))
+        return float(there) if values.ndim == 1 else there
 
     def spread(self, values: Floats) -> float:
         """Return the variance of the logarithms, scaled to the mean; 0 with a value of 0, as no other changes it."""
         if not values.min() > 0.0:
             return 0.0
-        logs = np.log(values)
-        return float(logs.var(ddof=1) * np.exp(2 * logs.mean()))
+        return float(_logs(values).var(ddof=1) * self(values) ** 2)
 
     def degrees(self, counts: Floats) -> Floats:
         """Return those of a sample variance, n − 1."""
@@ -247,6 +248,12 @@ _NAMED: dict[str, Summary] = {
     "geometric-mean": GeometricMean(),
     "rate": Rate(),
 }
+
+
+def _logs(values: Floats) -> Floats:
+    """The logarithms of values in units of the first: those of equal values are 0, and a power of two changes none."""
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.log(mantissa / mantissa[..., :1]) + np.log(2.0) * (exponent - exponent[..., :1]))
 
 
 def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> Floats:

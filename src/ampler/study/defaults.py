@@ -11,6 +11,8 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
 from ampler.core.choices import Formula
+from ampler.core.errors import InvalidPlan
+from ampler.core.failures import Drop, Par, Penalty, StopStudy
 from ampler.core.plain import UNSAID, described_rule, plain
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Plan, PlanRecord, Question
@@ -97,8 +99,23 @@ def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
     """Return a plan whose open settings are those that its study was begun with, and today's defaults otherwise.
 
     So is the number of instances: it is worked out again only when something that it follows from was changed.
+    InvalidPlan where a new study asks for what only earlier versions did.
     """
+    if before is None or isinstance(before.policy, StopStudy | Drop):
+        _check_penalties(plan)
     return resolved(plan if before is None else _with_size(_with_settings(plan, before), before))
+
+
+def _check_penalties(plan: Plan) -> None:
+    """A pilot does not show rare and large values, so that no size can be found from it."""
+    if not isinstance(plan.study_rule, Detect):
+        return
+    if isinstance(plan.policy, Penalty | Par) and plan.question.statistic == "mean":
+        raise InvalidPlan(
+            "detect cannot plan for failed runs that count as a value, because a pilot of a few runs does not show rare"
+            " failures; run every algorithm equally often on all instances (use = 'all', [rule] allocation = 'fixed',"
+            " runs = 30; Fixed(runs=30) in Python), or drop failed runs (on-failure = 'drop')"
+        )
 
 
 def analysis_defaults() -> dict[str, Any]:
@@ -210,6 +227,8 @@ def _begun_rule(
         values |= {name: described[name] for name in kept if getattr(chosen, name) is None}
         if chosen.budget is not None:
             values.pop("budget_each", None)
+    if isinstance(chosen, Detect) and chosen.final_test is None:
+        values |= {"final_test": described["final_test"]}
     return replace(chosen, **values)
 
 

@@ -16,6 +16,7 @@ from ampler.core.arrays import Bools, Floats
 from ampler.core.errors import InvalidData
 from ampler.design.detect import DetectGoal, MainPlan, PilotFigures, differing_together
 from ampler.design.early import plan_from_half_or_all
+from ampler.design.solve import MOST_INSTANCES
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.growth import Conclusions, GrowthTest, clear_after_pilot, conclusions, growth_test
@@ -96,6 +97,7 @@ def decide_after_pilot(
         counts=np.full(contrasts.size, float(goal.start)) if counts is None else counts,
         freedom=test.freedom[~clear],
         in_play=playing,
+        differences=phi[:, ~clear] if goal.final_test == "t" else None,
     )
     costs = None if goal.costs is None else np.asarray(goal.costs, dtype=float)
     planned = plan_from_half_or_all(figures, phi[:, ~clear], goal, lambda se, lower: runs.fewest(se, lower, costs))
@@ -111,6 +113,7 @@ def conclude(theta: Floats, decision: PilotDecision, contrasts: Contrasts, goal:
         alpha=goal.alpha,
         share=goal.share,
         alternative=goal.alternative,
+        available=(goal.available or MOST_INSTANCES) if goal.final_test == "t" else None,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from math import floor as whole
 from math import log2, nan
 from typing import Any
@@ -13,9 +13,11 @@ import numpy as np
 from ampler.core.arrays import Floats
 from ampler.core.contracts import FinishedGroup
 from ampler.core.errors import InvalidPlan
+from ampler.core.plain import UNSAID
 from ampler.core.settings import AnalysisSettings, asked_by
 from ampler.core.values import Continue, EndStudy, Plan, StudyDecision
 from ampler.design.detect import (
+    EVEN_CAUTION,
     DetectGoal,
     MainPlan,
     checked_pilot,
@@ -28,11 +30,13 @@ from ampler.design.detect import (
     usual_growth,
     usual_slack,
 )
-from ampler.design.detect_words import after_pilot, at_end, bargain_note, before_pilot, skewness_note
+from ampler.design.detect_words import after_pilot, at_end, bargain_note, before_pilot, carried_note, skewness_note
 from ampler.design.early import usual_early
 from ampler.design.pilot import PilotReport
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
+from ampler.stats.growth import FinalTest
+from ampler.stats.shape import largest_shares
 from ampler.study.cells import cell_statistics
 from ampler.study.detect import FEWEST, PilotDecision, decide_after_pilot
 
@@ -50,14 +54,15 @@ class Detect:
     pilot: int = 20  # instances
     start: int = 5  # runs of each algorithm
     instance_cost: float = 0.0
-    least: int | None = None  # new instances after the pilot; if not said, what usual_growth says
+    least: int | None = None  # new instances after the pilot; if not said, none, or what a growth test needs
     share: float = 0.1
     slack: float | None = None  # if not said, what usual_slack says
     floor: float = 0.15
     plausible: float = 0.9
     caution: float | None = None  # if not said, what usual_caution says
-    early: int | None = None  # of the pilot's instances, looked at first; if not said, what usual_early says; 0: none
+    early: int | None = None  # of the pilot's instances, that may decide alone; if not said, none, or as growth needs
     stretch: float = 0.0  # where too few instances are there, runs are all that can be bought: as exact as is useful
+    final_test: FinalTest | None = field(default=None, metadata={UNSAID: "growth"})  # None: "t", or as it was begun
 
     def __post_init__(self) -> None:
         for name, value in zip(("pilot", "start"), checked_pilot(self.pilot, self.start), strict=True):
@@ -88,11 +93,13 @@ class Detect:
         asked = AnalysisSettings(**asked_by(plan.question))
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         family = plan.question.reference is not None, len(plan.algorithms)
+        growth = self.final_test == "growth"
         usual = {
-            "least": usual_growth(self.pilot),
-            "caution": usual_caution(*family),
-            "early": usual_early(self.pilot, self.instance_cost),
+            "least": usual_growth(self.pilot) if growth else 0,
+            "caution": usual_caution(*family) if growth else EVEN_CAUTION,
+            "early": usual_early(self.pilot, self.instance_cost) if growth else 0,
             "slack": usual_slack(self.instance_cost),
+            "final_test": "t",
         }
         return DetectGoal(
             **own | {name: value for name, value in usual.items() if own[name] is None},
@@ -107,7 +114,8 @@ class Detect:
     def resolved(self, plan: Plan) -> Detect:
         """Return the rule with no setting left open."""
         goal = self.goal(plan)
-        return replace(self, least=goal.least, slack=goal.slack, caution=goal.caution, early=goal.early or 0)
+        derived = {"least": goal.least, "slack": goal.slack, "caution": goal.caution, "early": goal.early or 0}
+        return replace(self, **derived, final_test=goal.final_test)  # type: ignore[arg-type]
 
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
         """Return the pilot's instances, and all others; there may be no others."""
@@ -124,8 +132,7 @@ class Detect:
             return EndStudy(at_end(PilotReport.from_data(finished[1].asked.details)))
         report = self._report(plan, finished[0])
         said, data = after_pilot(report), report.to_data()
-        note = skewness_note(report)
-        notes = () if note is None else (note,)
+        notes = tuple(note for note in (skewness_note(report), carried_note(report)) if note is not None)
         if not report.going:
             return EndStudy(said, data, notes)
         runs = {name: count for name, count in report.runs.items() if count}
@@ -189,6 +196,8 @@ def _told(
         alternative=goal.alternative,
         instances=(),
         seen=decision.goal.seen or 0,
+        final_test=goal.final_test,
+        shares=_row(largest_shares(phi)) if goal.final_test == "t" else (),
         start=goal.start,
         available=goal.available,
         pairs=tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)),

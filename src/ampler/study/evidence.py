@@ -11,9 +11,10 @@ from ampler.analysis.evidence import Evidence
 from ampler.analysis.looked import LookCourse
 from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
-from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, PlanRecord, Question
+from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, Limits, PlanRecord, Question
 from ampler.core.wording import listed
 from ampler.design.pilot import PilotReport
+from ampler.sampling.rules import Fixed
 from ampler.study.asked import rule_of, settings_of
 from ampler.study.code.changes import FILES_SHOWN, declared_same, shown, unseen
 from ampler.study.detect_rule import Detect
@@ -90,8 +91,43 @@ def _of_store(store: Store) -> Evidence:
     )
     notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
     course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
+    missing = _missing(plan, decisions, finished, len(instances)) if looks is None else ""
     said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    return Evidence(*said, course, looks)
+    fixed_runs = plan.rule.get("rule") == Fixed.__name__
+    return Evidence(*said, course, looks, missing, _time_limit(plan), fixed_runs, measure_of(plan))
+
+
+def _missing(plan: PlanRecord, decisions: Collection[DecisionRecord], finished: int, planned: int) -> str:
+    """What the recorded plan asks for and is not there, in words; nothing where the study is complete."""
+    if finished < planned:
+        return f"{finished} of {planned} planned instances are there"
+    if plan.part:
+        return f"these are the instances of part {plan.part} only"
+    if plan.study_rule and not _has_ended(decisions):
+        return "its values decide how it continues"
+    return ""
+
+
+def _time_limit(plan: PlanRecord) -> float | None:
+    """The limit on the times that all algorithms are judged by; None if they are judged by something else."""
+    if set(plan.timed) != set(plan.algorithms):
+        return None
+    limits = set()
+    for name in plan.algorithms:
+        limit = plan.own_limits.get(name, Limits()).over(plan.limits)
+        ordered = [limit.timeout, limit.cpu_timeout]
+        if plan.fingerprint.algorithms[name]["value"] == "cpu-seconds":
+            ordered.reverse()
+        limits.add(next((each for each in ordered if each is not None), None))
+    return limits.pop() if len(limits) == 1 else None
+
+
+def measure_of(plan: PlanRecord) -> str:
+    """Return what the algorithms of a study give, by the name under which it is read."""
+    times = {"seconds": "wall-clock time in seconds", "cpu-seconds": "processor time in seconds"}
+    texts = {str(fields.get("value", "")) for fields in plan.fingerprint.algorithms.values()}
+    text = texts.pop() if len(texts) == 1 else ""
+    return times.get(text) or (text.removeprefix("json:") if text.startswith("json:") else "value")
 
 
 def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:

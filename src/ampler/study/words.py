@@ -11,6 +11,7 @@ from ampler.core.values import Plan
 from ampler.core.wording import count, count_are, duration, short_duration
 from ampler.design.words import noise_sentence
 from ampler.sampling.rules import Accuracy
+from ampler.study.detect_rule import Detect
 from ampler.study.plan import design_of
 from ampler.study.stopping import decided
 
@@ -33,6 +34,19 @@ def planned(plan: Plan) -> str:
     where = f"{most}{len(plan.instances)}{further} instances"
     where = where if len(plan.instances) > 1 or plan.untouched else f"one instance, {plan.instances[0].name}"
     return f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on {where}{power}"
+
+
+def plan_warnings(plan: Plan) -> tuple[str, ...]:
+    """Return the warnings of a plan, without full stops, with what speaks against its kind of difference."""
+    asked = plan.question
+    planned = asked.effect is not None or isinstance(plan.study_rule, Detect)
+    if asked.difference != "percent" or asked.reference is None or not planned:
+        return plan.warnings
+    percent = (
+        f"percent differences favour the reference: where {asked.reference} and another algorithm are equally good,"
+        f' {asked.reference} looks better on average; ratio differences (difference = "ratio") do not'
+    )
+    return (*plan.warnings, percent)
 
 
 def noise_allowed(plan: Plan) -> str | None:

@@ -83,7 +83,7 @@ def studies(draw):
     return make(
         {name: noisy(draw(st.floats(5, 20)), draw(st.floats(0, 3))) for name in names},
         draw(st.integers(2, 7)),
-        question=Question("percent", reference, effect=draw(st.sampled_from([2.0, 4.0]))),
+        question=Question("percent", reference, effect=draw(st.sampled_from([2.0, 4.0])), better="lower"),
         rule=draw(st.sampled_from([accuracy, Fixed(runs=4)])),
         seed=draw(st.integers(0, 2**31)),
         count=draw(st.sampled_from(["needed", "all", 3])),

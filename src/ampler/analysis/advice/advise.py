@@ -13,7 +13,7 @@ from ampler.analysis.advice import words
 from ampler.analysis.advice.curve import Choice, cheapest_choice, cost_curve
 from ampler.analysis.advice.goal import PowerGoal
 from ampler.analysis.advice.guarded import guarded_runs
-from ampler.analysis.advice.pilot import Pilot, VarianceParts, in_plain_unit, pilot_of, single_parts, variance_factors
+from ampler.analysis.advice.pilot import Pilot, VarianceParts, in_plain_unit, pilot_of, single_parts
 from ampler.analysis.advice.study_plan import USUAL_START, EarlierResults, StudyPlan, goal_of, study_plan
 from ampler.analysis.blocks import Blocks, complete, gather, summarise
 from ampler.core.arrays import Floats
@@ -23,8 +23,10 @@ from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.notebooks import shown_in_notebook
 from ampler.core.runs import Runs, floored
 from ampler.core.settings import AnalysisSettings
-from ampler.design.detect import DetectGoal, needed_instances
+from ampler.design.detect import DetectGoal, needed_instances, resampled_factors
+from ampler.design.detect_words import carried_sentence
 from ampler.stats.contrasts import Contrasts, contrasts_of
+from ampler.stats.shape import largest_shares, tail_factors
 
 ROOM = 3.0  # a rule with the guard takes a fifth to twice more runs than the optimum, but now and then far more
 LEAST_PILOT = 3  # instances: a variance over fewer is no variance
@@ -151,7 +153,7 @@ def advise_runs(
         power=settings.power,
         difference=settings.difference,
         start=start,
-        warnings=_warnings(pilot, best, counts, excluded),
+        warnings=_warnings(pilot, best, counts, excluded, cells.algorithms),
         rates=settings.are_rates,
         plan=_planned(blocks, contrasts, settings, asked, unit) if target == "mean" and settings.test == "t" else None,
         least_power=replace(goal, target="worst").reached(best.instances, pilot.variances(counts)),
@@ -178,7 +180,8 @@ def _from_single_values(
 ) -> Advice:
     """What values tell of which each cell has one, or paired ones: how many instances with such are needed, no more."""
     settings, unit, used = wanted.settings, wanted.unit, len(blocks.instances)
-    variances = blocks.differences(contrasts).var(axis=0, ddof=1)
+    differences = blocks.differences(contrasts)
+    variances = differences.var(axis=0, ddof=1) * tail_factors(differences)
     usual = wanted.target == "mean" and settings.test == "t"
     plan = _planned(blocks, contrasts, settings, goal, unit) if usual else None
     usually = np.round(blocks.counts.mean(axis=0)).astype(int).tolist()
@@ -194,7 +197,7 @@ def _from_single_values(
         curve=(best,),
         allocation={name: float(number) for name, number in each.items()},
         budget=int(runs),
-        instances_interval=_interval_of(variances, used, goal, wanted, needed, usual=usual),
+        instances_interval=_interval_of(variances, differences, goal, wanted, needed, usual=usual),
         parts=tuple(part.times(unit) for part in single_parts(blocks, contrasts)),
         pilot_instances=used,
         pilot_runs=runs,
@@ -203,7 +206,13 @@ def _from_single_values(
         power=settings.power,
         difference=settings.difference,
         start=goal.start,
-        warnings=_said(words.left_out(excluded, used), unknown, words.small_pilot(used), words.few_instances(size)),
+        warnings=_said(
+            words.left_out(excluded, used),
+            _carried(blocks.algorithms, contrasts, differences),
+            unknown,
+            words.small_pilot(used),
+            words.few_instances(size),
+        ),
         rates=settings.are_rates,
         plan=plan,
         least_power=replace(wanted, target="worst").reached(size, variances) if plan is None else plan.least_power,
@@ -214,10 +223,10 @@ def _from_single_values(
 
 
 def _interval_of(
-    variances: Floats, used: int, goal: DetectGoal, wanted: PowerGoal, guess: int, *, usual: bool
+    variances: Floats, differences: Floats, goal: DetectGoal, wanted: PowerGoal, guess: int, *, usual: bool
 ) -> tuple[int, int]:
-    """What would be needed at the ends of the 90 % intervals of the variances."""
-    ends = [factor * variances for factor in variance_factors(used)]
+    """What would be needed at the ends of the 90 % intervals of the variances, by resampling the instances."""
+    ends = [factor * variances for factor in resampled_factors(differences)]
     low, high = (needed_instances(goal, end, guess=guess) if usual else wanted.instances(end, guess) for end in ends)
     return low, high
 
@@ -269,14 +278,25 @@ def _instance_cost(cost: float) -> float:
 
 def _instances_interval(pilot: Pilot, goal: PowerGoal, se: float) -> tuple[int, int]:
     within = pilot.variances(pilot.counts(se)) - pilot.between
-    low, high = np.transpose([part.between_interval for part in pilot.parts])
-    return goal.instances(low + within), goal.instances(high + within)
+    ends = [pilot.between_with(each) for each in resampled_factors(pilot.differences)]
+    low, high = (goal.instances(end + within) for end in ends)
+    return low, high
 
 
-def _warnings(pilot: Pilot, best: Choice, counts: Floats, excluded: Mapping[str, str]) -> tuple[str, ...]:
+def _carried(names: Sequence[str], contrasts: Contrasts, differences: Floats) -> str | None:
+    """Pairs of which one instance holds most of the variance."""
+    pairs = [(names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)]
+    sizes = [len(differences)] * len(pairs)
+    return carried_sentence(pairs, largest_shares(differences).tolist(), sizes, contrasts.difference)
+
+
+def _warnings(
+    pilot: Pilot, best: Choice, counts: Floats, excluded: Mapping[str, str], names: Sequence[str]
+) -> tuple[str, ...]:
     used = len(pilot.theta)
     return _said(
         words.left_out(excluded, used),
+        _carried(names, pilot.contrasts, pilot.differences),
         words.small_pilot(used),
         words.no_variation(pilot.parts),
         words.few_instances(best.instances),

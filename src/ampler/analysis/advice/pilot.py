@@ -15,6 +15,7 @@ from ampler.sampling.optimum import optimal_counts
 from ampler.sampling.pair_errors import Pairs, pairs_of
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import effective_degrees
+from ampler.stats.shape import tail_factors
 from ampler.stats.variance_prior import moderated
 
 
@@ -65,8 +66,18 @@ class Pilot:
 
     @cached_property
     def between(self) -> Floats:
-        """The variance between instances of each pair."""
-        return np.array([part.between for part in self.parts])
+        """The variance between instances of each pair, larger where few instances carry it."""
+        return self.between_with(1.0)
+
+    def between_with(self, factor: float) -> Floats:
+        """Return the same if all variances of the differences were larger by a factor."""
+        total, within = (np.array([getattr(part, name) for part in self.parts]) for name in ("total", "within"))
+        return np.asarray(np.maximum(0.0, factor * total * tail_factors(self.differences) - within))
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The estimated differences, instances in rows and pairs in columns."""
+        return self.contrasts.differences(self.theta)
 
     @cached_property
     def top(self) -> float:

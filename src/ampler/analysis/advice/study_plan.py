@@ -80,6 +80,7 @@ def study_plan(
         counts=_effective(spread, earlier.counts),
         freedom=(~np.isnan(phi)).sum(axis=0) - 1.0,
         in_play=np.ones(len(names), dtype=np.bool_),
+        differences=phi,
     )
     costs = None if goal.costs is None else np.asarray(goal.costs)
     least = np.where(earlier.certain, 1.0, float(goal.start)) if known else np.round(earlier.counts.mean(axis=0))

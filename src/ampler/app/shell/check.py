@@ -36,11 +36,11 @@ def check(
     """
     from ampler.running.check import refuse_what_does_not_run
     from ampler.running.remaining import still_to_make
-    from ampler.study.store import open_store
+    from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
 
     check_workers(workers)
-    file = read_study_file(study)
+    file = read_study_file(study, better=recorded_better(store or study.with_suffix(".db")))
     with open_store(store or file.path.with_suffix(".db")) as opened:
         found = _inspected(file.plan, opened)
         opened.make_sure()
@@ -105,10 +105,11 @@ def _show(study: Path, file: StudyFile, found: Inspection, told: Forecast, kept:
 
 def _warnings(file: StudyFile, found: Inspection) -> list[str]:
     from ampler.running.check import not_positive
+    from ampler.study.words import plan_warnings
 
     problem = not_positive(file.plan, found)
     changed = [f"{each.changed}; ampler run will ask for --same or --again" for each in found.findings if each.changed]
-    return [*file.plan.warnings, *file.notes, *([] if problem is None else [problem]), *changed]
+    return [*plan_warnings(file.plan), *file.notes, *([] if problem is None else [problem]), *changed]
 
 
 def _document(file: StudyFile, found: Inspection, told: Forecast) -> dict[str, Any]:

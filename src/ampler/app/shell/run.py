@@ -45,18 +45,19 @@ def run(
     Example: ampler run study.toml --workers 4
     """
     from ampler.study.plan import part_of
-    from ampler.study.store import open_store
+    from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
+    from ampler.study.words import plan_warnings
 
     check_workers(workers)
     if same and again:
         raise WrongUsage("--same and --again contradict each other; say one of them")
     cut = None if part is None else part_numbers(part)
-    file = read_study_file(study)
+    file = read_study_file(study, better=recorded_better(store or study.with_suffix(".db")))
     plan = file.plan if cut is None else part_of(file.plan, *cut)
     kept = store or default_store(study, plan)
     with open_store(kept) as opened:
-        for warning in plan.warnings:
+        for warning in plan_warnings(plan):
             note(f"Note: {warning}")
         with _cluster(dask, workers or file.workers) as client:
             # A cluster has as many workers as it has; ours has been made with as many as were asked for.

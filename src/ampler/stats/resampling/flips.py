@@ -2,7 +2,8 @@
 
 If the differences of an instance are as likely as their negatives, all of them together, then every way of flipping
 the signs of whole instances was as likely as the one seen. No normality is needed, and a shared reference makes the
-test sharper than Holm's correction. Skewed differences are not symmetric: there it errs as the t-test does.
+test sharper than Holm's correction. Skewed differences are not symmetric: there it errs as the t-test does. The
+statistics are bounded, so far values of one comparison raise no bar for the others, and no balance is needed.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Stepping down through a family by the smallest of its p-values (Romano & Wolf 2005, section 4.2). Pure.
+"""Stepping down through a family by the largest of its statistics, or the smallest p-value (Romano & Wolf 2005). Pure.
 
-A comparison is rejected when its p-value is below what the smallest p-value of all comparisons still in play would
-reach by chance; those rejected leave, and the bar for the others falls. Unlike Holm's correction this takes account of
-how the comparisons depend on each other.
+A comparison is rejected when its statistic exceeds what the largest of all comparisons still in play would reach by
+chance; those rejected leave, and the bar for the others falls. Unlike Holm's correction this takes account of how the
+comparisons depend on each other.
 
-The p-values are balanced: each comparison is judged by its own resampled statistics, so that one with heavy tails does
-not raise the bar for the others (Beran 1988). A sample may show lighter tails than there are. So no tail counts as
-lighter than that which three quarters of all tails do not exceed (`POOLED`): a few comparisons with heavy tails change
-nothing for the others, but where most have them, the others are not believed to be free of them.
+Bootstrap-t families are balanced: each comparison is judged by its own resampled statistics, so that one with heavy
+tails does not raise the bar for the others (Beran 1988). A sample may show lighter tails than there are. So no tail
+counts as lighter than that which three quarters of all tails do not exceed (`POOLED`): a few comparisons with heavy
+tails change nothing for the others, but where most have them, the others are not believed to be free of them.
 
 Statistics are put on a common scale of −log p by broken lines that go on beyond the largest resamples. So the number of
 resamples limits the p-value of the family, as for a single comparison, however many comparisons there are.
@@ -16,7 +16,7 @@ resamples limits the p-value of the family, as for a single comparison, however 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +54,7 @@ class Steps:
     rejected: Bools
     bars: Floats  # one row per side: the critical value when this comparison was decided
     levels: Floats  # how often chance alone takes each comparison, by itself, beyond its bars
-    joint_bars: Floats  # likewise: those that hold for all comparisons at once, balanced
+    joint_bars: Floats  # likewise: those that hold for all comparisons at once
 
 
 Combination = Callable[[Floats], Floats]  # p-values of the sides, in rows, to the p-value of the comparison
@@ -75,8 +75,12 @@ def both_sides(p_values: Floats) -> Floats:
     return np.asarray(p_values.max(axis=0), dtype=float)
 
 
-def resampled_step_down(sides: Sequence[Side], combine: Combination, *, alpha: float, tail: float) -> Steps:
+def resampled_step_down(
+    sides: Sequence[Side], combine: Combination, *, alpha: float, tail: float, balanced: bool = False
+) -> Steps:
     """Reject the comparison with the smallest p-value among those left, until none is below alpha.
+
+    Statistics are compared as they are, or `balanced`, each by how rare it is among its own resamples.
 
     p-values are (1 + count)/(1 + resamples), so that the data count as one of their resamples. `tail` is the level of
     one side, for the critical values. When a comparison leaves, the p-values of the others can only fall, so those
@@ -88,7 +92,8 @@ def resampled_step_down(sides: Sequence[Side], combine: Combination, *, alpha: f
     [0.25, 0.5]
     """
     left = np.ones(len(sides[0].observed), dtype=bool)
-    tops = _balanced(sides, left)
+    scales = _balanced_scales(sides) if balanced else [None] * len(sides)
+    tops = [_Top(one, scale, left) for one, scale in zip(sides, scales, strict=True)]
     joint = np.array([top.bars(tail) for top in tops])
     adjusted, bars = np.ones(len(left)), np.empty((len(sides), len(left)))
     reached = 0.0
@@ -131,19 +136,15 @@ def usable(endless: Bools) -> Bools:
     return np.asarray(endless.mean(axis=0) <= MOST_ENDLESS)
 
 
-def _balanced(sides: Sequence[Side], left: Bools) -> list[_Smallest]:
-    """The sides on their common scale."""
-    used = [side.resampled[:, side.usable] for side in sides]
-    scores, quantiles = _tails(np.hstack(used))
+def _balanced_scales(sides: Sequence[Side]) -> list[Mapping[int, _Scale]]:
+    """The scale of each usable comparison, by its place, for each side."""
+    places = [np.flatnonzero(side.usable).tolist() for side in sides]
+    scores, quantiles = _tails(np.hstack([side.resampled[:, side.usable] for side in sides]))
     if quantiles.shape[1]:
         pooled = np.sort(quantiles, axis=1)[:, int(POOLED * (quantiles.shape[1] - 1))]
         quantiles = np.maximum(quantiles, pooled[:, None])
-    ends = np.cumsum([part.shape[1] for part in used])[:-1]
-    parts = np.split(quantiles, ends, axis=1)
-    return [
-        _Smallest(side, [_Scale.of(scores, column) for column in part.T], left)
-        for side, part in zip(sides, parts, strict=True)
-    ]
+    columns = iter(quantiles.T)
+    return [{k: _Scale.of(scores, next(columns)) for k in of_side} for of_side in places]
 
 
 def _tails(resampled: Floats) -> tuple[Floats, Floats]:
@@ -176,9 +177,10 @@ class _Scale:
     @classmethod
     def of(cls, scores: Floats, quantiles: Floats) -> _Scale:
         """Leave out what is infinite; of equal statistics the largest p-value counts."""
+        known = np.isfinite(quantiles)
+        quantiles, scores = quantiles[known], scores[known]
         apart = np.diff(quantiles, prepend=-np.inf) > ROUNDING * np.abs(quantiles)
-        known = np.isfinite(quantiles) & apart
-        return cls(quantiles[known], scores[known])
+        return cls(quantiles[apart], scores[apart])
 
     def score(self, statistics: Floats) -> Floats:
         """Return −log p of each statistic; none is rarer than the resamples without spread."""
@@ -189,17 +191,17 @@ class _Scale:
         return math.sinh(np.interp(score, self.scores, self.at)) if score <= self.scores[-1] else math.inf
 
 
-class _Smallest:
-    """The smallest p-value of each resample among the comparisons left, as −log p: then it is the largest."""
+class _Top:
+    """The largest statistic of each resample among the comparisons left, as it is or on the scale of each."""
 
-    def __init__(self, side: Side, scales: Sequence[_Scale], left: Bools) -> None:
-        self.usable = side.usable
-        self.scales = dict(zip(np.flatnonzero(side.usable).tolist(), scales, strict=True))
-        self.observed = np.zeros(len(side.observed))
-        self.resampled = np.zeros(side.resampled.shape)
-        for k, scale in self.scales.items():
-            self.observed[k] = scale.score(side.observed[k])
-            self.resampled[:, k] = scale.score(side.resampled[:, k])
+    def __init__(self, side: Side, scales: Mapping[int, _Scale] | None, left: Bools) -> None:
+        self.usable, self.scales = side.usable, scales
+        self.observed, self.resampled = side.observed, side.resampled
+        if scales is not None:
+            self.observed, self.resampled = np.zeros(len(side.observed)), np.zeros(side.resampled.shape)
+            for k, scale in scales.items():
+                self.observed[k] = scale.score(side.observed[k])
+                self.resampled[:, k] = scale.score(side.resampled[:, k])
         self.which = np.full(len(side.resampled), -1)
         self.values = np.full(len(side.resampled), -np.inf)
         self.keep(left)
@@ -226,8 +228,8 @@ class _Smallest:
         """Return what each observed statistic must exceed for a p-value of at most `tail`."""
         beyond = int(np.floor(tail * (1 + len(self.values)) + ROUNDING)) - 1  # resamples that may reach it
         bar = math.inf if beyond < 0 else float(np.sort(self.values)[len(self.values) - 1 - beyond])
-        bars = np.full(len(self.observed), np.inf)
-        for k, scale in self.scales.items():
+        bars = np.where(self.usable, bar, np.inf)
+        for k, scale in (self.scales or {}).items():
             bars[k] = scale.statistic(bar)
         return _moved(bars, ROUNDING)
 

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from ampler.core.arrays import Codes
+from ampler.core.choices import Better
 from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.plain import canonical
@@ -124,6 +125,18 @@ def read_store(path: str | os.PathLike[str]) -> SqliteStore:
         raise StoreUnusable(f"there is no study file {file}; `ampler run` makes it")
     with translated_errors(file):
         return _store(connection_to_read(file), file, None)
+
+
+def recorded_better(path: str | os.PathLike[str]) -> Better | None:
+    """Return which values a results file has recorded as better; None if there is no such file yet."""
+    if not os.path.isfile(path):
+        return None
+    try:
+        with read_store(path) as store:
+            plans = store.plans()
+    except StoreUnusable:  # said where it is opened for writing
+        return None
+    return plans[-1].question.better if plans else None
 
 
 @dataclass(frozen=True, slots=True)

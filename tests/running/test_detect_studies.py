@@ -55,7 +55,7 @@ def make_plan_of(row, algorithms, instances):
         algorithms=algorithms,
         instances=instances,
         rule=Fixed(runs=wish.get("start", 5)),
-        study_rule=Detect(**wish),
+        study_rule=Detect(**wish, final_test="growth"),  # the reference values are those of version 0.2
         count="all",
     )
 
@@ -90,7 +90,7 @@ ALGORITHMS = {"a": solver(0.0, 1.0), "b": solver(0.5, 2.0), "c": solver(30.0, 1.
 
 
 def study(**more):
-    common = {"difference": "simple", "reference": "a", "detect": 1.5, "pilot": 6, "start": 3, "seed": 4}
+    common = {"difference": "simple", "reference": "a", "detect": 1.0, "pilot": 6, "start": 3, "seed": 4}
     return Study(
         algorithms=ALGORITHMS, instances={f"i{n}": n for n in range(40)}, **{"better": "lower"} | common | more
     )
@@ -163,7 +163,7 @@ def test_status_shows_what_was_decided():
     said = list(decisions_taken(status))
     assert len(status.instances) == len(store.decisions()[1].decision.instances)
     assert any("c gets no more runs" in sentence for sentence in said)
-    assert status.decisions[1].details["detect"] == 1.5
+    assert status.decisions[1].details["detect"] == 1.0
 
 
 def test_a_study_that_is_clear_after_its_pilot_is_kept_read_and_analysed(tmp_path):

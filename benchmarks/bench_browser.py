@@ -76,7 +76,7 @@ def large_study(path: Path) -> Iterator[Row]:
 def fill(path: Path) -> list[str]:
     """Write the large study; return its instances."""
     plan = make_plan(
-        question=Question("simple", reference="a0"),
+        question=Question("simple", reference="a0", better="lower"),
         algorithms={f"a{number}": never for number in range(ALGORITHMS)},
         instances=[f"class-{number % 7}/number-{number}.txt" for number in range(INSTANCES)],
         rule=Accuracy(se=0.01, difference="simple", reference="a0", budget=10**7),

@@ -41,6 +41,7 @@ def study_times(folder: Path) -> Times:
         difference="simple",
         rule=Fixed(runs=RUNS),
         use="all",
+        better="lower",
     )
     study.run(folder / "study.db", workers=1)
     with read_store(folder / "study.db") as store:

@@ -130,7 +130,7 @@ def _part(workers: int, nap: float, seconds: float, number: int, file: Path, rea
 def plan_of(workers: int, nap: float, seconds: float) -> Any:
     """A study that takes so many seconds: every algorithm a whole number of times on as many instances as workers."""
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=dict.fromkeys(ALGORITHMS, partial(napping, nap=nap)),
         instances=[f"i{number}" for number in range(workers)],
         rule=Fixed(runs=max(1, round(seconds / nap / len(ALGORITHMS)))),

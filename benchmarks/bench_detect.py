@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
 def decision_time(difference: str, reference: str | None) -> float:
     """Milliseconds from the recorded runs of a pilot to the decision."""
     plan = make_plan(
-        question=Question(difference, reference=reference),  # type: ignore[arg-type]
+        question=Question(difference, reference=reference, better="lower"),  # type: ignore[arg-type]
         algorithms={f"a{k}": min for k in range(ALGORITHMS)},
         instances=[f"i{number}" for number in range(INSTANCES)],
         rule=Fixed(runs=5),

@@ -32,7 +32,7 @@ def imports_inside(instance: str, seed: int) -> float:
 def rate(limits: Limits) -> float:
     """Recorded runs per second of a study with one worker."""
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=dict.fromkeys("ab", imports_inside),
         instances=["i1", "i2"],
         rule=Fixed(runs=RUNS),

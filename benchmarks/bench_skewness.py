@@ -23,6 +23,7 @@ from ampler.core.choices import Test
 from ampler.design import detectable_effect
 from ampler.stats.holm import step_down
 from ampler.stats.resampling.bootstrap import resampling_counts
+from ampler.stats.resampling.steps import Side, both_sides, either_side, resampled_step_down
 from kept_results import FOLDER, append, asked, read
 
 Floats = NDArray[np.float64]
@@ -184,14 +185,25 @@ def by_t(noise: Floats, effects: Floats, rng: np.random.Generator) -> Judged:
 
 
 def by_bootstrap_t(noise: Floats, effects: Floats, rng: np.random.Generator) -> Judged:
-    """Equal tails: each side has its own critical value. A shift of all differences leaves resamples as they are."""
-    t, resampled = t_of(noise), resampled_t(noise, rng)
-    above, below = (_bars(side, ALPHA / 2) for side in (resampled.max(axis=2), (-resampled).max(axis=2)))
-    high, low = t.max(axis=1) > above, (-t).max(axis=1) > below
-    sides = [(t_of(noise + effects), resampled), (-t_of(noise + effects), -resampled)]
-    right = _stepped(sides, ALPHA / 2) & (sides[0][0] * effects > 0)
-    claimed = (high | low).astype(float)
-    return claimed, claimed, low.astype(float), right.mean(axis=1)
+    """The balanced step-down of the package. A shift of all differences leaves resamples as they are."""
+    t, real, resampled = t_of(noise), t_of(noise + effects), resampled_t(noise, rng)
+    families = [_bootstrapped(*each, effects) for each in zip(t, real, resampled.swapaxes(0, 1), strict=True)]
+    return tuple(np.array(part, dtype=float) for part in zip(*families, strict=True))  # type: ignore[return-value]
+
+
+def _bootstrapped(t: Floats, real: Floats, resampled: Floats, effects: Floats) -> tuple[bool, bool, bool, float]:
+    everyone = np.ones(len(t), dtype=bool)
+    resampled = np.where(np.isfinite(resampled), resampled, np.inf)
+
+    def rejected(t: Floats) -> Bools:
+        sides = [Side(t, resampled, everyone), Side(-t, -resampled, everyone)]
+        return resampled_step_down(sides, either_side, alpha=ALPHA, tail=ALPHA / 2, balanced=True).rejected
+
+    margins = [Side(-t, -resampled, everyone), Side(np.full(len(t), 1e9), resampled, everyone)]
+    half = ALPHA / 2
+    equal = resampled_step_down(margins, both_sides, alpha=half, tail=half, balanced=True).rejected.any()
+    claimed = rejected(t).any()  # in the first step, whose bars are those of the joint intervals
+    return claimed, claimed, equal, float((rejected(real) & (real * effects > 0)).mean())
 
 
 def by_sign_flips(noise: Floats, effects: Floats, rng: np.random.Generator) -> Judged:

@@ -31,6 +31,9 @@ VALUES: tuple[tuple[str, float, float, Difference], ...] = (
     ("lognormal", 0.6, 0.2, "percent"),
     ("lognormal", 0.6, 0.2, "ratio"),
     ("normal", 0.2, 0.05, "percent"),
+    ("t3", 1.0, 0.3, "simple"),
+    ("t3", 0.05, 0.0125, "ratio"),
+    ("t2", 1.0, 0.3, "simple"),
 )
 BEYOND: tuple[tuple[str, float, float, Difference], ...] = (  # what no correction mends
     ("long", 1.0, 0.3, "simple"),
@@ -39,6 +42,8 @@ BEYOND: tuple[tuple[str, float, float, Difference], ...] = (  # what no correcti
     ("penalties", 1.0, 0.1, "simple"),
 )
 NAMES = {
+    "t3": "Student's t with 3 degrees of freedom",
+    "t2": "Student's t with 2 degrees of freedom, in units of its scale",
     "long": "Lognormal with log-sd 1",
     "bernoulli": "One of two values, the far one in a tenth of the runs",
     "penalties": "61 s and in 2 % of the runs 6000 s, beside a steady reference of the same mean",

@@ -114,7 +114,7 @@ def value(instance: str, seed: int) -> float:
 
 def the_plan(runs: int = RUNS) -> Plan:
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={f"a{number}": value for number in range(ALGORITHMS)},
         instances=[f"instances/class-{number % 7}/number-{number}.txt" for number in range(INSTANCES)],
         rule=Fixed(runs=runs),

@@ -62,7 +62,7 @@ def told(what: str, target: str, measured: str, *, met: bool = True) -> None:
 def runs_per_second(command: Command, runs: int) -> float:
     """Recorded runs per second of a whole study, from the call to its return: workers started, file closed."""
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=dict.fromkeys("ab", command),
         instances=["i1", "i2", "i3"],
         rule=Fixed(runs=runs),

@@ -59,6 +59,7 @@ def study(truth: Truth, seed: int, *, available: int, instance_cost: float = 0.0
         detect=1.0,
         instance_cost=instance_cost,
         seed=seed,
+        better="lower",
     )
     with TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"

@@ -42,7 +42,7 @@ def main(options: set[str]) -> int:
 def the_plan(rule: Rule, reference: str | None = None) -> Plan:
     """Return the plan of the experiment under a rule."""
     return make_plan(
-        question=Question("percent", reference=reference),
+        question=Question("percent", reference=reference, better="lower"),
         algorithms={f"a{number}": dummy(number) for number in range(ALGORITHMS)},
         instances=[f"i{number}" for number in range(INSTANCES)],
         rule=rule,

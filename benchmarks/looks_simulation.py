@@ -149,6 +149,7 @@ def plan_of(algorithms: int, *, reference: bool) -> Plan:
         rule=Fixed(runs=1),
         looks=4,
         seed=1,
+        better="lower",
     )
     plan = study.plan
     return replace(plan, algorithms=tuple(replace(each, deterministic=True) for each in plan.algorithms))
@@ -271,6 +272,7 @@ def _carried_out(algorithms: int, world: str) -> Outcome:
         se=0.5,
         start=4,
         looks=4,
+        better="lower",
     )
     store = MemoryStore()
     run_plan(study.plan, store, executor=SerialExecutor())

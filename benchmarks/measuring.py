@@ -25,7 +25,7 @@ def print_table(rows: Iterable[Row]) -> int:
 def runs_per_second(algorithm: Algorithm, rule: Any, *, instances: int, **engine: Any) -> float:
     """Recorded runs per second of a whole study, from the call to its return: workers started, file closed."""
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=dict.fromkeys("abc", algorithm),
         instances=[f"i{number}" for number in range(instances)],
         rule=rule,

@@ -123,15 +123,18 @@ def is_warned(study: Study, cells: Cells, differences: dict[str, Floats], place:
 
 def estimates(study: Study, cells: Cells) -> dict[str, Floats]:
     """The differences by all runs as they are, corrected for when they ended, and by the first runs alone."""
-    contrasts, start = study.contrasts, study.rule.start
+    start, v = study.rule.start, cells.variances / cells.counts
     corrected = cells.means - _bias(study, cells)
-    first = cells.first_second / (start - 1) / start
     return {
-        "all runs": contrasts.differences(cells.means),
-        "corrected": contrasts.differences(corrected)
-        - contrasts.curvature(cells.means, cells.variances / cells.counts),
-        "first runs": contrasts.differences(cells.first_means) - contrasts.curvature(cells.first_means, first),
+        "all runs": _differences(study.contrasts, cells.means, v),
+        "corrected": _differences(study.contrasts, corrected, v),
+        "first runs": _differences(study.contrasts, cells.first_means, cells.first_second / (start - 1) / start),
     }
+
+
+def _differences(contrasts: Contrasts, means: Floats, v: Floats) -> Floats:
+    """The differences, corrected for the noise of the runs."""
+    return contrasts.differences(contrasts.corrected(means, v)[0] if contrasts.corrects(unbiased=True) else means)
 
 
 def _bias(study: Study, cells: Cells) -> Floats:
@@ -139,7 +142,7 @@ def _bias(study: Study, cells: Cells) -> Floats:
     parts = []
     for place in range(0, len(cells.counts), study.instances):
         rows = slice(place, place + study.instances)
-        parts.append(pooled_skewness(cells.counts[rows], cells.variances[rows], cells.skews[rows]))
+        parts.append(pooled_skewness(cells.counts[rows], cells.variances[rows], cells.skews[rows], supported=True))
     return stopping_bias(
         study.rule,
         study.contrasts,
@@ -247,6 +250,8 @@ DISTRIBUTIONS: dict[str, Callable[[float], Draw]] = {
     "long": _standardised(
         lambda rng, shape: np.exp(rng.standard_normal(shape)), np.exp(0.5), float(np.sqrt((np.e - 1) * np.e))
     ),
+    "t3": _standardised(lambda rng, shape: rng.standard_t(3, shape), 0.0, float(np.sqrt(3))),
+    "t2": _standardised(lambda rng, shape: rng.standard_t(2, shape), 0.0, 1.0),
     "bernoulli": _standardised(lambda rng, shape: (rng.random(shape) < 0.1).astype(float), 0.1, 0.3),
     "reflected": _standardised(lambda rng, shape: -rng.standard_exponential(shape), -1.0, 1.0),
     "penalty": lambda cv: (

@@ -100,7 +100,7 @@ def carried_out(world: World, seed: int, sizes: Mapping[str, Any], tests: tuple[
         reference=REFERENCE,
         seed=seed,
         on_failure=am.Drop() if world.failing else am.StopStudy(),
-        **sizes,
+        **{"better": "lower"} | sizes,
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"

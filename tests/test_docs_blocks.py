@@ -75,6 +75,7 @@ def test_settings_that_are_shown_make_a_study(text, tmp_path, monkeypatch):
 def completed(text: str, folder: Path) -> Path:
     """The fragment as a whole study: what it leaves out is added, and nothing that it says is changed."""
     top = "" if re.search(r"^difference", text, re.MULTILINE) else 'difference = "simple"\n'
+    top += "" if re.search(r"^better", text, re.MULTILINE) else 'better = "lower"\n'
     if not re.search(r"^(detect|allocation) ", text, re.MULTILINE):
         top += "".join(f"{key} = 0.5\n" for key in ("effect", "se") if not re.search(rf"^{key} ", text, re.MULTILINE))
     text = top + text + ("" if "[[algorithm]]" in text else TWO) + ("" if "[instances]" in text else MANY)
@@ -118,7 +119,13 @@ def around(text: str) -> dict[str, object]:
     if "study = " not in text:
         few = dummy_instances(3)
         names["study"] = am.Study(
-            algorithms=algorithms, instances=few, difference="simple", reference="full", se=0.5, use="all"
+            algorithms=algorithms,
+            instances=few,
+            difference="simple",
+            reference="full",
+            se=0.5,
+            use="all",
+            better="lower",
         )
     return names
 

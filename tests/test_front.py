@@ -172,8 +172,10 @@ def test_maximise_in_the_table_decides_the_words(frame):
     assert "Higher is better, going by column 'maximize'." in headline(analysis)
 
 
-def test_advice_does_not_ask_what_is_better(frame):
-    assert am.advise(frame, difference="simple", detect=1.0).best.instances > 1
+def test_advice_asks_what_is_better_unless_a_name_implies_it(frame):
+    with pytest.raises(InvalidData, match=r'better="lower" or better="higher"'):
+        am.advise(frame, difference="simple", detect=1.0)
+    assert am.advise(frame.rename(columns={"value": "cost"}), difference="simple", detect=1.0).best.instances > 1
 
 
 def test_notes_of_the_reader_are_warnings_of_the_analysis(frame):
@@ -185,7 +187,7 @@ def test_notes_of_the_reader_are_warnings_of_the_analysis(frame):
 def test_what_was_taken_for_what_is_said_before_everything_else(frame):
     said = "'algorithm' names the algorithm, 'instance' the instance, 'value' holds the values, 'run' numbers the runs."
     assert str(am.analyse(frame, difference="simple", better="lower")).splitlines()[0] == said
-    assert am.advise(frame, difference="simple", detect=1.0).warnings[0] == said
+    assert am.advise(frame, difference="simple", detect=1.0, better="lower").warnings[0] == said
 
 
 def test_where_and_columns_reach_the_table(frame):
@@ -213,16 +215,16 @@ def test_features_of_a_table_become_subgroups(frame):
 
 
 def test_advice_comes_from_the_same_sources(frame, study, tmp_path):
-    from_frame = am.advise(frame, difference="simple", detect=0.5, start=2)
+    from_frame = am.advise(frame, difference="simple", detect=0.5, start=2, better="lower")
     frame.to_csv(tmp_path / "runs.csv", index=False)
-    from_file = am.advise(tmp_path / "runs.csv", difference="simple", detect=0.5, start=2)
+    from_file = am.advise(tmp_path / "runs.csv", difference="simple", detect=0.5, start=2, better="lower")
     assert from_file.best == from_frame.best
     study.run(tmp_path / "study.db", workers=1)
-    advice = am.advise(tmp_path / "study.db", detect=0.02)
+    advice = am.advise(tmp_path / "study.db", detect=0.02, better="lower")
     assert advice.difference == "percent"
     assert advice.pilot_instances == 8
     with pytest.raises(InvalidData, match="difference must be chosen"):
-        am.advise(frame, detect=0.5)
+        am.advise(frame, detect=0.5, better="lower")
 
 
 def sometimes_zero(instance, seed):
@@ -239,9 +241,9 @@ def test_one_zero_does_not_end_a_study_with_a_floor(tmp_path, figures_only_of):
         "use": "all",
     }
     with pytest.raises(InvalidData, match="or a floor, such as 1e-8, as which smaller values count"):
-        Study(**asked).run(tmp_path / "lost.db", workers=1)
+        Study(**{"better": "lower"} | asked).run(tmp_path / "lost.db", workers=1)
 
-    analysis = Study(**asked, floor=1e-8).run(tmp_path / "study.db", workers=1)
+    analysis = Study(**{"better": "lower"} | asked, floor=1e-8).run(tmp_path / "study.db", workers=1)
 
     assert analysis.settings.floor == 1e-8
     assert analysis.statistics[:, 0].tolist() == [1e-8] * 3
@@ -258,7 +260,7 @@ def test_an_accurate_study_decides_on_floored_values(tmp_path):
             difference="percent",
             se=0.5,
             use="all",
-            **given,
+            **{"better": "lower"} | given,
         )
 
     floored = run(floor=4.5).run(tmp_path / "floor.db", workers=1)

@@ -127,7 +127,7 @@ def opened(path):
 def study(**said):
     return am.Study(
         algorithms={"plain": plain, "worse": worse}, instances={f"i{k}": 10.0 + k for k in range(4)},
-        difference="simple", rule=am.Fixed(runs=3), use="all", **said,
+        difference="simple", better="lower", rule=am.Fixed(runs=3), use="all", **said,
     )
 """
 
@@ -151,7 +151,8 @@ def refused(study, **how):
 refused(study())
 refused(study(timeout=5), executor=SerialExecutor())
 commands = {name: am.Command(name, ("solve", "{instance}", "{seed}")) for name in "ab"}
-refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", rule=am.Fixed(runs=2), use="all"),
+refused(am.Study(algorithms=commands, instances=["x", "y", "z"], difference="simple", better="lower",
+                 rule=am.Fixed(runs=2), use="all"),
         executor=SerialExecutor())
 with am.open_store(other):
     print(pool.submit(opened, other).result())
@@ -168,7 +169,7 @@ from ampler.front import analyse
 
 table, report, here, there, spawned, other = sys.argv[1:]
 print(analyse(pd.read_csv(table), difference="simple", better="lower"), end="\f")
-print(am.advise(table, difference="simple", detect=0.5, start=2), end="\f")
+print(am.advise(table, difference="simple", better="lower", detect=0.5, start=2), end="\f")
 am.write_report(table, report, difference="simple", better="lower")
 print(am.analyse(here).comparisons[0].verdict)
 print(study().run(there, executor=SerialExecutor()).comparisons[0].verdict)
@@ -206,7 +207,7 @@ def test_the_python_door_opens_and_analyses_a_data_frame(used, frame):
 
 
 def test_advice_is_given_and_a_report_written(used, frame, folder):
-    assert used["advise"] == f"{am.advise(frame, difference='simple', detect=0.5, start=2)}"
+    assert used["advise"] == f"{am.advise(frame, difference='simple', detect=0.5, start=2, better='lower')}"
     assert (folder / "report.md").read_text().startswith("# runs")
 
 

@@ -171,7 +171,7 @@ def test_a_function_called_rate_is_any_function():
 
 
 def test_advice_is_in_percentage_points():
-    advice = am.advise(FRAME, detect=0.1, difference="simple", statistic="rate")
+    advice = am.advise(FRAME, detect=0.1, difference="simple", statistic="rate", better="lower")
     assert "finds a difference of 10 percentage points" in str(advice)
     assert 0.01 < advice.best.se < 0.5
 
@@ -197,7 +197,7 @@ def study(**changes):
         "seed": 7,
         "use": "all",
     }
-    return am.Study(**given | changes)
+    return am.Study(**{"better": "lower"} | given | changes)
 
 
 def test_a_study_of_attempts_runs_until_the_rates_are_known(tmp_path):
@@ -230,6 +230,7 @@ def test_failed_runs_may_be_a_no(policy):
 
 def test_study_files_know_rates_and_refuse_their_ratios(tmp_path):
     text = """
+        better = "lower"
         difference = "simple"
         statistic = "rate"
         se = 0.1
@@ -253,7 +254,7 @@ def test_study_files_know_rates_and_refuse_their_ratios(tmp_path):
 
 def plan_of(**calls):
     return make_plan(
-        question=Question("simple", statistic="rate"),
+        question=Question("simple", statistic="rate", better="lower"),
         algorithms=[Function(name, call, f"m:{name}") for name, call in calls.items()],
         instances=["i1", "i2"],
         rule=am.Fixed(runs=4),

@@ -30,6 +30,7 @@ STUDY = Study(
     seed=2019,
     start=4,
     use="all",
+    better="lower",
 )
 
 
@@ -134,7 +135,7 @@ def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path, forked):
         study = Study(
             algorithms={"a": lambda instance, seed: random.Random(seed).random(),
                         "b": lambda instance, seed: offset + random.Random(seed).random()},
-            instances=["i1", "i2", "i3"], difference="simple", se=0.2, use="all",
+            instances=["i1", "i2", "i3"], difference="simple", better="lower", se=0.2, use="all",
         )
         print(len(study.run("study.db", workers=2).comparisons))
         """)
@@ -158,7 +159,7 @@ def test_functions_typed_at_the_prompt_are_known_to_the_workers(tmp_path):
             return len(instance)
 
         study = Study(algorithms={"solve": solve, "other": lambda i, s: s % 7}, instances=["i1", "i2", "i3"],
-                      difference="simple", rule=Fixed(runs=4), use="all", timeout=60)
+                      difference="simple", better="lower", rule=Fixed(runs=4), use="all", timeout=60)
         analysis = study.run("study.db", workers=2)
         print(len(analysis.comparisons))
     """)

@@ -18,6 +18,7 @@ study = am.Study(
     effect=0.5,
     rule=am.Fixed(runs=2),
     looks=4,
+    better="lower",
 )
 with tempfile.TemporaryDirectory() as folder:
     analysis = study.run(f"{folder}/study.db", workers=1)

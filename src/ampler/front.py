@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ampler.analysis import Analysis, Caution, analyse_runs
 from ampler.analysis.evidence import Evidence
-from ampler.core.checks import integer
+from ampler.analysis.unfinished import estimates_only, unplanned_note
+from ampler.core.checks import choice, integer
 from ampler.core.choices import Alternative, Better, Difference, Estimate, Formula, Guard, Target, Test, Weights
 from ampler.core.contracts import Executor, Rule, Statistic, Store
 from ampler.core.errors import InvalidData, InvalidPlan
-from ampler.core.failures import FailurePolicy, StopStudy, as_policy
+from ampler.core.failures import FailurePolicy, StopStudy, as_policy, with_cutoff
+from ampler.core.names import composed
 from ampler.core.notebooks import shown_in_notebook
-from ampler.core.runs import Runs
+from ampler.core.runs import Runs, with_composed_names
 from ampler.core.settings import AnalysisSettings
 from ampler.core.spoken import parameter
 from ampler.core.values import Algorithm, Instance, Limits, Plan, Question, StudyDecision
@@ -75,20 +77,24 @@ def analyse(
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
     ignore_looks: bool = False,
+    unplanned: bool = False,
 ) -> Analysis:
     """Say what results you already have allow to conclude: a path, a data frame, a study file.
 
     `difference` must be chosen: "simple", "percent" or "ratio"; so must `better`, "lower" or "higher", unless the
     values have a name that says it, such as accuracy or time. What a study file's plan says (difference, reference,
-    se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`,
-    `instance` (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some
-    of the algorithms, columns to `ignore` are as if they were not there, and those `describing` instances are taken for
-    nothing else, whatever their names say. `paired="fold"` compares runs that share a fold (or a seed, or the same in
-    several columns) run by run. `on_failure` says what a failed run counts as: "drop", "penalty=1000", "par=10". Values
-    below `floor` count as it. With a `margin`, what is too small to matter, equivalence is tested as well, and `bayes`
-    of the answer says how probable worse and better are. A study that was looked at on the way is analysed by its
-    looks; `ignore_looks` asks for ordinary tests, whose level is not kept then.
+    se, …) need not be said again. Columns of a table are found by their names, or said with `algorithm`, `instance`
+    (one name or several), `value` and `metric`; `where={"dimension": 30}` keeps some rows, `algorithms` some of the
+    algorithms, columns to `ignore` are as if they were not there, and those `describing` instances are taken for
+    nothing else, whatever their names say. `paired="fold"` compares runs that share a fold (or a seed, or the same
+    in several columns) run by run. `decimal` is the decimal mark, where cells such as 1,234 do not show it.
+    `on_failure` says what a failed run counts as: "drop", "penalty=1000", "par=10". Values below `floor` count as
+    it. With a `margin`, what is too small to matter, equivalence is tested as well, and `bayes` of the answer says
+    how probable worse and better are. A study that was looked at on the way is analysed by its looks;
+    `ignore_looks` asks for ordinary tests, whose level is not kept then. Of a study that is not complete there are
+    estimates only, unless `unplanned` asks for tests all the same.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
@@ -104,6 +110,7 @@ def analyse(
         ignore=_names("ignore", ignore),
         describing=_names("describing", describing),
         paired=_names("paired", paired),
+        decimal=None if decimal is None else choice("decimal", decimal, (".", ","), "the cells show it, mostly"),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
@@ -129,11 +136,6 @@ def analyse(
     }
     settings = _settings(evidence, said)
     _check_several(evidence)
-    if better is None and "better" not in evidence.settings:
-        raise InvalidData(
-            "which values are better must be said, as their name does not tell:"
-            f" {parameter('better', 'lower')} or {parameter('better', 'higher')}"
-        )
     looks = None if ignore_looks else evidence.looks
     if looks is not None:
         from ampler.study.looks_analysed import check_looks
@@ -156,7 +158,10 @@ def analyse(
         from ampler.study.looks_analysed import without_looks
 
         notes = [without_looks(evidence.looks), *notes]
-    return replace(analysis, warnings=(*notes, *analysis.warnings))
+    if evidence.unfinished and unplanned:
+        notes = [unplanned_note(evidence.unfinished), *notes]
+    analysis = replace(analysis, warnings=(*notes, *analysis.warnings), measure=evidence.measure)
+    return estimates_only(analysis, evidence.unfinished) if evidence.unfinished and not unplanned else analysis
 
 
 def advise(
@@ -195,6 +200,7 @@ def advise(
     metric: str | None = None,
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
     ignore_looks: bool = False,
 ) -> Advice:
     """More instances or more runs? Learn it from a pilot or from old results: a path, a data frame, a study file.
@@ -216,6 +222,7 @@ def advise(
         ignore=_names("ignore", ignore),
         describing=_names("describing", describing),
         paired=_names("paired", paired),
+        decimal=None if decimal is None else choice("decimal", decimal, (".", ","), "the cells show it, mostly"),
     )
     evidence = evidence_of(source, columns=columns, where=where, encoding=encoding)
     said = {
@@ -240,7 +247,7 @@ def advise(
     own = {
         "target": target,
         "start": start,
-        "costs": costs,
+        "costs": {composed(name): cost for name, cost in costs.items()} if isinstance(costs, Mapping) else costs,
         "instance_cost": instance_cost,
         "available": available,
     }
@@ -262,7 +269,19 @@ def evidence_of(
     where: Mapping[str, object] | None = None,
     encoding: str | None = None,
 ) -> Evidence:
-    """Read runs from wherever they are."""
+    """Read runs from wherever they are; each name in one spelling."""
+    evidence = _evidence_of(source, columns, where, encoding)
+    features = {
+        feature: {composed(instance): value for instance, value in values.items()}
+        for feature, values in evidence.features.items()
+    }
+    fixed = None if evidence.deterministic is None else tuple(map(composed, evidence.deterministic))
+    return replace(evidence, runs=with_composed_names(evidence.runs), features=features, deterministic=fixed)
+
+
+def _evidence_of(
+    source: Any, columns: Columns | None, where: Mapping[str, object] | None, encoding: str | None
+) -> Evidence:
     _check_choices(where, encoding)
     columns = columns or Columns()
     if isinstance(source, Runs):
@@ -334,6 +353,12 @@ def _settings(evidence: Evidence, said: Mapping[str, Any]) -> AnalysisSettings:
             'the kind of difference must be chosen: "simple" (a - b), "percent" (of the reference, or of the grand'
             ' mean) or "ratio" (log a/b, the same whichever comes first)'
         )
+    settings["failures"] = with_cutoff(settings.get("failures"), evidence.runs, evidence.time_limit)
+    if "better" not in settings:
+        raise InvalidData(
+            "which values are better must be said, as their name does not tell:"
+            f" {parameter('better', 'lower')} or {parameter('better', 'higher')}"
+        )
     return AnalysisSettings(**settings)
 
 
@@ -380,7 +405,7 @@ def _of_table(table: ResultsTable) -> Evidence:
         better = table.direction.better
         direction = Caution("direction", f"{better.capitalize()} is better, going by {table.direction.said_by}.")
         notes, settings = (direction, *notes), settings | {"better": better}
-    return Evidence(table.runs, table.features, settings, notes)
+    return Evidence(table.runs, table.features, settings, notes, time_limit=table.time_limit, measure=table.measure)
 
 
 def _sentence(note: str) -> str:
@@ -395,6 +420,7 @@ class Study:
     `instances` any objects by name, or names. `detect` is the smallest difference that matters, in its own units
     (0.02 is two percent): after a `pilot` of 20 instances with `start` = 5 runs the study decides how many instances
     and runs find it. `instance_cost` is what having an instance costs, in runs, and `available` the most instances.
+    `better`, "lower" or "higher", must be given unless the algorithms' value is a time or has a name that implies it.
     Or say the accuracy `se` wanted on each instance, or give a `rule`, and `use` as many instances as the power needs
     ("needed"), "all", or a number. With `looks`, their number or their shares of the instances, results are looked at
     on the way, and what is decided stops. `on_failure` says what a failed run means; `timeout` (seconds by the clock),
@@ -407,7 +433,7 @@ class Study:
     ...         "worse": lambda instance, seed: instance + 1 + random.Random(seed).random(),
     ...     },
     ...     instances={"small": 10, "large": 20, "huge": 30},
-    ...     difference="simple", se=0.1, use="all", seed=1,
+    ...     difference="simple", better="lower", se=0.1, use="all", seed=1,
     ... )
     >>> [instance.name for instance in study.plan.instances]
     ['huge', 'large', 'small']
@@ -430,7 +456,7 @@ class Study:
     instance_cost: float | None = None
     available: int | None = None
     budget: int | None = None
-    better: Better = "lower"
+    better: Better | None = None
     statistic: str = "mean"
     alpha: float = 0.05
     target: Target = "mean"
@@ -438,6 +464,7 @@ class Study:
     alternative: Alternative = "two-sided"
     margin: float | None = None
     floor: float | None = None
+    formula: Formula | None = None
     timeout: float | None = None
     memory: int | None = None
     cpu_timeout: float | None = None
@@ -448,10 +475,13 @@ class Study:
     @property
     def plan(self) -> Plan:
         """The plan of the study, checked."""
+        return self._plan(self.better)
+
+    def _plan(self, better: Better | None) -> Plan:
         from ampler.study.plan import make_plan
 
         return make_plan(
-            question=self._question(),
+            question=replace(self._question(), better=better),
             algorithms=self.algorithms,
             instances=self.instances,
             rule=self._rule(),
@@ -492,9 +522,9 @@ class Study:
         """
         from ampler.running import run_plan
         from ampler.running.bar import ProgressBar
-        from ampler.study.store import open_store
+        from ampler.study.store import open_store, recorded_better
 
-        plan = self.plan  # what is wrong with it is told before a file is made
+        plan = self._plan(self.better or recorded_better(path))  # what is wrong with it is told before a file is made
         with open_store(path) as store, ProgressBar() as bar:
             run_plan(
                 plan,

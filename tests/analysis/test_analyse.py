@@ -1,8 +1,10 @@
 """From runs to an Analysis: against R, against the paper's first table, on public data, and the laws of the whole."""
 
+import csv
 import itertools
 import json
 import math
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
+import ampler
 from ampler.analysis import analyse_runs
 from ampler.analysis.text import holm_columns
 from ampler.analysis.words import headline
@@ -227,6 +230,18 @@ def test_solver_failures_need_a_policy(public_data, name):
     assert par.statistics.max() == 10 * table.runtime[table.runstatus != "ok"].max()
     assert "failures" in {caution.kind for caution in par.warnings}
     assert sum(sum(row.failures.values()) for row in par.algorithms) == (table.runstatus != "ok").sum()
+
+
+@pytest.mark.parametrize(("name", "limit"), [("aslib_CPMP-2015.csv", 3600.0), ("aslib_CSP-2010.csv", 5000.0)])
+def test_par10_of_public_solver_runs_is_what_a_loop_over_the_rows_gives(public_data, name, limit):
+    scores = defaultdict(list)
+    with (public_data / name).open(newline="") as file:
+        for row in csv.DictReader(file):
+            scores[row["algorithm"]].append(float(row["runtime"]) if row["runstatus"] == "ok" else 10 * limit)
+    analysis = ampler.analyse(public_data / name, difference="simple", better="lower", on_failure="par=10")
+    assert analysis.settings.failures == Par(10, limit)
+    means = dict(zip(analysis.recorded.algorithms, analysis.statistics.mean(axis=0), strict=True))
+    assert means == pytest.approx({algorithm: sum(each) / len(each) for algorithm, each in scores.items()}, rel=1e-12)
 
 
 # dropped failures -------------------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def test_penalties_are_values():
     assert complete(cells)[1] == {}
 
 
-def test_par_multiplies_the_cutoff_given_or_recorded():
+def test_par_multiplies_the_cutoff_given_or_reached():
     late = Runs.from_columns(["i"] * 3, ["a"] * 3, [1.0, 60.0, 60.0], ["ok", "timeout", "failed"])
     assert gather(late, Par(10)).of(0, 0).tolist() == [1.0, 600.0, 600.0]
     assert gather(late, Par(2, cutoff=30.0)).of(0, 0).tolist() == [1.0, 60.0, 60.0]
@@ -122,10 +122,14 @@ def test_one_value_is_enough_unless_algorithms_are_said_to_be_deterministic():
 # statistics and their errors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statistic", ["mean", "median", "trimmed-mean", "quantile:0.75"])
+@pytest.mark.parametrize("statistic", ["mean", "median", "trimmed-mean", "quantile:0.75", "geometric-mean"])
 @pytest.mark.parametrize("reference", [None, 1])
 @pytest.mark.parametrize(
-    ("difference", "formula"), [("simple", "delta"), ("percent", "delta"), ("percent", "paper"), ("ratio", "delta")]
+    ("difference", "formula"),
+    [
+        *(("simple", "delta"), ("percent", "delta"), ("percent", "paper"), ("ratio", "delta")),
+        *((difference, "corrected") for difference in ("simple", "percent", "ratio")),
+    ],
 )
 def test_blocks_say_of_every_instance_what_estimate_says_of_it_alone(statistic, reference, difference, formula):
     cells = random_runs(2)

@@ -7,7 +7,12 @@ from ampler.analysis import analyse_runs
 from ampler.analysis.evidence import Evidence
 from ampler.front import evidence_of
 
-ELSEWHERE = {"settings", "notes"}  # told as AnalysisSettings, and shown beside the analysis
+ELSEWHERE = {  # told as AnalysisSettings, shown beside the analysis, the cutoff of PAR
+    "measure",
+    "settings",
+    "notes",
+    "time_limit",
+}
 
 
 def test_an_analysis_takes_whatever_a_source_says():

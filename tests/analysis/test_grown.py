@@ -6,8 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ampler.analysis.analyse import analyse_runs
 from ampler.analysis.compare import compare
 from ampler.analysis.grown import as_decided, decided_when, grown_equivalence, grown_family, would_be_found
+from ampler.core.runs import Runs
+from ampler.core.settings import AnalysisSettings
 from ampler.design.pilot import PilotReport
 from ampler.stats.growth import clear_after_pilot, conclusions, growth_test
 
@@ -148,6 +151,23 @@ def test_a_decision_that_was_kept_before_pilots_had_halves_rests_on_all_of_it():
     kept = report_of(drawn(14)[:12]).to_data()
     del kept["seen"]
     assert PilotReport.from_data(kept).since == tuple(NAMES[:12])
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_differences_that_are_all_equal_are_not_claimed_whatever_the_pilot_says():
+    values = 100.0 - np.column_stack([np.zeros(40), np.full((40, 2), 3.0), np.random.default_rng(2).normal(1, 1, 40)])
+    differences = values[:, [0]] - values[:, 1:]
+    rows = [(f"i{i}", "abcd"[k], values[i, k]) for i, k in np.ndindex(values.shape)]
+    settings = AnalysisSettings(difference="simple", reference="a", margin=10.0)
+
+    for clear in ((False, False, False), (True, False, False)):
+        analysis = analyse_runs(
+            Runs.from_columns(*zip(*rows, strict=True)), settings, course=report_of(differences[:12], clear=clear)
+        )
+        found = {each.second: each for each in analysis.comparisons}
+        assert [found[name].rejected for name in "bcd"] == [False, False, True]
+        assert [found[name].p_value for name in "bc"] == [1.0, 1.0]
+        assert [each.equivalence.established for each in analysis.diagnoses] == [False, False, True]
 
 
 # the final t-test ------------------------------------------------------------------------------------------------

@@ -72,9 +72,9 @@ def test_limits_fall_with_the_looks_and_with_the_level():
     assert all(math.isnan(each.equivalent) for each in look_limits(course_of((24, 58), effect=None), 21))
 
 
-def test_one_that_fails_to_vary_is_different_and_one_that_is_always_zero_is_not():
+def test_one_that_fails_to_vary_is_not_decided_and_one_that_is_always_zero_is_equal():
     from ampler.analysis.looked import Replay
 
     tables = tuple(np.column_stack([np.full(n, 2.0), np.zeros(n)]) for n in (12, 20))
     replay = Replay(course_of((12, 20)), (("a", "b"), ("a", "c")), tables)
-    assert [each.verdict for each in replay.standings] == ["different", "no relevant difference"]
+    assert [each.verdict for each in replay.standings] == ["undecided", "no relevant difference"]

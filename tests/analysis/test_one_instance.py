@@ -19,7 +19,8 @@ from ampler.report.latex import holm_table
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.subject import subject_of
 from ampler.stats.holm import step_down
-from ampler.study.record import as_begun, record
+from ampler.study.defaults import as_begun
+from ampler.study.record import record
 from ampler.study.store import open_store
 from ampler.testing import SerialExecutor
 
@@ -213,7 +214,7 @@ def study(**changes):
         "se": 0.5,
         "seed": 3,
     }
-    return am.Study(**ASKED | given | changes)
+    return am.Study(**{"better": "lower"} | ASKED | given | changes)
 
 
 def test_the_rule_decides_on_the_runs_of_a_study_of_one_instance(tmp_path):

@@ -35,12 +35,39 @@ def test_the_standard_error_is_that_of_the_paired_differences(difference, refere
     runs, _ = runs_of(instances=300, runs=12, seed=1)
     asked = AnalysisSettings(difference=difference, reference=reference)
     paired, alone = analyse_runs(runs, asked), analyse_runs(replace(runs, shared=None), asked)
-    assert np.allclose(paired.differences, alone.differences)
+    assert np.allclose(paired.differences, alone.differences) == (difference in ("simple", "ratio"))
     claimed = np.sqrt((paired.errors**2).mean(axis=0))
     seen = paired.differences.std(axis=0, ddof=1)  # over instances that differ by their runs alone
     assert claimed == pytest.approx(seen, rel=0.12)  # 300 instances know a standard deviation to 4 %
     assert (paired.errors < alone.errors / 2).all()
     assert (paired.guarded_errors > paired.errors).all()
+
+
+def test_percent_differences_of_runs_that_share_all_are_not_corrected():
+    """Where every run is the reference's times a constant the ratio is the same in all, and has no noise."""
+    runs, values = runs_of()
+    values[:, :, 1], values[:, :, 2] = 1.5 * values[:, :, 0], 0.5 * values[:, :, 0]
+    asked = AnalysisSettings(difference="percent", reference="a")
+    paired = analyse_runs(replace(runs, value=values.ravel()), asked)
+    assert paired.differences == pytest.approx(np.tile([-0.5, 0.5], (6, 1)), abs=1e-12)
+    alone = analyse_runs(replace(runs, value=values.ravel(), shared=None), asked)
+    assert (alone.differences > paired.differences + 1e-6).all()
+
+
+@pytest.mark.parametrize("reference", [None, "a"])
+def test_percent_differences_of_paired_runs_are_right_on_average(reference):
+    rng = np.random.default_rng(8)
+    runs, values = runs_of(instances=4000, runs=3)
+    values = rng.gamma(4.0, 0.25, (4000, 3, 1)) * rng.gamma(9.0, 1 / 9, values.shape)
+    runs = replace(runs, value=values.ravel())
+    by = {
+        formula: analyse_runs(runs, AnalysisSettings(difference="percent", reference=reference, formula=formula))
+        for formula in ("corrected", "delta")
+    }
+    errors = {formula: found.differences.std(axis=0) / np.sqrt(4000) for formula, found in by.items()}
+    assert (np.abs(by["corrected"].differences.mean(axis=0)) < 3.5 * errors["corrected"]).all()
+    if reference is not None:
+        assert (by["delta"].differences.mean(axis=0) < -4 * errors["delta"]).all()
 
 
 def test_simple_differences_have_the_error_of_the_paired_t_test():

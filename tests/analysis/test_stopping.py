@@ -108,7 +108,7 @@ def test_what_no_correction_mends_is_said_before_the_claim(penalised):
     assert headline(analysis).startswith(CLAIM_NOTHING)
     lines = list(text_lines(analysis))
     assert next(k for k, line in enumerate(lines) if CLAIM_NOTHING in line) < next(
-        k for k, line in enumerate(lines) if line[:4].strip().isdigit() and line.endswith(("worse", " better"))
+        k for k, line in enumerate(lines) if line[:4].strip().isdigit()
     )
 
 

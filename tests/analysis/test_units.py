@@ -43,9 +43,9 @@ def test_a_factor_beyond_all_numbers_is_infinite():
     ("asked", "header", "of", "mark"),
     [
         ({"difference": "percent", "reference": "old"}, "mean, %", lambda value: 100 * value, ""),
-        ({"difference": "ratio"}, "mean, factor", math.exp, "×"),
+        ({"difference": "ratio"}, "mean, ratio", math.exp, "+"),
         ({"difference": "simple"}, "mean", lambda value: value, ""),
-        ({"difference": "ratio", "test": "wilcoxon"}, "pseudomedian, factor", math.exp, "×"),
+        ({"difference": "ratio", "test": "wilcoxon"}, "pseudomedian, ratio", math.exp, "+"),
         ({"difference": "ratio", "test": "sign"}, "P(φ>0), %", lambda value: 100 * value, ""),
     ],
 )

@@ -113,7 +113,9 @@ def test_what_favours_neither_is_said_in_the_unit_of_the_differences():
     crossing = {"joint_interval": (-0.07, 0.01)}
     assert "(it holds 0 %, as" in say(**crossing)
     assert "-1.00 % to 7.00 %" in say(**crossing)
-    assert "(it holds 1, as" in say(difference="ratio", **crossing)
+    assert "(it holds 0 %, as" in say(difference="ratio", **crossing)
+    far = {"estimate": math.log(0.3), "joint_interval": (math.log(0.1), math.log(1.1))}
+    assert "(it holds 1, as" in say(difference="ratio", **far)
     share = {"estimate_of": "P(φ>0)", "estimate": 0.2, "interval": (0.1, 0.4), "joint_interval": (0.05, 0.6)}
     assert "40.0 % to 95.0 % (it holds 50 %, as it is made for all pairs at once" in say(**share)
 
@@ -127,9 +129,21 @@ def test_a_simple_difference_is_in_its_own_unit():
     assert words == "full is better: lower by 12.5 on average, joint 95 % interval 5.0 to 20.0"
 
 
-def test_a_log_ratio_is_told_as_a_factor():
-    words = say(difference="ratio", estimate=math.log(0.5), joint_interval=(math.log(0.25), math.log(0.8)))
-    assert words == "full is better: lower by a factor of 2.00 on average, joint 95 % interval 1.25 to 4.00"
+@pytest.mark.parametrize(
+    ("factors", "better", "found", "limits"),
+    [
+        ((0.5, 0.25, 0.8), "lower", "full is better: lower by a factor of 2.00", "1.25 to 4.00"),
+        ((0.981, 0.973, 0.99), "lower", "full is better: lower by 1.90 %", "1.00 % to 2.70 %"),
+        ((1.25, 1.2, 1.3), "higher", "full is better: higher by 25.0 %", "20.0 % to 30.0 %"),
+        ((1.25, 1.2, 1.3), "lower", "mine is better: lower by 20.0 %", "16.7 % to 23.1 %"),
+        ((283.6, 1.03, 78113), "higher", "full is better: higher by a factor of 284", "1.03 to 78100"),
+        ((0.5, 0.0, 0.8), "lower", "full is better: lower by 50.0 %", "from 20.0 % up"),
+    ],
+)
+def test_a_ratio_is_a_percent_change_of_the_better_near_one_and_a_factor_beyond(factors, better, found, limits):
+    estimate, *ends = (math.log(factor) if factor else -math.inf for factor in factors)
+    words = say(difference="ratio", better=better, estimate=estimate, joint_interval=tuple(ends))
+    assert words == f"{found} on average, joint 95 % interval {limits}"
 
 
 def test_a_pseudomedian_is_not_called_an_average():

@@ -11,6 +11,10 @@ def test_a_kind_of_difference_may_be_called_by_its_other_name():
 
 
 def test_every_place_that_keeps_a_difference_keeps_its_first_name():
-    kept = AnalysisSettings(difference="log-ratio"), Accuracy(se=0.1, difference="log-ratio"), Question("log-ratio")
+    kept = (
+        AnalysisSettings(difference="log-ratio"),
+        Accuracy(se=0.1, difference="log-ratio"),
+        Question("log-ratio", better="lower"),
+    )
 
     assert [each.difference for each in kept] == ["ratio", "ratio", "ratio"]

@@ -21,6 +21,7 @@ from ampler.core.failures import (
     policy_words,
     value_of,
     values_under,
+    with_cutoff,
 )
 from ampler.core.runs import Runs
 from ampler.core.values import Observation, RunKey
@@ -53,6 +54,53 @@ def test_other_words_for_failures_are_refused(text):
 @given(policies)
 def test_a_policy_survives_being_written_as_data(policy):
     assert policy_from(json.loads(json.dumps(policy_data(policy)))) == policy
+
+
+def runs_with(*ends):
+    """Runs of one algorithm, each on an instance of its own: (value, status)."""
+    names = [f"i{n}" for n in range(len(ends))]
+    return Runs.from_columns(names, ["a"] * len(ends), [value for value, _ in ends], [status for _, status in ends])
+
+
+@pytest.mark.parametrize(
+    ("ends", "cutoff"),
+    [
+        ([(1.0, "ok"), (60.0, "timeout"), (60.0, "timeout")], 60.0),
+        ([(3600.0, "timeout"), (3600.0, "timeout"), (3638.24, "timeout"), (3700.0, "failed")], 3600.0),
+        ([(3600.0, "timeout"), (3600.0, "timeout"), (3612.0, "ok")], 3600.0),
+        ([(3601.24, "timeout"), (3638.24, "timeout")], 3600.0),  # every run overran the limit
+        ([(1210.02, "timeout"), (1230.0, "timeout")], 1210.0),
+        ([(0.0503, "timeout"), (0.003, "failed")], 0.0503),
+        ([(5.0, "timeout"), (1e9, "failed"), (0.003, "failed"), (float("nan"), "timeout")], 5.0),
+    ],
+)
+def test_the_cutoff_is_the_limit_that_runs_reached(ends, cutoff):
+    assert with_cutoff(Par(10), runs_with(*ends)) == Par(10, cutoff)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        [(1.0, "ok"), (0.003, "failed")],  # crashed or wrong at once
+        [(1.0, "ok"), (900.0, "failed")],  # perhaps a limit, perhaps not
+        [(1.0, "ok"), (float("nan"), "timeout")],
+        [(10.0, "timeout"), (60.0, "timeout")],  # two limits
+        [(100.0, "ok"), (60.0, "timeout")],  # who runs longer had another limit
+        [(-1.0, "ok"), (0.0, "timeout")],
+    ],
+)
+def test_without_a_common_limit_the_cutoff_is_asked_for(ends):
+    with pytest.raises(InvalidData, match=r"^PAR multiplies the time limit, and .*; specify it: .*cutoff=SECONDS.*$"):
+        with_cutoff(Par(10), runs_with(*ends))
+    assert with_cutoff(Par(10), runs_with(*ends), 60.0) == Par(10, 60.0)
+    assert with_cutoff(Par(10, 5.0), runs_with(*ends), 60.0) == Par(10, 5.0)
+
+
+@given(st.floats(1e-3, 1e6), st.lists(st.floats(0.0, 0.05), min_size=1, max_size=20))
+def test_the_cutoff_is_never_above_what_a_run_that_reached_it_took(limit, late):
+    runs = runs_with(*[(limit * (1 + share), "timeout") for share in late])
+    found = with_cutoff(Par(10), runs).cutoff
+    assert 0.99 * limit <= found <= runs.value.min()
 
 
 def test_a_number_is_kept_as_it_was_written():

@@ -48,9 +48,9 @@ def test_what_is_of_another_type_does_not_fit(value, kind):
 
 
 def test_a_value_with_a_field_of_another_type_is_refused_by_its_name():
-    assert checked(Question("simple")) == Question("simple")
+    assert checked(Question("simple", better="lower")) == Question("simple", better="lower")
     with pytest.raises(ValueError, match="alpha of Question is 'x'"):
-        checked(Question("simple", alpha="x"))
+        checked(Question("simple", alpha="x", better="lower"))
     with pytest.raises(ValueError, match="algorithms of Fingerprint"):
         checked(Fingerprint(1, {"a": "b"}, {}))
     with pytest.raises(ValueError, match="seconds of Tally is None"):

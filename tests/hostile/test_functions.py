@@ -49,7 +49,7 @@ def outcomes(functions, *, limits=Limits(), places=("i1", "i2"), **how):  # noqa
         Command("a good command", ("sh", "-c", "umask; echo 7", "{instance}", "{seed}")),
     ]
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=algorithms,
         instances=places,
         rule=Fixed(runs=1),

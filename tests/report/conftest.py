@@ -77,7 +77,7 @@ def study_file(tmp_path_factory):
                 use=5,
                 seed=2019,
                 rule=rule or Accuracy(se=0.6, difference="simple", reference="full", start=4, budget=60),
-                **options,
+                **{"better": "lower"} | options,
             )
             study.run(path, executor=SerialExecutor())
             made[key] = path

@@ -108,7 +108,9 @@ def detecting_study(folder):
     algorithms = {name: _noisy(shift) for name, shift in {"a": 0.0, "b": 0.3, "c": 40.0}.items()}
     places = {f"i{k}": k for k in range(30)}
     asked = {"difference": "percent", "reference": "a", "detect": 0.01, "pilot": 6, "start": 3, "seed": 5}
-    ampler.Study(algorithms=algorithms, instances=places, **asked).run(file, executor=SerialExecutor())
+    ampler.Study(algorithms=algorithms, instances=places, **{"better": "lower"} | asked).run(
+        file, executor=SerialExecutor()
+    )
     return file
 
 

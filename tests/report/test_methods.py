@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -220,3 +221,40 @@ def test_what_ended_runs_is_told_of_any_values_and_of_each_algorithm_where_it_di
     text = plain_paragraph(methods(replace(subject, origin=replace(subject.origin, plan=several))))
     assert "5 s of processor time or 60 s by the clock or 2 GB of memory (less)" in text
     assert "60 s by the clock or 2 GB of memory (full)" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"test": "sign"}, "After the first results was chosen, otherwise than planned: test sign (planned: t)"),
+        (
+            {"alternative": "less", "alpha": 0.01},
+            "alternative less (planned: two-sided); alpha 0.01 (planned: 0.05)",
+        ),
+        ({"difference": "ratio", "statistic": "median"}, "difference ratio (planned: simple); statistic median"),
+        ({"on_failure": "drop"}, "failures left out (planned: not said)"),
+        ({"margin": 0.5}, "margin 0.5 (planned: none)"),
+    ],
+)
+def test_the_plan_that_was_made_is_reported_and_what_was_chosen_after_the_results_apart(study_file, options, told):
+    planned = re.search(r"The number of instances was planned beforehand.*? were used", paragraph(study_file()))
+
+    text = paragraph(study_file(), **options)
+
+    assert "(paired t-tests (two-sided) under Holm's correction, family-wise level 0.05)" in planned[0]
+    assert planned[0] in text
+    assert told in text
+    assert "otherwise than planned" not in paragraph(study_file())
+
+
+@pytest.mark.parametrize("name", ["detect", "looks"])
+def test_studies_whose_values_decide_report_their_plan_whatever_is_tested(name):
+    old = Path(__file__).parents[1] / "study" / "old" / name / "study.db"
+    options = {"test": "wilcoxon"} | ({"ignore_looks": True} if name == "looks" else {})
+    text = paragraph(old, **options)
+
+    assert {"detect": "Each algorithm was first run 3 times on each of 16 instances in random order, a pilot",
+            "looks": "Interim analyses were planned after 9, 13, 17, 21 instances"}[name] in text  # fmt: skip
+    assert "ordinary ones, which do not allow for" in text
+    assert "test wilcoxon (planned: t)" in text
+    assert "not at its end" not in text

@@ -47,7 +47,7 @@ def values(frame):
     return {
         "analysis": am.analyse(frame, difference="simple", better="lower"),
         "design": am.required_instances(comparisons=21, effect=0.5, power=0.8),
-        "advice": am.advise(frame, difference="simple", detect=0.5, start=2),
+        "advice": am.advise(frame, difference="simple", detect=0.5, start=2, better="lower"),
         "study": am.Study(
             algorithms={HOSTILE: lambda instance, seed: 1.0, "b": lambda instance, seed: 2.0},
             instances={f"i{k}": k for k in range(40)},
@@ -55,6 +55,7 @@ def values(frame):
             se=0.1,
             effect=0.5,
             seed=1,
+            better="lower",
         ),
     }
 

@@ -31,7 +31,7 @@ def study():
     algorithms = {"a": solver(0.0, 1.0), "b": solver(0.5, 2.0), "c": solver(30.0, 1.0)}
     instances = {f"i{n}": n for n in range(40)}
     asked = {"difference": "simple", "reference": "a", "detect": 1.5, "pilot": PILOT, "start": START, "seed": 4}
-    return Study(algorithms=algorithms, instances=instances, **asked)
+    return Study(algorithms=algorithms, instances=instances, **{"better": "lower"} | asked)
 
 
 class Deadly:

@@ -19,7 +19,7 @@ def noisy(mean, sd):
 def make(algorithms=None, instances=4, **fields):
     """A plan of these fields; `instances` is their number or the instances themselves."""
     given = {
-        "question": Question("simple"),
+        "question": Question("simple", better="lower"),
         "rule": Accuracy(se=0.5, difference="simple", start=3, budget=60, batch=5),
         "seed": 7,
         "count": "all",

@@ -72,6 +72,7 @@ def test_a_study_shows_it_unless_told_not_to(monkeypatch, tmp_path, said, bars):
         difference="simple",
         rule=am.Fixed(runs=3),
         use="all",
+        better="lower",
     )
     study.run(tmp_path / "study.db", workers=1, **said)
 

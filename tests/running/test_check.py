@@ -21,7 +21,7 @@ def noisy(instance, seed):
 
 def a_plan(policy=StopStudy(), count="all", **algorithms):  # noqa: B008
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[Function(name, call, f"m:{name}") for name, call in algorithms.items()],
         instances=["i1", "i2", "i3"],
         rule=Fixed(runs=4),
@@ -108,7 +108,7 @@ def test_the_time_of_a_value_of_zero_counts():
 ])  # fmt: skip
 def test_a_value_that_cannot_be_divided_by_is_told_before_the_study_is_lost_to_it(difference, floor, warned):
     plan = make_plan(
-        question=Question(difference, floor=floor),
+        question=Question(difference, floor=floor, better="lower"),
         algorithms={"good": noisy, "zero": lambda instance, seed: 0.0},
         instances=["i1", "i2"],
         rule=Fixed(runs=2),
@@ -125,7 +125,7 @@ def test_a_value_that_cannot_be_divided_by_is_told_before_the_study_is_lost_to_i
 
 def test_a_recorded_value_that_cannot_be_divided_by_is_told_too():
     plan = make_plan(
-        question=Question("percent"),
+        question=Question("percent", better="lower"),
         algorithms={"a": noisy, "b": noisy},
         instances=["i1", "i2"],
         rule=Fixed(runs=4),

@@ -40,7 +40,13 @@ class Version:
         def other(instance, seed):
             return random.Random(seed).random()
 
-        given = {"question": Question("simple"), "rule": rule or Fixed(runs=4), "seed": 3, "count": "all", **fields}
+        given = {
+            "question": Question("simple", better="lower"),
+            "rule": rule or Fixed(runs=4),
+            "seed": 3,
+            "count": "all",
+            **fields,
+        }
         calls = [Function("mine", mine, "m:mine"), Function("other", other, "m:other")]
         return make_plan(algorithms=calls, instances=[f"i{number}" for number in range(instances)], **given)
 
@@ -167,7 +173,7 @@ def test_an_algorithm_that_only_failed_may_be_mended_without_a_word(version, sto
     plan = make_plan(
         algorithms=[Function("mine", broken, "m:mine"), other],
         instances=["i0", "i1", "i2"],
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         rule=Fixed(runs=4),
         seed=3,
         count="all",
@@ -216,7 +222,7 @@ def test_a_new_algorithm_asks_nothing_about_the_others(version, store):
         make_plan(
             algorithms=[*grown.algorithms, third],
             instances=["i0", "i1", "i2"],
-            question=Question("simple"),
+            question=Question("simple", better="lower"),
             rule=Fixed(runs=4),
             seed=3,
             count="all",
@@ -308,6 +314,7 @@ def test_the_python_door_asks_too_and_sees_the_module_itself(tmp_path, monkeypat
         difference="simple",
         rule=Fixed(runs=2),
         use="all",
+        better="lower",
     )
     study.run(tmp_path / "study.db", executor=SERIAL)
     (tmp_path / "ampler_test_solver.py").write_text("def solve(instance, seed): return seed % 7  # with a remark")

@@ -51,7 +51,7 @@ def make_plan_of(row, algorithms, instances):
     wish.pop("costs", None)
     reference = None if row["reference"] is None else [*algorithms][row["reference"]]
     return make_plan(
-        question=Question(row["difference"], reference=reference, **asked),
+        question=Question(row["difference"], reference=reference, **{"better": "lower"} | asked),
         algorithms=algorithms,
         instances=instances,
         rule=Fixed(runs=wish.get("start", 5)),
@@ -91,7 +91,9 @@ ALGORITHMS = {"a": solver(0.0, 1.0), "b": solver(0.5, 2.0), "c": solver(30.0, 1.
 
 def study(**more):
     common = {"difference": "simple", "reference": "a", "detect": 1.0, "pilot": 6, "start": 3, "seed": 4}
-    return Study(algorithms=ALGORITHMS, instances={f"i{n}": n for n in range(40)}, **common | more)
+    return Study(
+        algorithms=ALGORITHMS, instances={f"i{n}": n for n in range(40)}, **{"better": "lower"} | common | more
+    )
 
 
 def kept(store):
@@ -236,6 +238,7 @@ def test_whatever_the_pilot_showed_is_read_analysed_and_reported(shifts, instanc
         difference="percent",
         detect=0.02,
         seed=3,
+        better="lower",
     )
     run = study.run(tmp_path / "study.db", executor=SerialExecutor())
     read = analyse(tmp_path / "study.db")
@@ -261,7 +264,7 @@ def test_whatever_the_pilot_showed_is_read_analysed_and_reported(shifts, instanc
     ],
 )
 def test_hostile_sizes_are_refused_by_their_name(said, words):
-    asked = {"difference": "percent", "detect": 0.02} | said
+    asked = {"difference": "percent", "better": "lower", "detect": 0.02} | said
     with pytest.raises(AmplerError, match=words):
         Study(algorithms={"a": min, "b": max}, instances=[f"i{n}" for n in range(40)], **asked).plan  # noqa: B018
 

@@ -70,7 +70,7 @@ def studies(draw):
     return make(
         algorithms,
         draw(st.integers(2, 5)),
-        question=Question(difference, reference),
+        question=Question(difference, reference, better="lower"),
         rule=rule,
         seed=draw(st.integers(0, 2**31)),
     )
@@ -496,7 +496,7 @@ def test_ctrl_c_and_sigterm_leave_what_is_recorded_and_no_worker(drivers, number
             time.sleep(0.02)
             return seed
         study = Study(algorithms={{"a": napping, "b": lambda instance, seed: napping(instance, seed)}},
-                      instances=["i1", "i2"], difference="simple", rule=Fixed(runs=200), use="all")
+                      instances=["i1", "i2"], difference="simple", better="lower", rule=Fixed(runs=200), use="all")
         try:
             study.run({str(tmp_path / "x.db")!r}, workers=2, report=lambda progress: print(progress.new, flush=True))
         except KeyboardInterrupt:
@@ -615,8 +615,8 @@ def test_sigterm_interrupts_while_a_study_runs_and_means_what_it_meant_before_af
         from ampler.testing import SerialExecutor
         def deadly(instance, seed):
             os.kill(os.getpid(), signal.SIGTERM)
-        study = Study(algorithms={{"a": deadly, "b": deadly}}, instances=["i1", "i2"], difference="simple",
-                      rule=Fixed(runs=1), use="all")
+        study = Study(algorithms={{"a": deadly, "b": deadly}}, instances=["i1", "i2"],
+                      difference="simple", better="lower", rule=Fixed(runs=1), use="all")
         signal.signal(signal.SIGTERM, lambda number, frame: print("ours"))
         try:
             study.run({str(tmp_path / "x.db")!r}, executor=SerialExecutor())

@@ -84,7 +84,7 @@ def make(study_rule, **fields):
     given = {
         "algorithms": {"a": noisy(10, 1), "b": noisy(11, 2), "c": noisy(14, 0.5)},
         "rule": Accuracy(se=0.5, difference="simple", start=3, budget=60, batch=5, costs={"a": 1, "b": 1, "c": 2}),
-        "question": Question("simple"),
+        "question": Question("simple", better="lower"),
         "seed": 7,
         "count": "all",
         **fields,

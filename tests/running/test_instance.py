@@ -21,7 +21,7 @@ RULE = Accuracy(se=0.4, difference="simple", start=3, budget=60, batch=4)
 
 def make(rule=RULE, policy=None, retries=0, algorithms="abc", deterministic=()):
     return make_plan(
-        question=Question(getattr(rule, "difference", "simple"), getattr(rule, "reference", None)),
+        question=Question(getattr(rule, "difference", "simple"), getattr(rule, "reference", None), better="lower"),
         algorithms=[Function(name, print, f"x:{name}", deterministic=name in deterministic) for name in algorithms],
         instances=["i1", "i2"],
         rule=rule,

@@ -15,7 +15,7 @@ from ampler.study.store import open_store, read_store
 from ampler.study.toml import read_study_file
 from ampler.study.toml.instances import file_instance
 
-STUDY = """
+STUDY = """better = "lower"
 difference = "simple"
 [rule]
 allocation = "fixed"

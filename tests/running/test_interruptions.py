@@ -27,7 +27,7 @@ def quick(instance, seed):
     return 55 + int(instance.read_text()) + random.Random(seed).gauss(0, 5)
 """
 
-STUDY = """
+STUDY = """better = "lower"
 difference = "simple"
 se = 0.9
 seed = 3

@@ -37,7 +37,7 @@ def study(**more):
     common = {"difference": "simple", "reference": "a", "effect": 0.5, "rule": Fixed(runs=2), "seed": 4}
     common |= {"use": "all", "looks": [0.4, 0.7, 1.0]}  # not closer, where boundaries take long
     given = {"algorithms": ALGORITHMS, "instances": {f"i{n}": n for n in range(30)}}
-    return Study(**given | common | more)
+    return Study(**{"better": "lower"} | given | common | more)
 
 
 def kept(store):

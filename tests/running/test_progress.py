@@ -28,7 +28,7 @@ def napping(instance, seed):
 study = Study(
     algorithms={"a": napping, "b": lambda instance, seed: napping(instance, seed)},
     instances=[f"i{n}" for n in range(4)],
-    difference="simple",
+    difference="simple", better="lower",
     rule=Accuracy(se=1.0, difference="simple", start=30, budget=120),
     use="all",
 )
@@ -77,7 +77,7 @@ def test_another_process_sees_how_far_a_study_is_while_it_runs_and_when_it_is_do
 
 def make(call):
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={"a": call, "b": lambda instance, seed: seed},
         instances=["i1", "i2", "i3"],
         rule=Fixed(runs=5),

@@ -23,7 +23,7 @@ def noisy(mean):
 
 def a_plan(rule=None, instances=4, names="ab"):
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[Function(name, noisy(place), f"m:{name}") for place, name in enumerate(names)],
         instances=[f"i{number}" for number in range(instances)],
         rule=rule or Fixed(runs=5),

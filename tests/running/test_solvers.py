@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, SOLVERS)), reason="needs minisat, picosat and cadical: apt install them"
 )
 
-STUDY = f"""
+STUDY = f"""better = "lower"
 difference = "simple"
 reference = "minisat"
 seed = 3

@@ -38,7 +38,7 @@ def plan_of(tmp_path):
     def make(policy=StopStudy(), timeout=None, **parameters):  # noqa: B008
         other = Command("y", program.argv, parameters, protocol="worker", folder=str(tmp_path))
         return make_plan(
-            question=Question("simple"),
+            question=Question("simple", better="lower"),
             algorithms=[program, other],
             instances=["a", "bb", "ccc"],
             rule=Fixed(runs=8),

@@ -50,7 +50,8 @@ def decisions():
         samples = Samples.of(values_of(size, len(how)))
         for share in (0.6, 1.2, 1.6):  # full rounds, and some that end early
             se = share * (0.9 if difference == "simple" else 0.009)
-            chosen = Accuracy(se=se, difference=difference, reference="a0" if reference else None, **rule)
+            how_exact = {"formula": "delta"} | rule
+            chosen = Accuracy(se=se, difference=difference, reference="a0" if reference else None, **how_exact)
             decision = chosen(samples)
             said = dict(decision.counts) if isinstance(decision, Sample) else decision.reason
             yield f"{how} {difference} {size} {'one' if reference else 'all'} {share}", said

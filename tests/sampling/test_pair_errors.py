@@ -14,8 +14,8 @@ CASES = [
     (difference, reference, formula)
     for difference in ("simple", "percent", "ratio")
     for reference in (None, 0, 2)
-    for formula in ("delta", "paper")
-    if formula == "delta" or (difference == "percent" and reference is None)
+    for formula in ("corrected", "delta", "paper")
+    if formula != "paper" or (difference == "percent" and reference is None)
 ]
 
 

@@ -290,7 +290,7 @@ rules = st.builds(
     budget=st.integers(30, 90),
     allocation=st.sampled_from(["optimal", "greedy", "balanced"]),
     guard=st.sampled_from(["none", "pairs", "all"]),
-    formula=st.sampled_from(["delta", "paper"]),
+    formula=st.sampled_from(["corrected", "delta", "paper"]),
     batch=st.integers(1, 20),
 )
 seeds = st.integers(0, 10_000)
@@ -377,7 +377,7 @@ def test_scaling_values_and_simple_accuracy_together_leaves_decisions_alone(rule
         ({"difference": "logs"}, "difference must be one of 'simple', 'percent', 'ratio', got 'logs'"),
         ({"allocation": "random"}, "allocation must be one of 'optimal', 'greedy', 'balanced', got 'random'"),
         ({"guard": "some"}, "guard must be one of 'none', 'pairs', 'all', got 'some'"),
-        ({"formula": "exact"}, "formula must be one of 'delta', 'paper', got 'exact'"),
+        ({"formula": "exact"}, "formula must be one of 'corrected', 'delta', 'paper', got 'exact'"),
         ({"statistic": "mode"}, "the statistic must be"),
         ({"costs": {"a": 0.0}}, "the cost of algorithm 'a' must be a positive number, got 0.0"),
     ],

@@ -14,7 +14,7 @@ CASES = [
     (difference, reference, formula)
     for difference in ("simple", "percent", "ratio")
     for reference in (None, 0, 2)
-    for formula in ("delta", "paper")
+    for formula in ("corrected", "delta", "paper")
 ]
 positive = st.floats(0.01, 100.0)
 
@@ -113,3 +113,81 @@ def test_the_curvature_is_the_bias_of_differences_of_noisy_statistics(difference
     error = both.std(axis=0) / np.sqrt(len(both))
     bias = both.mean(axis=0) - contrasts.differences(theta)
     np.testing.assert_allclose(contrasts.curvature(theta, v), bias, atol=4 * error.max() + 1e-12)
+
+
+# run noise ------------------------------------------------------------------------------------------------------------
+
+RUNS = {
+    "normal": lambda rng, cv, shape: 1 + cv * rng.standard_normal(shape),
+    "gamma": lambda rng, cv, shape: rng.gamma(1 / cv**2, cv**2, shape),
+    "lognormal": lambda rng, cv, shape: np.exp(
+        np.sqrt(np.log1p(cv * cv)) * rng.standard_normal(shape) - np.log1p(cv * cv) / 2
+    ),
+}
+NOISY = [  # by how much of the bias that is there the correction may miss
+    *((kind, 0.2, n, 0.1) for kind in RUNS for n in (3, 5, 10)),
+    *((kind, 1.0, n, 0.35) for kind in ("gamma", "lognormal") for n in (5, 10, 30)),
+]
+
+
+@pytest.mark.parametrize(("difference", "reference"), [("ratio", None), ("percent", 0), ("percent", None)])
+@pytest.mark.parametrize(("kind", "cv", "n", "share"), NOISY)
+def test_the_bias_that_run_noise_makes_is_corrected(difference, reference, kind, cv, n, share):
+    """One noisy algorithm beside one that always gives the same value; both are equal on average."""
+    values = RUNS[kind](np.random.default_rng([n, int(10 * cv)]), cv, (100_000, n))
+    theta = np.column_stack([values.mean(axis=1), np.ones(len(values))])
+    v = np.column_stack([values.var(axis=1, ddof=1) / n, np.zeros(len(values))])
+    contrasts = contrasts_among(2, difference=difference, reference=reference, formula="corrected")
+    corrected, factors = contrasts.corrected(theta, v)
+    plain, found = (contrasts.differences(each)[:, 0] for each in (theta, corrected))
+    chance = 4 * found.std() / np.sqrt(len(found))
+    assert abs(plain.mean()) > 4 * plain.std() / np.sqrt(len(plain))
+    assert abs(found.mean()) < share * abs(plain.mean()) + chance
+    errors = np.sqrt(contrasts.squared_errors(corrected, v * factors)[:, 0])
+    assert np.sqrt((errors**2).mean()) > (0.93 if cv < 1 else 0.75) * found.std()
+
+
+@given(
+    theta=st.lists(positive, min_size=3, max_size=3),
+    noise=st.lists(st.floats(0.0, 0.3), min_size=3, max_size=3),
+    reference=st.sampled_from([None, 1]),
+)
+def test_the_correction_is_that_of_second_order_where_noise_is_small(theta, noise, reference):
+    theta = np.array(theta)
+    for difference in ("ratio", "percent"):
+        contrasts = contrasts_among(3, difference=difference, reference=reference, formula="corrected")
+        for size in (1e-3, 1e-4):
+            v = size * np.square(np.array(noise) * theta)
+            corrected = contrasts.differences(contrasts.corrected(theta, v)[0])
+            wanted = contrasts.differences(theta) - contrasts.curvature(theta, v)
+            scale = 1 + np.abs(wanted).max() + (theta.max() / theta.min()) ** 2
+            np.testing.assert_allclose(corrected, wanted, atol=20 * (v / theta**2).max() ** 2 * scale + 1e-12)
+
+
+@pytest.mark.parametrize(("difference", "reference"), [("ratio", None), ("percent", 0), ("percent", None)])
+def test_what_has_no_noise_or_none_that_is_known_is_not_corrected(difference, reference):
+    contrasts = contrasts_among(3, difference=difference, reference=reference, formula="corrected")
+    theta = np.array([[1.0, 2.0, 5.0]])
+    for v in (np.zeros((1, 3)), np.full((1, 3), np.nan)):
+        corrected, factors = contrasts.corrected(theta, v)
+        np.testing.assert_array_equal(corrected, theta)
+        np.testing.assert_array_equal(factors, np.ones((1, 3)))
+
+
+@given(st.floats(1e-6, 1e6), st.floats(0.0, 1e300), st.sampled_from([None, 0, 1]))
+def test_corrected_statistics_stay_positive_and_finite(theta, v, reference):
+    for difference in ("ratio", "percent"):
+        contrasts = contrasts_among(2, difference=difference, reference=reference, formula="corrected")
+        corrected, factors = contrasts.corrected(np.array([theta, 1.0]), np.array([v, v]))
+        assert (corrected > 0).all()
+        assert np.isfinite(corrected).all()
+        assert np.isfinite(factors).all()
+
+
+def test_only_the_newest_formula_corrects_and_only_what_is_divided():
+    for formula in ("corrected", "delta", "paper"):
+        for difference in ("simple", "percent", "ratio"):
+            contrasts = contrasts_among(2, difference=difference, formula=formula)
+            relative = formula == "corrected" and difference != "simple"
+            assert contrasts.corrects(unbiased=True) == relative
+            assert contrasts.corrects(unbiased=False) == (relative and difference == "percent")

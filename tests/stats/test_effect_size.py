@@ -43,10 +43,8 @@ def test_enormous_effects_have_an_interval_that_joins_the_exact_one(n, rel):
     assert all(map(math.isfinite, effect_intervals((x + 1e9)[:, None])[0]))
 
 
-def test_differences_without_spread_have_no_finite_effect():
+def test_the_effect_of_differences_without_spread_is_not_known():
     constant, zero = np.full((5, 1), 2.0), np.zeros((5, 1))
-    assert effect_size(constant[:, 0]) == math.inf
-    assert effect_intervals(constant) == ((math.inf, math.inf),)
-    assert effect_intervals(-constant) == ((-math.inf, -math.inf),)
-    assert math.isnan(effect_size(zero[:, 0]))
-    assert all(map(math.isnan, effect_intervals(zero)[0]))
+    for same in (constant, -constant, zero):
+        assert math.isnan(effect_size(same[:, 0]))
+        assert all(map(math.isnan, effect_intervals(same)[0]))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ampler.stats.guard import CAUTION, LEAST_DEGREES, guarded_variances
+from ampler.stats.guard import guarded_variances
 from ampler.stats.plain_guard import plain_bounds
 
 
 def bounds(counts, variances, kurtosis):
     levels = np.full(len(counts), 0.05)
-    return plain_bounds(counts, variances, kurtosis, levels=levels, caution=CAUTION, least=LEAST_DEGREES)
+    return plain_bounds(counts, variances, kurtosis, levels=levels, caution=0.1, least=1.0, most=50.0)
 
 
 @pytest.mark.parametrize("size", [2, 5, 22])

@@ -93,3 +93,22 @@ def test_two_values_say_nothing_of_skewness_and_equal_ones_that_the_others_are_r
     assert pooled_skewness(counts, variances, skews) == pytest.approx([1.212, 1.212], abs=1e-3)
     assert pooled_skewness(counts, flat, skews) == pytest.approx([1.212, 1.212 * 2**0.5], abs=1e-3)
     assert pooled_skewness(counts, np.zeros((2, 2)), skews).tolist() == [0.0, 0.0]
+
+
+def test_heavy_symmetric_tails_have_no_skewness_that_is_supported():
+    """A few cells make it, and which side they lie on is chance; skewed runs keep theirs."""
+    rng = np.random.default_rng(5)
+    for degrees in (2, 3):
+        studies = [cell_skews(rng.standard_t(degrees, (12, 47, 5))) for _ in range(60)]
+        heavy, held = (np.array([pooled_skewness(*each, supported=way) for each in studies]) for way in (False, True))
+        assert np.abs(heavy).mean() > 1.0
+        assert np.mean(held == 0.0) > 0.95
+        assert (np.abs(held) <= np.abs(heavy)).all()
+    for draw in (rng.standard_exponential, lambda shape: np.exp(0.6 * rng.standard_normal(shape))):
+        cells = cell_skews(draw((12, 47, 5)))
+        assert (pooled_skewness(*cells, supported=True) > 0.75 * pooled_skewness(*cells)).all()
+
+
+def test_the_skewness_of_a_single_cell_has_nothing_to_be_held_against():
+    cell = np.array([[9.0]]), np.ones((1, 1)), np.array([[1.0]])
+    assert pooled_skewness(*cell, supported=True) == pooled_skewness(*cell)

@@ -20,7 +20,16 @@ from ampler.stats.summaries import (
     widening,
 )
 
-STATISTICS = ["mean", "median", "trimmed-mean", "quantile:0.9", "trimmed-mean:0.1", np.median, lambda x: x.max()]
+STATISTICS = [
+    "mean",
+    "median",
+    "trimmed-mean",
+    "geometric-mean",
+    "quantile:0.9",
+    "trimmed-mean:0.1",
+    np.median,
+    lambda x: x.max(),
+]
 
 
 def all_resamples(values):
@@ -144,6 +153,7 @@ def test_degrees_of_freedom_grow_with_the_runs_and_never_pass_those_of_a_varianc
 )
 def test_scaling_by_a_power_of_two_scales_statistic_and_spread_exactly(statistic, values, exponent):
     summary, x, scale = summary_of(statistic), np.array(values), 2.0**exponent
+    x = np.abs(x) if statistic == "geometric-mean" else x
     assert summary(x * scale) == summary(x) * scale
     assert summary.spread(x * scale) == pytest.approx(summary.spread(x) * scale**2, rel=1e-12)
 
@@ -214,3 +224,16 @@ def test_a_callable_with_an_axis_is_called_once_for_all_resamples():
 def test_an_unknown_statistic_is_refused(bad):
     with pytest.raises(InvalidRule, match=r"statistic must be|must lie strictly between|must cut between"):
         summary_of(bad)
+
+
+def test_the_geometric_mean_is_the_mean_of_logarithms_and_its_relative_error_theirs():
+    values = np.random.default_rng(3).lognormal(0, 1, 17)
+    geometric = summary_of("geometric-mean")
+    assert geometric(values) == pytest.approx(stats.gmean(values), rel=1e-13)
+    assert geometric.spread(values) / geometric(values) ** 2 == pytest.approx(np.log(values).var(ddof=1), rel=1e-12)
+
+
+def test_the_geometric_mean_of_what_is_not_positive_is_zero_or_none():
+    geometric = summary_of("geometric-mean")
+    assert (geometric(np.array([0.0, 2.0])), geometric.spread(np.array([0.0, 2.0]))) == (0.0, 0.0)
+    assert np.isnan(geometric(np.array([-1.0, 2.0])))

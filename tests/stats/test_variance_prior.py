@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import polygamma, psi
 
-from ampler.stats.guard import CAUTION
+from ampler.stats.guard import CALIBRATIONS
 from ampler.stats.variance_prior import MAX_PRIOR_DEGREES, fitted_prior, moderated
+
+CAUTION = CALIBRATIONS[2].caution
 
 
 def slow_moderated(variances, degrees):

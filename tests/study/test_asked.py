@@ -15,7 +15,7 @@ from ampler.study.record import record
 
 def kept(rule, **more):
     plan = make_plan(
-        question=Question("simple", reference="a", alpha=0.1),
+        question=Question("simple", reference="a", alpha=0.1, better="lower"),
         algorithms=[Function(name, min, "builtins:min") for name in "abc"],
         instances=["i", "j"],
         rule=rule,

@@ -8,13 +8,14 @@ from ampler.core.failures import Drop, Penalty
 from ampler.core.runs import Runs
 from ampler.core.values import Function, Question
 from ampler.sampling.rules import Fixed
+from ampler.stats.contrasts import contrasts_among
 from ampler.study.cells import cell_statistics
 from ampler.study.plan import make_plan
 
 
 def plan_of(policy=Drop(), certain=(), **asked):  # noqa: B008 - frozen
     return make_plan(
-        question=Question(**{"difference": "simple"} | asked),
+        question=Question(**{"better": "lower"} | {"difference": "simple"} | asked),
         algorithms=[Function(name, min, "builtins:min", deterministic=name in certain) for name in "ab"],
         instances=["i", "j"],
         rule=Fixed(runs=2),
@@ -75,3 +76,19 @@ def test_a_yes_is_one_whatever_the_unit():
 def test_no_penalty_lies_below_the_floor():
     theta, _ = cell_statistics(RUNS, plan_of(Penalty(1.0), floor=3.0))
     assert theta[1, 1] == 3.5
+
+
+def test_statistics_of_ratios_are_corrected_for_the_runs_that_each_cell_has():
+    runs = Runs.from_columns(["i"] * 5, ["a", "a", "a", "b", "b"], [1.0, 2.0, 6.0, 4.0, 4.0])
+    for difference, statistic in (("ratio", "mean"), ("percent", "mean"), ("percent", "median")):
+        plan = plan_of(difference=difference, statistic=statistic)
+        plain, noise = cell_statistics(runs, plan)
+        contrasts = contrasts_among(2, difference=difference, formula="corrected")
+        theta, variances = cell_statistics(runs, plan, contrasts)
+        wanted, factors = contrasts.corrected(plain, noise / np.array([[3, 2]]))
+        np.testing.assert_array_equal(theta, wanted)
+        np.testing.assert_array_equal(variances, noise * factors)
+        assert theta[0, 0] > plain[0, 0]
+        for formula in ("delta", "paper"):
+            old = cell_statistics(runs, plan, contrasts_among(2, difference=difference, formula=formula))
+            np.testing.assert_array_equal(old, (plain, noise))

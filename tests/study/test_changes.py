@@ -30,7 +30,7 @@ ALGORITHMS = {"full": noisy(10, 1), "a": noisy(11, 2), "b": noisy(12, 0.5), "X":
 
 
 def make(algorithms=("full", "a", "b"), *, instances=NAMES, effect=0.6, se=0.5, rule=None, reference="full", **fields):
-    question = Question("simple", reference, effect=effect, **fields.pop("question", {}))
+    question = Question("simple", reference, effect=effect, **{"better": "lower"} | fields.pop("question", {}))
     rule = rule or Accuracy(se=se, difference="simple", reference=reference, start=3, budget=60, batch=5)
     return make_plan(
         algorithms={name: ALGORITHMS[name] for name in algorithms},
@@ -242,6 +242,7 @@ def test_a_changed_command_under_an_old_name_is_refused_with_the_field_named(tmp
     from ampler.study.toml import read_study_file
 
     text = """
+        better = "lower"
         difference = "simple"
         [rule]
         allocation = "fixed"

@@ -18,7 +18,7 @@ from ampler.study.plan import make_plan
 
 def a_plan(**changes):
     given = {
-        "question": Question("simple"),
+        "question": Question("simple", better="lower"),
         "instances": [f"i{n}" for n in range(60)],
         "rule": Fixed(runs=3),
         "seed": 7,

@@ -24,7 +24,7 @@ def study(**given):
         "start": 3,
         "seed": 5,
     }
-    return Study(**common | given)
+    return Study(**{"better": "lower"} | common | given)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ NAMES = ("a", "b", "c")
 
 def plan_of(rule, *, instances=200, question=None, deterministic=(), **more):
     return make_plan(
-        question=question or Question("simple", reference="a"),
+        question=question or Question("simple", reference="a", better="lower"),
         algorithms=[Function(name, min, "builtins:min", deterministic=name in deterministic) for name in NAMES],
         instances=[f"i{n}" for n in range(instances)],
         rule=Fixed(runs=rule.start),
@@ -96,7 +96,7 @@ def test_a_comparison_that_is_clear_takes_its_algorithm_away():
 
 
 def test_of_percentages_of_a_grand_mean_nobody_leaves():
-    plan = plan_of(Detect(detect=0.02), question=Question("percent"))
+    plan = plan_of(Detect(detect=0.02), question=Question("percent", better="lower"))
     _, main, _ = course(plan, effects=(0.0, 0.0, 40.0))
     assert main.algorithms == NAMES
     assert sum(PilotReport.from_data(main.details).clear) == 2
@@ -160,7 +160,7 @@ def test_who_says_what_an_instance_costs_gets_the_cheapest_plan():
 
 
 def test_all_with_all_more_instances_are_planned_than_if_every_pair_could_differ():
-    alone = Question("simple")
+    alone = Question("simple", better="lower")
     _, main, _ = course(plan_of(Detect(detect=1.2), question=alone))
     goal = Detect(detect=1.2).goal(plan_of(Detect(detect=1.2), question=alone))
     report = PilotReport.from_data(main.details)
@@ -252,7 +252,7 @@ def test_strong_skewness_is_warned_of_before_the_runs_are_paid_for():
 
 
 def test_percent_differences_of_values_that_are_not_positive_are_refused():
-    plan = plan_of(Detect(detect=0.02), question=Question("percent", reference="a"))
+    plan = plan_of(Detect(detect=0.02), question=Question("percent", reference="a", better="lower"))
     asked = decided(plan, ())
     with pytest.raises(InvalidData, match="need positive values: the statistic of algorithm"):
         decided(plan, (group(asked, scale=-1.0),))
@@ -270,7 +270,7 @@ def test_percent_differences_of_values_that_are_not_positive_are_refused():
 )
 def test_what_has_no_form_after_a_pilot_is_refused(question, sentence):
     with pytest.raises((InvalidPlan, InvalidDesign), match=sentence):
-        plan_of(Detect(detect=1.2), question=Question("simple", reference="a", **question))
+        plan_of(Detect(detect=1.2), question=Question("simple", reference="a", **{"better": "lower"} | question))
 
 
 def test_two_instances_are_too_few():
@@ -282,3 +282,27 @@ def test_parts_are_refused_in_a_sentence():
     for instances in (200, 12):
         with pytest.raises(InvalidPlan, match="cannot be cut into parts"):
             part_of(plan_of(Detect(detect=1.2), instances=instances), 1, 4)
+
+
+@pytest.mark.parametrize("difference", ["percent", "ratio"])
+def test_the_pilot_is_read_by_the_formula_of_the_study(difference):
+    """That of equal algorithms finds less to be different where the noise of the runs is corrected for."""
+    reports = {}
+    for formula in (None, "corrected", "delta", "paper"):
+        plan = plan_of(Detect(detect=0.05), question=Question(difference, reference="a", formula=formula))
+        pilot = group(decided(plan, ()), noise=30.0)
+        reports[formula] = PilotReport.from_data(decided(plan, (pilot,)).details)
+    read = {formula: (report.means, report.noise_shares, report.needed) for formula, report in reports.items()}
+    assert read[None] == read["corrected"]
+    assert read["delta"] == read["paper"] != read["corrected"]
+    runs = pilot.runs
+    values = {name: [runs.value[(runs.instance == i) & (runs.algorithm == k)] for i in range(20)]
+              for k, name in enumerate(runs.algorithms)}  # fmt: skip
+    means = {name: np.array([each.mean() for each in own]) for name, own in values.items()}
+    one, other = means["a"], means["b"]
+    plain = 1 - other / one if difference == "percent" else np.log(one / other)
+    assert reports["delta"].means[0] == pytest.approx(plain.mean(), rel=1e-9)
+    u = {name: np.array([each.var(ddof=1) / 5 for each in own]) / means[name] ** 2 for name, own in values.items()}
+    bias = -(other / one) * u["a"] if difference == "percent" else (u["b"] - u["a"]) / 2
+    moved = reports["corrected"].means[0] - reports["delta"].means[0]
+    assert moved == pytest.approx(-bias.mean(), rel=0.15)

@@ -22,7 +22,7 @@ COMMANDS = {name: Command(name, ("solve", name, "{seed}", "{instance}")) for nam
 
 def plan_of(**changes):
     """A plan of two instances with a feature, under a rule of accuracy."""
-    question = changes.pop("question", Question("simple", alpha=0.01))
+    question = changes.pop("question", Question("simple", alpha=0.01, better="lower"))
     rule = Accuracy(se=0.5, difference="simple", guard="all")
     instances = [Instance(name, features={"size": size}) for name, size in (("i1", "small"), ("i2", "large"))]
     given = {"algorithms": COMMANDS, "instances": instances, "rule": rule, "count": "all"} | changes
@@ -80,8 +80,8 @@ def test_unfinished_instances_and_runs_that_nobody_asked_for_are_left_out_and_sa
 
 def test_a_plan_that_changed_after_looking_is_said():
     store = filled(MemoryStore(), plan_of(), "i1")
-    store.begin(plan_of(question=Question("simple", alpha=0.1)), {})
-    filled(store, plan_of(question=Question("simple", alpha=0.1)), "i2")
+    store.begin(plan_of(question=Question("simple", alpha=0.1, better="lower")), {})
+    filled(store, plan_of(question=Question("simple", alpha=0.1, better="lower")), "i2")
 
     found = evidence_of_study(store)
 
@@ -104,7 +104,7 @@ def test_the_origin_of_runs_is_the_last_plan_the_first_date_and_the_last_environ
     with open_store(path) as store:
         assert origin_of_study(path) is None
         filled(store, plan_of(), "i1")
-        store.begin(plan_of(question=Question("simple", alpha=0.1)), {"python": "4"})
+        store.begin(plan_of(question=Question("simple", alpha=0.1, better="lower")), {"python": "4"})
         first = store.plans()[0].created
     found = origin_of_study(path)
 

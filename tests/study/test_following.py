@@ -92,7 +92,8 @@ def test_an_instance_that_waited_is_seen_when_its_first_run_comes(tmp_path):
 
 
 def test_errors_under_way_are_those_the_rule_sees(tmp_path):
-    plan = replace(PLAN, rule={"rule": "Accuracy", "se": 0.1, "difference": "simple", "reference": "a"})
+    rule = {"rule": "Accuracy", "se": 0.1, "difference": "simple", "reference": "a", "guard_edition": 2}
+    plan = replace(PLAN, rule=rule)
     rule, rng = rule_of(plan), random.Random(3)
     values = {name: [rng.gauss(0, 1) for _ in range(12)] for name in "ab"}
     follower = StudyFollower()

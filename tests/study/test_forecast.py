@@ -16,7 +16,9 @@ from ampler.study.plan import make_plan
 def a_plan(rule, *, deterministic=(), instances=7):
     algorithms = [Function(name, min, "m:f", deterministic=name in deterministic) for name in "abc"]
     names = [f"i{number}" for number in range(instances)]
-    return make_plan(question=Question("simple"), algorithms=algorithms, instances=names, rule=rule, count="all")
+    return make_plan(
+        question=Question("simple", better="lower"), algorithms=algorithms, instances=names, rule=rule, count="all"
+    )
 
 
 SECONDS = {"a": 1.0, "b": 2.0, "c": 5.0}

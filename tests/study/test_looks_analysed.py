@@ -26,9 +26,9 @@ def study(**given):
         "start": 3,
         "use": "all",
         "looks": 4,
-        "seed": 5,
+        "seed": 6,
     }
-    return Study(**common | given)
+    return Study(**{"better": "lower"} | common | given)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ NAMES = ("a", "b", "c", "d")
 
 def plan_of(looks=4, *, instances=40, question=None, rule=None, names=NAMES, count="all", **more):
     return make_plan(
-        question=question or Question("simple", reference="a", effect=0.5),
+        question=question or Question("simple", reference="a", effect=0.5, better="lower"),
         algorithms=[Function(name, min, "builtins:min") for name in names],
         instances=[f"i{n}" for n in range(instances)],
         rule=rule or Fixed(runs=2),
@@ -100,7 +100,7 @@ def test_a_study_in_which_everything_is_clear_ends_at_its_first_look():
 
 
 def test_without_an_effect_nothing_stops_for_being_small():
-    plan = plan_of(question=Question("simple", reference="a"))
+    plan = plan_of(question=Question("simple", reference="a", better="lower"))
     taken, _ = course(plan, {"c": 8.0})
     assert taken[-1].details["verdicts"].count("no relevant difference") == 0
     assert len(taken) == 5
@@ -115,7 +115,9 @@ TESTED_TOO = [("wilcoxon", "two-sided"), ("wilcoxon", "greater"), ("sign", "two-
     ("test", "alternative"), [*TESTED, *(pytest.param(*each, marks=pytest.mark.slow) for each in TESTED_TOO)]
 )
 def test_the_tests_with_looks_have_them_in_every_direction(test, alternative):
-    plan = plan_of(question=Question("simple", reference="a", effect=0.5, test=test, alternative=alternative))
+    plan = plan_of(
+        question=Question("simple", reference="a", effect=0.5, test=test, alternative=alternative, better="lower")
+    )
     up, _ = course(plan, {"b": 8.0, "c": -8.0})
     verdict = dict(zip("bcd", up[-1].details["verdicts"], strict=True))
     found = {name for name in "bc" if verdict[name] == "different"}
@@ -147,7 +149,10 @@ def solver(shift, *, heavy=False):
     ],
 )
 def test_decisions_see_the_estimates_of_the_analysis(tmp_path, difference, heavy):
-    """With a rule that the values end, and skewed runs, the correction is large: a second home would be seen."""
+    """With a rule that the values end, and skewed runs, the correction is large: a second home would be seen.
+
+    Simple differences of runs with equal tails are not corrected.
+    """
     study = Study(
         algorithms={"a": solver(0.0, heavy=heavy), "b": solver(0.4), "c": solver(2.0, heavy=heavy), "d": solver(0.1)},
         instances={f"i{n}": n for n in range(15)},
@@ -160,6 +165,7 @@ def test_decisions_see_the_estimates_of_the_analysis(tmp_path, difference, heavy
         looks=[0.4, 0.7, 1.0],
         use="all",
         seed=3,
+        better="lower",
     )
     told = []
     analysis = study.run(tmp_path / "study.db", executor=SerialExecutor(), decided=told.append)
@@ -167,7 +173,10 @@ def test_decisions_see_the_estimates_of_the_analysis(tmp_path, difference, heavy
     assert analysis.looks.history[-1] == tuple(last["verdicts"])
     assert [list(pair) for pair in analysis.looks.pairs] == last["pairs"]
     assert [each.look for each in analysis.looks.standings] == last["decided_at"]
-    assert not np.allclose(analysis.differences, study_differences_by_all_runs(tmp_path / "study.db"), equal_nan=True)
+    by_all_runs = study_differences_by_all_runs(tmp_path / "study.db")
+    there = ~np.isnan(analysis.differences)
+    alike = np.allclose(analysis.differences[there], by_all_runs[there])
+    assert alike == (difference == "simple" and not heavy)
 
 
 def study_differences_by_all_runs(path):
@@ -207,9 +216,15 @@ def test_failed_runs_leave_a_comparison_fewer_instances_and_it_is_decided_all_th
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (Question("percent", effect=0.5), "looks drop algorithms that are decided, but percent differences of all"),
-        (Question("simple", effect=0.5, test="bootstrap-t"), "looks are for the tests t, wilcoxon and sign, got"),
-        (Question("simple", effect=0.5, margin=0.1), "margin has no tests over looks"),
+        (
+            Question("percent", effect=0.5, better="lower"),
+            "looks drop algorithms that are decided, but percent differences of all",
+        ),
+        (
+            Question("simple", effect=0.5, test="bootstrap-t", better="lower"),
+            "looks are for the tests t, wilcoxon and sign, got",
+        ),
+        (Question("simple", effect=0.5, margin=0.1, better="lower"), "margin has no tests over looks"),
     ],
 )
 def test_what_has_no_form_over_looks_is_refused_in_a_sentence(asked, words):
@@ -219,7 +234,7 @@ def test_what_has_no_form_over_looks_is_refused_in_a_sentence(asked, words):
 
 
 def test_two_algorithms_may_be_compared_in_percent_as_nobody_leaves_early():
-    plan = plan_of(question=Question("percent", effect=0.5), names=("a", "b"))
+    plan = plan_of(question=Question("percent", effect=0.5, better="lower"), names=("a", "b"))
     assert len(Looking(looks=4).groups(plan)) == 4
 
 
@@ -270,7 +285,7 @@ def test_one_look_at_all_instances_is_a_study_as_ever():
 @pytest.mark.parametrize(("algorithms", "needed"), [(2, 35), (8, 48), (22, 58)])
 def test_the_plan_takes_the_instances_that_looks_need(algorithms, needed):
     names = [f"a{n}" for n in range(algorithms)]
-    asked = Question("simple", reference="a0", effect=0.5)
+    asked = Question("simple", reference="a0", effect=0.5, better="lower")
     plan = plan_of(question=asked, names=names, instances=80, count="needed")
     assert (plan.needed, len(plan.instances)) == (needed, needed)
     assert plan.power == pytest.approx(0.8, abs=0.012)

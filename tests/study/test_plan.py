@@ -19,7 +19,7 @@ from ampler.study.record import record
 
 def a_plan(**changes):
     given = {
-        "question": Question("simple", effect=0.8),
+        "question": Question("simple", effect=0.8, better="lower"),
         "algorithms": {"a": first, "b": second, "c": second},
         "instances": [f"i{n}" for n in range(60)],
         "rule": Fixed(runs=3),
@@ -71,20 +71,20 @@ def test_too_few_instances_are_a_warning_with_the_power_they_leave():
 
 
 def test_so_few_instances_that_a_sign_test_has_no_power_are_a_warning_too():
-    plan = a_plan(instances=["i1", "i2"], question=Question("simple", effect=0.8, test="sign"))
+    plan = a_plan(instances=["i1", "i2"], question=Question("simple", effect=0.8, test="sign", better="lower"))
     assert plan.power is None
     assert "2 are used: too few for any" in plan.warnings[0]
 
 
 def test_without_an_effect_the_number_of_instances_must_be_said():
-    plan = a_plan(question=Question("simple"), count="all")
+    plan = a_plan(question=Question("simple", better="lower"), count="all")
     assert (plan.needed, plan.power, plan.warnings) == (None, None, ())
     with pytest.raises(InvalidPlan, match="effect must be given"):
-        a_plan(question=Question("simple"))
+        a_plan(question=Question("simple", better="lower"))
 
 
 def test_a_reference_makes_fewer_comparisons_and_so_needs_fewer_instances():
-    with_reference = a_plan(question=Question("simple", "b", effect=0.8))
+    with_reference = a_plan(question=Question("simple", "b", effect=0.8, better="lower"))
     assert with_reference.needed < a_plan().needed
 
 
@@ -189,7 +189,7 @@ def test_a_rule_that_does_not_fit_the_algorithms_is_told_now_not_later():
     with pytest.raises(InvalidRule, match="budget"):
         a_plan(rule=Accuracy(se=1.0, difference="simple", budget=5))
     with pytest.raises(InvalidDesign, match="target"):
-        a_plan(question=Question("simple", effect=1.0, target=9))
+        a_plan(question=Question("simple", effect=1.0, target=9, better="lower"))
 
 
 # Failures

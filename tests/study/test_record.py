@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,23 +11,14 @@ from ampler.core.failures import Drop
 from ampler.core.values import Command, Fingerprint, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import plan_change
+from ampler.study.defaults import as_begun
 from ampler.study.plan import make_plan
-from ampler.study.record import (
-    as_begun,
-    changed,
-    fingerprint,
-    from_json,
-    guard_edition,
-    identity,
-    record,
-    to_json,
-    undated,
-)
+from ampler.study.record import changed, fingerprint, from_json, identity, record, to_json, undated
 
 
 def a_plan(**changes):
     given = {
-        "question": Question("simple"),
+        "question": Question("simple", better="lower"),
         "algorithms": {"a": first, "b": second, "c": second},
         "instances": [f"i{n}" for n in range(60)],
         "rule": Fixed(runs=3),
@@ -77,7 +69,7 @@ def test_a_change_of_the_seed_or_of_a_file_is_named():
 
 
 @pytest.mark.parametrize("changes", [
-    {"question": Question("percent", "a", effect=0.5)},
+    {"question": Question("percent", "a", effect=0.5, better="lower")},
     {"rule": Fixed(runs=9)},
     {"limits": Limits(timeout=5)},
     {"policy": Drop()},
@@ -124,7 +116,7 @@ def test_a_record_says_what_a_reader_must_know():
     assert (kept.timed, kept.deterministic) == (("a",), ("b",))
     assert (kept.rule["rule"], kept.rule["se"], kept.rule["costs"]) == ("Accuracy", 0.05, {"b": 3.0})
     assert kept.features["i3"] == {"size": "3"}
-    assert kept.question == question
+    assert kept.question == replace(question, formula="corrected")
     assert from_json(to_json(kept)) == kept
 
 
@@ -150,7 +142,7 @@ def test_limits_of_single_algorithms_are_kept_and_plans_without_them_are_as_they
 
 def a_plan_with(**fields):
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[
             Command("a", ("solve", "{seed}", "{instance}"), **fields),
             Command("b", ("solve", "{seed}", "{instance}")),
@@ -166,9 +158,9 @@ def a_plan_with(**fields):
 ACCURATE = Accuracy(se=0.05, difference="percent", reference="fast", costs={"slow": 3.0})
 
 
-def accurate_plan(rule=ACCURATE):
+def accurate_plan(rule=ACCURATE, formula=None):
     return make_plan(
-        question=Question("percent", reference="fast", effect=1.0, power=0.8),
+        question=Question("percent", reference="fast", effect=1.0, power=0.8, better="lower", formula=formula),
         algorithms=[Command(name, ("solve", name, "{instance}", "{seed}")) for name in ("fast", "slow", "exact")],
         instances=[f"i{number}" for number in range(30)],
         rule=rule,
@@ -178,38 +170,61 @@ def accurate_plan(rule=ACCURATE):
 
 def test_a_rule_of_the_first_edition_is_recorded_as_it_was_before_there_were_editions():
     """The digest was computed before Accuracy had the field: finished instances of such files stay finished."""
-    kept = record(accurate_plan(replace(ACCURATE, guard_edition=1)))
-    assert "guard_edition" not in kept.rule
+    kept = record(accurate_plan(replace(ACCURATE, guard_edition=1, formula="delta"), "delta"))
     assert kept.decisions == "b162156cf0d59431d23924a5d16e1a2a"
-    assert guard_edition(kept.rule) == 1
+    assert kept.rule["guard_edition"] == 1
 
 
 def test_a_new_study_records_the_newest_edition():
     kept = record(as_begun(accurate_plan()))
-    assert kept.rule["guard_edition"] == guard_edition(kept.rule) == 2
+    assert kept.rule["guard_edition"] == 2
     assert kept.decisions != "b162156cf0d59431d23924a5d16e1a2a"
     assert from_json(to_json(kept)) == kept
 
 
 @pytest.mark.parametrize("edition", [1, 2])
 def test_a_plan_takes_the_edition_of_its_study_file_whatever_else_is_changed(edition):
-    before = record(accurate_plan(replace(ACCURATE, guard_edition=edition)))
+    before = record(accurate_plan(replace(ACCURATE, guard_edition=edition, formula="delta")))
     for rule in (ACCURATE, replace(ACCURATE, se=0.02)):
-        assert as_begun(accurate_plan(rule), before).rule == replace(rule, guard_edition=edition)
+        begun = as_begun(accurate_plan(rule), before).rule
+        assert (begun.guard_edition, begun.formula) == (edition, "delta")
 
 
 @pytest.mark.parametrize("edition", [1, 2])
 def test_an_edition_that_is_asked_for_is_taken(edition):
-    asked = accurate_plan(replace(ACCURATE, guard_edition=edition))
+    asked = accurate_plan(replace(ACCURATE, guard_edition=edition, formula="paper"), "delta")
     for before in (1, 2):
-        assert as_begun(asked, record(accurate_plan(replace(ACCURATE, guard_edition=before)))) == asked
+        assert (
+            as_begun(asked, record(accurate_plan(replace(ACCURATE, guard_edition=before)))).rule.guard_edition
+            == edition
+        )
 
 
 def test_a_plan_without_a_study_file_or_without_a_guard_takes_none_from_there():
-    fixed = accurate_plan(Fixed(runs=3))
+    fixed = accurate_plan(Fixed(runs=3), "corrected")
     assert as_begun(accurate_plan()).rule.guard_edition == 2
-    assert as_begun(fixed, record(accurate_plan())) == fixed
+    assert as_begun(fixed, record(accurate_plan())).rule == fixed.rule
     assert as_begun(accurate_plan(), record(fixed)).rule.guard_edition == 2
+
+
+def test_a_study_keeps_the_formula_it_began_with():
+    """A file of the days before there was another formula says none, and is told by its rule or means "delta"."""
+    old = record(accurate_plan(Fixed(runs=3), "delta"))
+    assert "formula" not in json.loads(to_json(old))["question"]
+    assert from_json(to_json(old)).question.formula == "delta"
+    new = record(as_begun(accurate_plan(Fixed(runs=3))))
+    assert json.loads(to_json(new))["question"]["formula"] == "corrected"
+    assert new.decisions != old.decisions
+    for before in (old, new):
+        assert record(as_begun(accurate_plan(Fixed(runs=3)), before)) == before
+    assert as_begun(accurate_plan(Fixed(runs=3), "corrected"), old).question.formula == "corrected"
+
+
+def test_the_formula_of_the_rule_is_that_of_the_study_unless_the_rule_has_its_own():
+    published = replace(ACCURATE, formula="paper")
+    assert as_begun(accurate_plan(published)).question.formula == "paper"
+    assert as_begun(accurate_plan(published, "corrected")).rule.formula == "paper"
+    assert as_begun(accurate_plan(formula="delta")).rule.formula == "delta"
 
 
 def test_a_power_that_is_rounded_otherwise_makes_no_other_plan_and_another_power_does():

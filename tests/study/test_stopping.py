@@ -46,7 +46,7 @@ class Says:
 
 def make(study_rule=None, rule=RULE):
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[Function(name, print, f"x:{name}", deterministic=name == "c") for name in "abc"],
         instances=[f"i{number}" for number in range(6)],
         rule=rule,

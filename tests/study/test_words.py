@@ -34,7 +34,7 @@ STATUS = StudyStatus(
 
 def plan(count="all", **asked):
     return make_plan(
-        question=Question("simple", **asked),
+        question=Question("simple", **{"better": "lower"} | asked),
         algorithms={"a": min, "b": max, "c": sum},
         instances=[f"i{k}" for k in range(20)],
         rule=Fixed(runs=4),

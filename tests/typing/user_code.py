@@ -36,6 +36,7 @@ def studies(folder: Path) -> am.Analysis:
         reference="a",
         detect=0.02,
         on_failure=am.Par(10),
+        better="lower",
     )
     return study.run(folder / "study.db", workers=2)
 
@@ -47,7 +48,7 @@ def results(frame: pd.DataFrame, path: str) -> None:
         assert_type(comparison.verdict, str)
         assert_type(comparison.p_holm, float)
     assert_type(am.write_report(analysis, path), Path)
-    assert_type(am.advise(frame, detect=0.02, difference="percent"), am.Advice)
+    assert_type(am.advise(frame, detect=0.02, difference="percent", better="lower"), am.Advice)
     plots.save(plots.draw_intervals(plots.intervals_data(analysis)), "intervals.pdf")
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,15 +31,19 @@ from ampler.analysis.exploration import (
     stability,
     subgroups,
 )
+from ampler.analysis.failure_bounds import FailureBound, failure_bounds, with_failures
 from ampler.analysis.grown import GrownFamily, as_decided, decided_when, grown_equivalence, grown_family, would_be_found
 from ampler.analysis.look_family import LookedFamily
 from ampler.analysis.look_words import skewed_note, underpowered_looks
 from ampler.analysis.looked import LookCourse, Replay, replayed
+from ampler.analysis.noise_width import NoiseError, noise_errors, not_equivalent, widened, width_doubt
 from ampler.analysis.observed import observe, usable_cells
 from ampler.analysis.one_instance import RunFamily, other_test, run_family, skewed_runs, this_instance_only
 from ampler.analysis.pairing import guarded_paired_errors, paired_errors
 from ampler.analysis.percent_roles import role_doubts
 from ampler.analysis.results import AlgorithmRuns, Analysis, Diagnosis, InstanceAccuracy
+from ampler.analysis.robustness import Robustness, agreement, robustness, shape_doubts
+from ampler.analysis.run_noise import noise_doubts
 from ampler.analysis.stopping import Shift, shift_of
 from ampler.analysis.units import accuracy_in_words
 from ampler.analysis.words import verdict
@@ -46,7 +51,7 @@ from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.choices import Test
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidDesign
-from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words
+from ampler.core.failures import Drop, FailurePolicy, WorstSeen, policy_words, with_cutoff
 from ampler.core.names import known_as
 from ampler.core.runs import STATUSES, Runs, on_instances
 from ampler.core.settings import AnalysisSettings
@@ -55,9 +60,9 @@ from ampler.design import achieved_power, detectable_effect
 from ampler.design.pilot import PilotReport
 from ampler.sampling.rules import Accuracy
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.location import location
+from ampler.stats.location import is_constant, location
 from ampler.stats.omnibus import Omnibus, omnibus
-from ampler.stats.paired import FEWEST, present
+from ampler.stats.paired import FEWEST, paired_test, present, present_columns
 from ampler.stats.shape import skewness
 
 
@@ -83,6 +88,7 @@ def analyse_runs(
     >>> analyse_runs(runs, AnalysisSettings(difference="simple")).comparisons[0].verdict
     'new is better: lower by 3.50 on average, joint 95 % interval 2.58 to 4.42'
     """
+    settings = replace(settings, failures=with_cutoff(settings.failures, runs))
     runs = runs if looks is None else on_instances(runs, looks.names)
     prepared = _prepared(runs, settings, deterministic, rule or _said_rule(settings))
     return _analysis(replace(prepared, course=course, looks=looks, fixed_runs=fixed_runs), features or {})
@@ -91,7 +97,15 @@ def analyse_runs(
 def _analysis(prepared: Prepared, features: Features) -> Analysis:
     settings, pairs, differences = prepared.settings, prepared.pairs, prepared.differences
     comparisons = _comparisons(prepared)
-    diagnoses = _diagnoses(prepared)
+    robust = _robustness(prepared, comparisons)
+    bounds = failure_bounds(comparisons, prepared.runs, prepared.blocks, prepared.contrasts, settings=settings)
+    noise = noise_errors(differences, prepared.errors, _freedom(prepared))
+    comparisons = widened(comparisons, noise, alternative=settings.alternative, alpha=settings.family_alpha)
+    comparisons = tuple(map(with_failures, comparisons, bounds))
+    doubts = _doubts(prepared, comparisons, robust, bounds, noise)
+    comparisons = tuple(replace(each, doubts=own) for each, own in zip(comparisons, doubts, strict=True))
+    same = map(not_equivalent, _equivalences(prepared), comparisons, noise)
+    diagnoses = _diagnoses(prepared, tuple(same), bounds, robust)
     detectable = _detectable(prepared, comparisons)
     found_by_fewest = detectable[smallest_sample(comparisons)] if detectable else math.nan
     if prepared.looks is not None:
@@ -101,7 +115,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     others = _other_policies(prepared)
     return Analysis(
         settings=replace(settings, statistic=settings.statistic_name),
-        comparisons=_in_words(comparisons, diagnoses, prepared, detectable),
+        comparisons=_in_words(comparisons, diagnoses, prepared, detectable, robust),
         instances=len(differences),
         runs=int(prepared.cells.counts.sum()),
         algorithms=_algorithms(prepared, together),
@@ -109,7 +123,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
         excluded=prepared.excluded,
         incomplete=prepared.incomplete,
         detectable_effect=found_by_fewest,
-        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, found_by_fewest, others),
+        warnings=_warnings(prepared, comparisons, diagnoses, accuracy, found_by_fewest, others, robust),
         diagnoses=diagnoses,
         omnibus=together,
         subgroups=subgroups(
@@ -181,6 +195,13 @@ class Prepared:
         return self.replay.differences[places]
 
     @cached_property
+    def equal(self) -> Bools:
+        """Which pairs are compared by their mean and have the same difference on every instance."""
+        means = paired_test(self.settings.test).estimand.name == "mean"
+        columns = present_columns(self.differences)
+        return np.array([means and len(column) >= FEWEST and is_constant(column) for column in columns])
+
+    @cached_property
     def replay(self) -> Replay | None:
         """The looks taken again, if there were any."""
         if self.looks is None:
@@ -220,7 +241,9 @@ class Prepared:
     def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
         """Return what gives the differences of these cells by this statistic, estimated as those of the analysis."""
         rule = self.estimates.rule
-        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=rule is not None)
+        precise = rule is not None or self.contrasts.formula == "corrected"
+        paired = self.runs.shared is not None
+        blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=precise, paired=paired)
         return partial(Estimates(cells, blocks, statistic, rule).differences, estimate=self.settings.estimate)
 
     @property
@@ -308,21 +331,53 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
         family=family,
     )
     comparisons = as_decided(comparisons, family) if isinstance(family, GrownFamily) else comparisons
-    return tuple(
-        replace(each, doubts=found) for each, found in zip(comparisons, _doubts(prepared, comparisons), strict=True)
-    )
+    return tuple(_unknown(each) if equal else each for each, equal in zip(comparisons, prepared.equal, strict=True))
 
 
-def _doubts(prepared: Prepared, comparisons: Sequence[Comparison]) -> list[tuple[Doubt, ...]]:
+def _unknown(comparison: Comparison) -> Comparison:
+    """A comparison of means whose differences are all equal, whatever tests it: nothing is known of how they vary."""
+    whole = (-math.inf, math.inf)
+    return replace(comparison, p_value=1.0, p_holm=1.0, rejected=False, interval=whole, joint_interval=whole)
+
+
+def _robustness(prepared: Prepared, comparisons: Sequence[Comparison]) -> Robustness | None:
+    """What claims of means over the instances rest on; None for other tests, and after looks."""
+    how = prepared.settings
+    if prepared.of_runs is not None or prepared.replay is not None or paired_test(how.test).when_skewed != "errs":
+        return None
+    rejected = np.array([each.rejected for each in comparisons])
+    return robustness(prepared.differences, rejected, alternative=how.alternative, alpha=how.family_alpha)
+
+
+def _doubts(
+    prepared: Prepared,
+    comparisons: Sequence[Comparison],
+    robust: Robustness | None,
+    bounds: Sequence[FailureBound | None],
+    noise: Sequence[NoiseError | None],
+) -> list[tuple[Doubt, ...]]:
     """What speaks against claiming the differences that the test finds, in the order of the pairs."""
-    settings = prepared.settings
-    return role_doubts(
+    settings, estimates = prepared.settings, prepared.estimates
+    roles = role_doubts(
         comparisons,
         prepared.differences,
         prepared.contrasts,
         prepared.differencing(prepared.cells, settings.statistic),
         settings=settings,
     )
+    blocks = estimates.of_first_runs().blocks if settings.estimate == "first-runs" else estimates.blocks
+    corrected = estimates.rule is not None and settings.estimate != "all-runs"
+    uncertain = noise_doubts(comparisons, prepared.differences, blocks, prepared.contrasts, corrected=corrected)
+    unseen = [(each.doubt,) if each is not None and each.in_doubt else () for each in bounds]
+    wide = [width_doubt(each, own, settings.alternative) for each, own in zip(comparisons, noise, strict=True)]
+    shape = [()] * len(comparisons) if robust is None else shape_doubts(robust)
+    return [tuple(chain(*doubts)) for doubts in zip(roles, shape, uncertain, unseen, wide, strict=True)]
+
+
+def _freedom(prepared: Prepared) -> Floats:
+    """The runs behind the standard error of each difference, less one for each of its two means."""
+    counts, contrasts = prepared.blocks.counts, prepared.contrasts
+    return np.asarray(np.maximum(counts[:, contrasts.first] + counts[:, contrasts.second] - 2.0, 1.0))
 
 
 def _in_words(
@@ -330,6 +385,7 @@ def _in_words(
     diagnoses: Sequence[Diagnosis],
     prepared: Prepared,
     detectable: Mapping[int, float],
+    robust: Robustness | None,
 ) -> tuple[Comparison, ...]:
     """The comparisons with their verdicts, in Holm's order."""
     dropped, one_instance = _dropped(prepared), prepared.of_runs is not None
@@ -347,9 +403,11 @@ def _in_words(
                 one_instance=one_instance,
                 looked=None if prepared.replay is None else prepared.replay.looked,
                 unsolved=_unsolved(prepared, diagnosis),
+                agreement="" if robust is None else agreement(robust, k),
+                equal=not one_instance and bool(prepared.equal[k]),
             ),
         )
-        for each, diagnosis in zip(comparisons, diagnoses, strict=True)
+        for k, (each, diagnosis) in enumerate(zip(comparisons, diagnoses, strict=True))
     )
     return tuple(sorted(said, key=lambda comparison: comparison.rank))
 
@@ -369,13 +427,14 @@ def _dropped(prepared: Prepared) -> set[str]:
     return {algorithm for algorithm, _ in prepared.runs.failures()}
 
 
-def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
-    settings = prepared.settings
+def _diagnoses(
+    prepared: Prepared,
+    same: Sequence[Equivalence | None],
+    bounds: Sequence[FailureBound | None],
+    robust: Robustness | None,
+) -> tuple[Diagnosis, ...]:
     unsolved = cautions.neither_solved(prepared.runs, prepared.contrasts)
     shift = prepared.shift
-    same: tuple[Equivalence | None, ...] = (None,) * len(prepared.pairs)
-    if settings.margin is not None:
-        same = _equivalence(prepared, settings.margin)
     return tuple(
         Diagnosis(
             *pair,
@@ -387,6 +446,9 @@ def _diagnoses(prepared: Prepared) -> tuple[Diagnosis, ...]:
             all_runs=math.nan if shift is None else float(shift.all_runs[k]),
             first_runs=math.nan if shift is None else float(shift.first_runs[k]),
             decided=_decided_when(prepared, k),
+            agree=() if robust is None else robust.agree[k],
+            disagree=() if robust is None else robust.disagree[k],
+            failure_bound=bounds[k],
         )
         for k, pair in enumerate(prepared.pairs)
     )
@@ -399,13 +461,22 @@ def _decided_when(prepared: Prepared, place: int) -> str:
     return "" if standing.verdict == "continue" else f"look {standing.look}"
 
 
+def _equivalences(prepared: Prepared) -> Sequence[Equivalence | None]:
+    margin = prepared.settings.margin
+    return [None] * len(prepared.pairs) if margin is None else _equivalence(prepared, margin)
+
+
 def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
     how = prepared.settings
     if prepared.of_runs is not None:
         return prepared.of_runs.equivalence(margin, how.alpha / 2)
     family = prepared.family(prepared.differences)
     if isinstance(family, GrownFamily):
-        return grown_equivalence(family, margin, how.alpha / 2)
+        found = grown_equivalence(family, margin, how.alpha / 2)
+        return tuple(
+            replace(each, established=each.established and not equal)
+            for each, equal in zip(found, prepared.equal, strict=True)
+        )
     return equivalence(prepared.differences, margin=margin, test=how.test, alpha=how.alpha / 2)
 
 
@@ -549,6 +620,7 @@ def _warnings(
     accuracy: tuple[InstanceAccuracy, ...],
     detectable: float,
     others: tuple[OtherPolicy, ...],
+    robust: Robustness | None,
 ) -> tuple[Caution, ...]:
     settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     found = [
@@ -573,32 +645,36 @@ def _warnings(
         _accuracy_missed(prepared, accuracy),
         None if settings.se is None else cautions.heavy_tails(blocks),
         cautions.accuracy_unknown(blocks),
-        cautions.near_zero(blocks, prepared.contrasts, prepared.differences),
-        *(_over_instances(prepared, comparisons, diagnoses, detectable) if prepared.of_runs is None else ()),
+        cautions.near_zero(blocks, prepared.contrasts, prepared.differences, settings),
+        *(_over_instances(prepared, comparisons, diagnoses, detectable, robust) if prepared.of_runs is None else ()),
     ]
     return tuple(caution for caution in found if caution is not None)
 
 
 def _over_instances(
-    prepared: Prepared, comparisons: tuple[Comparison, ...], diagnoses: tuple[Diagnosis, ...], detectable: float
+    prepared: Prepared,
+    comparisons: tuple[Comparison, ...],
+    diagnoses: tuple[Diagnosis, ...],
+    detectable: float,
+    robust: Robustness | None,
 ) -> tuple[Caution | None, ...]:
     """What spoils tests whose sample are the instances."""
-    settings, pairs = prepared.settings, prepared.pairs
+    settings, blocks, pairs = prepared.settings, prepared.blocks, prepared.pairs
     return (
         None
         if prepared.fixed_runs
         else cautions.run_noise(np.array([diagnosis.noise_share for diagnosis in diagnoses]), pairs),
         cautions.constant_differences(prepared.differences, pairs),
-        cautions.hardly_varying(prepared.differences, pairs, test=settings.test),
+        cautions.hardly_varying(comparisons, prepared.differences, test=settings.test),
+        cautions.dominated(prepared.differences, blocks, pairs, settings=settings),
         _skewed_looks(prepared)
         or cautions.skewed(
             comparisons,
+            prepared.differences,
             np.array([diagnosis.skewness for diagnosis in diagnoses]),
-            pairs,
+            robust,
             test=settings.test,
-            alternative=settings.alternative,
-            difference=settings.difference,
-            rates=settings.are_rates,
+            alpha=settings.family_alpha,
         ),
         cautions.unreachable(comparisons),
         _underpowered_looks(prepared),

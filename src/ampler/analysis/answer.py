@@ -18,9 +18,10 @@ from ampler.analysis.words import (
     irrelevant_pairs,
     is_about_successes,
     is_biased,
+    not_finished,
 )
 from ampler.core.arrays import Pair
-from ampler.core.wording import count, digits
+from ampler.core.wording import count, digits, named
 from ampler.stats.paired import ESTIMANDS, FEWEST
 
 Finding = Literal["better", "worse", "equivalent", "undecided", "not compared"]
@@ -37,7 +38,7 @@ def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
 
 
 def _finding(each: Comparison, analysis: Analysis, same: set[Pair]) -> Finding:
-    if each.instances < (FEWEST if analysis.single is None else 1):
+    if analysis.unfinished or each.instances < (FEWEST if analysis.single is None else 1):
         return "not compared"
     if each.claimed:
         larger = each.estimate > ESTIMANDS[each.estimate_of].neutral
@@ -47,6 +48,8 @@ def _finding(each: Comparison, analysis: Analysis, same: set[Pair]) -> Finding:
 
 def finding_sentence(analysis: Analysis) -> str:
     """Say in one sentence who beats whom: the title of everything that follows."""
+    if analysis.unfinished:
+        return not_finished(analysis)
     found = findings(analysis)
     if analysis.settings.reference is not None:
         said = _of_reference(analysis, found)
@@ -120,9 +123,22 @@ def _of_all(analysis: Analysis, found: Mapping[Pair, Finding]) -> str:
         return f"None of {len(found):,} pairs of algorithms is told apart{equal}"
     counts = f"{differ:,} of {len(found):,} pairs"
     best, beaten = leader(found)
-    if _losses(found)[best]:
+    unbeaten = leaders(found)
+    if not unbeaten:
         return f"{counts} of algorithms differ{equal}"
+    if len(unbeaten) > 1:
+        return f"{named(unbeaten)} lose to none; {counts} differ{equal}"
     return f"{best} beats {beaten} of {len(analysis.algorithms) - 1} others and loses to none; {counts} differ{equal}"
+
+
+def leaders(found: Mapping[Pair, Finding]) -> list[str]:
+    """Return the algorithms that lose to none: where they are several, none of them is the winner.
+
+    >>> leaders({("a", "b"): "undecided", ("a", "c"): "better", ("b", "c"): "better"})
+    ['a', 'b']
+    """
+    lost = _losses(found)
+    return [name for name in dict.fromkeys(name for pair in found for name in pair) if not lost[name]]
 
 
 def leader(found: Mapping[Pair, Finding]) -> tuple[str, int]:

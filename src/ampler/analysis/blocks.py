@@ -23,7 +23,7 @@ from ampler.core.runs import Runs
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.guard import guarded_variances
 from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no, rate_variances
-from ampler.stats.summaries import Custom, Mean, Summary, summary_of
+from ampler.stats.summaries import Custom, GeometricMean, Mean, Quantile, Summary, summary_of
 from ampler.stats.ties import ROUNDING, settled
 
 ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
@@ -75,6 +75,10 @@ class Blocks:
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
     are_rates: bool = False  # shares of yes, whose variances follow from themselves
+    unbiased: bool = True  # statistics whose logarithms can be corrected for run noise
+    exact_logs: bool = False  # geometric means: their logarithms are means, without bias
+    log_variances: Floats | None = None  # of one run, of the logarithms of quantiles
+    covariances: Floats | None = None  # of runs that belong together: an algorithm × algorithm matrix per instance
 
     @property
     def statistics(self) -> Floats:
@@ -131,9 +135,48 @@ class Blocks:
             certain=self.certain[algorithms],
             exponents=self.exponents[rows],
             are_rates=self.are_rates,
+            unbiased=self.unbiased,
+            exact_logs=self.exact_logs,
+            log_variances=None if self.log_variances is None else self.log_variances[both],
+            covariances=None if self.covariances is None else self.covariances[np.ix_(rows, algorithms, algorithms)],
         )
 
+    def corrected(self, contrasts: Contrasts) -> Blocks:
+        """Return the same, corrected for what run noise adds to ratios and logarithms; all algorithms are present."""
+        if not contrasts.corrects(unbiased=self.unbiased):
+            return self.in_logs(contrasts)
+        check_positive(self, contrasts)
+        with np.errstate(all="ignore"):
+            theta, factors = contrasts.corrected(self.theta, self.variances / self.counts, self._shared(contrasts))
+            return replace(self, theta=theta, variances=self.variances * factors)
+
+    def in_logs(self, contrasts: Contrasts) -> Blocks:
+        """Return the same with the variances of logarithms where these are not those of the statistics, divided.
+
+        A median that lies on a floor has a logarithm that is known, and a relative error of a million per cent.
+        """
+        if self.log_variances is None or contrasts.difference != "ratio" or contrasts.formula != "corrected":
+            return self
+        return replace(self, variances=self.log_variances * self.theta**2)
+
+    def _shared(self, contrasts: Contrasts) -> Floats | None:
+        """The covariance of each statistic with what it is divided by; None where runs are independent."""
+        if self.covariances is None or contrasts.difference != "percent":
+            return None
+        place = contrasts.reference
+        of_one_run = self.covariances.sum(axis=2) if place is None else self.covariances[:, :, place]
+        return of_one_run / self.counts
+
     def _bends(self, contrasts: Contrasts) -> Floats:
+        if contrasts.formula == "corrected":  # the differences are
+            return np.zeros((len(self.instances), len(contrasts.first)))
+        return self._curvature(contrasts)
+
+    def curvature(self, contrasts: Contrasts) -> Floats:
+        """Return what run noise adds to each difference on average where nothing is corrected."""
+        return self._by_part(contrasts, Blocks._curvature)
+
+    def _curvature(self, contrasts: Contrasts) -> Floats:
         with np.errstate(all="ignore"):
             bends = contrasts.curvature(self.theta, self.variances / self.counts)
         return np.where(np.isfinite(bends), bends, 0.0)
@@ -141,7 +184,7 @@ class Blocks:
     def _differences(self, contrasts: Contrasts) -> Floats:
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):  # what leaves the doubles is refused below
-            phi = contrasts.differences(self.theta)
+            phi = contrasts.differences(self.corrected(contrasts).theta)
         phi = self._unscaled(phi) if contrasts.difference == "simple" else phi
         if not np.isfinite(phi).all():
             raise InvalidData(
@@ -158,9 +201,10 @@ class Blocks:
 
     def _errors(self, contrasts: Contrasts, *, guard: Guard, edition: GuardEdition) -> Floats:
         check_positive(self, contrasts)
+        blocks = self.corrected(contrasts)
         with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
-            variances = self._guarded(guard, edition, contrasts.reference)
-            errors = np.sqrt(contrasts.squared_errors(self.theta, variances / self.counts))
+            variances = blocks._guarded(guard, edition, contrasts.reference)
+            errors = np.sqrt(contrasts.squared_errors(blocks.theta, variances / self.counts))
         errors = self._unscaled(errors) if contrasts.difference == "simple" else errors
         return np.where(np.isfinite(errors), errors, np.nan)
 
@@ -263,8 +307,11 @@ def summarise(
     *,
     deterministic: Collection[str] | None = None,
     accuracy: bool = True,
+    paired: bool = False,
 ) -> Blocks:
     """Reduce every cell to its statistic and, if accuracy matters, the variance of one run.
+
+    `paired` says that runs of different algorithms belong together.
 
     >>> runs = Runs.from_columns(["i", "i", "i", "i"], ["a", "b", "a", "b"], [1.0, 5.0, 3.0, 5.0])
     >>> blocks = summarise(gather(runs))
@@ -276,18 +323,26 @@ def summarise(
     scaled = _scaled(cells, exponents)
     kurtosis: Floats | None = None
     skews: Floats | None = None
+    log_variances: Floats | None = None
     if isinstance(summary, Mean):
         theta, variances, kurtosis, skews = _moments(scaled)
     elif isinstance(summary, Rate):
         theta, variances = _rates(scaled)
     else:
-        theta, variances = _summaries(scaled, summary, accuracy=accuracy)
+        theta, variances, log_variances = _summaries(scaled, summary, accuracy=accuracy)
     _check_finite(cells, theta)
     certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
     variances = np.where(certain, 0.0, variances)
     degrees = summary.degrees(cells.counts.astype(float))
     named, yes_or_no = (cells.instances, cells.algorithms), isinstance(summary, Rate)
-    return Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents, yes_or_no)
+    found = Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents, yes_or_no)
+    return replace(
+        found,
+        unbiased=summary.unbiased,
+        exact_logs=isinstance(summary, GeometricMean),
+        log_variances=None if log_variances is None else np.where(certain, 0.0, log_variances),
+        covariances=_covariances(scaled) if paired else None,
+    )
 
 
 def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
@@ -401,6 +456,18 @@ def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
     return mean, variances, kurtosis, skews
 
 
+def _covariances(cells: Cells) -> Floats:
+    """The covariances of the runs of each instance, which are equally many and in the same order for all algorithms."""
+    size = len(cells.algorithms)
+    found = np.full((len(cells.instances), size, size), np.nan)
+    for i, counts in enumerate(cells.counts):
+        there = np.flatnonzero(counts)
+        if len(there) and counts[there[0]] > 1:
+            values = np.array([cells.of(i, int(k)) for k in there])
+            found[i][np.ix_(there, there)] = np.cov(values)
+    return found
+
+
 def _spread(filled: Bools, values: Floats) -> Floats:
     """The values of the filled cells where they stand; NaN in the empty ones."""
     result = np.full(filled.shape, np.nan)
@@ -424,16 +491,19 @@ def _rates(cells: Cells) -> tuple[Floats, Floats]:
     return _spread(filled, rates), _spread(filled, variances)
 
 
-def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats]:
-    """The statistic of each cell, and the variance of one run."""
+def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats, Floats | None]:
+    """The statistic of each cell, the variance of one run, and that of the logarithm where it is another matter."""
     shape, filled = cells.counts.shape, cells.counts > 0
     theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    logs = np.full(shape, np.nan) if isinstance(summary, Quantile) and (cells.values > 0).all() else None
     if cells.counts.max() == 1 and not isinstance(summary, Custom):  # of one value every statistic is the value
         theta[filled] = cells.values
-        return theta, variances
+        return theta, variances, None
     for i, k in np.argwhere(filled):
         values = cells.of(i, k)
         theta[i, k] = float(summary(values))
         if accuracy and len(values) > 1:
             variances[i, k] = summary.spread(values)
-    return theta, variances
+            if logs is not None:
+                logs[i, k] = summary.spread(np.log(values))
+    return theta, variances, logs

@@ -10,15 +10,17 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, permutations
 
 import numpy as np
 
 from ampler.analysis.blocks import Blocks, Cells
 from ampler.analysis.compare import Comparison
 from ampler.analysis.exploration import OtherPolicy
+from ampler.analysis.robustness import SURE, Robustness, skewed_beyond_chance
 from ampler.analysis.words import instances_in_words
 from ampler.core.arrays import Bools, Codes, Floats, Pair
-from ampler.core.choices import Alternative, Difference, Test
+from ampler.core.choices import Test
 from ampler.core.names import known_as
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
@@ -30,19 +32,19 @@ from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.location import is_constant
 from ampler.stats.paired import FEWEST, paired_test, present_columns
 from ampler.stats.rates import is_yes_or_no
-from ampler.stats.resampling import judged
-from ampler.stats.shape import error_inflation, skewness_error
+from ampler.stats.shape import farthest
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
-SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
 REMEDY = "the bootstrap-t test keeps close to its level (test bootstrap-t)"
-FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
-SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
-UNSTABLE = 0.25  # a denominator known no better than this share of itself makes its ratio unreliable
+FEWEST_FOR_OUTLIER = 5  # instances; one of four often has most of the variance by chance
+MOST_OF_VARIANCE = 0.5
+UNSTABLE = 0.5  # a statistic known no better than this share of itself makes its ratios and logarithms unreliable
+STEADIER = {"geometric-mean": "geometric means", "median": "medians"}
 FAR_PERCENT = 10.0  # 1000 % and more come from a denominator near zero
-FAR_LOG_RATIO = math.log(1e6)  # a millionfold difference likewise
 HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the guard begins to lose
 LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
+CHANCE = 0.01  # pairs of equal rows that chance may be expected to make before copies are suspected
+NEAR = 8  # rows that tell how many values are possible near another
 FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
 SHOWN = 3
 ENDED_SHOWN = UNSOLVED_SHOWN = 12  # of instances that must be named
@@ -51,9 +53,9 @@ REVERSES, WIDENS, INFORMS = "could reverse a verdict", "widens intervals", "good
 GRAVITY: Mapping[str, frozenset[CautionKind]] = {  # what a caution of each kind could change, the gravest first
     REVERSES: frozenset(
         {
-            *("looked", "biased", "course", "unfinished", "part", "one-instance", "pseudoreplication", "duplicates"),
-            *("repeated-runs", "failures", "censored", "bias", "skewness", "denominator", "constant", "direction"),
-            *("incomplete", "code", "drift", "busy"),
+            *("looked", "unplanned", "biased", "growth", "course", "unfinished", "part", "one-instance"),
+            *("pseudoreplication", "duplicates", "repeated-runs", "failures", "censored", "bias", "skewness"),
+            *("outlier", "denominator", "constant", "direction", "incomplete", "code", "drift", "busy"),
         }
     ),
     WIDENS: frozenset({"run-noise", "power", "level", "accuracy", "budget", "heavy-tails", "unmatched"}),
@@ -259,7 +261,7 @@ def run_noise(shares: Floats, pairs: Sequence[Pair]) -> Caution | None:
     return Caution(
         "run-noise",
         f"In {_of_comparisons(loud, pairs)} run noise amounts to more than a quarter of the variance of the differences"
-        f" (most: {_pair(pairs[worst])}, {100 * min(shares[worst], 1):.0f} %); more runs per instance would sharpen"
+        f" (most: {_pair(pairs[worst])}, {100 * shares[worst]:,.0f} %); more runs per instance would sharpen"
         " them.",
     )
 
@@ -297,11 +299,10 @@ def duplicates(blocks: Blocks) -> Caution | None:
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, (row, size) in enumerate(zip(blocks.statistics, blocks.counts, strict=True)):
         groups[row.tobytes() + size.tobytes()].append(i)
-    common = [Counter(column.tolist()) for column in blocks.statistics.T]
     same = [
         " = ".join(_known([blocks.instances[i] for i in group], blocks))
         for group in groups.values()
-        if len(group) > 1 and _is_telling(blocks.statistics[group[0]], len(group), common)
+        if len(group) > 1 and _chance_of_equal_rows(blocks.statistics, group) <= CHANCE
     ]
     if not same:
         return None
@@ -337,59 +338,102 @@ def constant_differences(differences: Floats, pairs: Sequence[Pair]) -> Caution 
     what = "zero" if not columns[worst][0] else "the same number"
     return Caution(
         "constant",
-        f"In {_of_comparisons(flat, pairs)} the difference is the same on every instance ({_pair(pairs[worst])}:"
-        f" {what}): effect size and t-test have no spread to work with; check that the results are what they seem.",
+        f"No test of means is possible for {_of_comparisons(flat, pairs)}: the difference is the same on every instance"
+        f" ({_pair(pairs[worst])}: {what}). Check the results, or use {parameter('test', 'sign')}.",
     )
 
 
 def skewed(
     comparisons: Sequence[Comparison],
+    differences: Floats,
     skewness: Floats,
-    pairs: Sequence[Pair],
+    robust: Robustness | None,
     *,
     test: Test,
-    alternative: Alternative,
-    difference: Difference,
-    rates: bool = False,
+    alpha: float,
 ) -> Caution | None:
-    """Strong skewness makes tests of the mean err more often than they say, and changes what Wilcoxon's is about."""
-    factors = np.array(
-        [
-            error_inflation(float(skew), comparison.instances, comparison.alpha, alternative)
-            for skew, comparison in zip(skewness, comparisons, strict=True)
-        ]
-    )
-    sure = np.abs(skewness) > SURE_SKEW * np.array([skewness_error(each.instances) for each in comparisons])
-    strong = np.flatnonzero(sure & (factors > SKEW_FACTOR))
-    method = paired_test(test)
-    harm = method.when_skewed
-    if not len(strong) or harm == "stays sound":
+    """Skewness that makes a test of means too optimistic, or has Wilcoxon's test be about something else.
+
+    It rests on what the remedy finds: claims that the bootstrap-t test does not confirm, or hardly, and the coverage of
+    the intervals in resamples.
+    """
+    pairs = [(each.first, each.second) for each in comparisons]
+    if paired_test(test).when_skewed == "tests something else":
+        strong = skewed_beyond_chance(differences)
+        if not strong.any():
+            return None
+        what = f"the {paired_test(test).words} is about the {paired_test(test).estimate_of}, not about the mean"
+        return Caution("skewness", f"{_where_skewed(strong, pairs, skewness)}: {what}; {REMEDY}.")
+    if robust is None:
         return None
-    worst = int(strong[np.argmax(factors[strong])])
-    where = (
-        f"In {_of_comparisons(strong, pairs)} the differences are strongly skewed (most: {_pair(pairs[worst])},"
-        f" skewness {skewness[worst]:.1f})"
-    )
-    if harm == "tests something else":
-        what = f"the {method.words} is then about the {method.estimate_of}, not about the mean; {REMEDY}, of the mean"
-        return Caution("skewness", f"{where}: {what}.")
-    often = f"roughly {factors[worst]:.1f} times" if factors[worst] < FAR_TOO_OFTEN else "more than ten times"
-    other = "" if difference == "ratio" or rates else "ratio differences, or "
+    claims = sum(each.rejected for each in comparisons)
+    if robust.fragile.any():
+        stay = sum(
+            each.rejected and "bootstrap-t" in tests for each, tests in zip(comparisons, robust.agree, strict=True)
+        )
+        kept = f"{stay} of {claims} claims stay" if claims > 1 else f"the claim {'stays' if stay else 'does not stay'}"
+        where = _where_skewed(robust.fragile | robust.skewed, pairs, skewness)
+        return Caution(
+            "skewness",
+            f"Results may be too optimistic: {where[:1].lower()}{where[1:]}. With {parameter('test', 'bootstrap-t')},"
+            f" {kept}.",
+        )
+    if not robust.are_optimistic(alpha):
+        return None
+    where = _where_skewed(robust.skewed, pairs, skewness)
     return Caution(
         "skewness",
-        f"{where}: at its {method.procedure.level} level of {comparisons[worst].alpha:.2g} that"
-        f" {method.words} rejects a true null hypothesis {often} as often as it should, and joint intervals and claims"
-        f" of equivalence err alike; {REMEDY}. With another hypothesis: {other}the Wilcoxon or sign test.",
+        f"Simultaneous intervals may be too narrow (coverage about {100 * robust.coverage:.0f} %, not"
+        f" {100 * (1 - alpha):g} %): {where[:1].lower()}{where[1:]}. Use {parameter('test', 'bootstrap-t')}.",
     )
 
 
-def hardly_varying(differences: Floats, pairs: Sequence[Pair], *, test: Test) -> Caution | None:
+def _where_skewed(strong: Bools, pairs: Sequence[Pair], skewness: Floats) -> str:
+    """Which differences are skewed, and the most skewed ones."""
+    places = np.flatnonzero(strong)
+    worst = int(places[np.argmax(np.abs(skewness[places]))])
+    if len(pairs) == 1:
+        return f"The differences are skewed (skewness {skewness[worst]:.1f})"
+    most = f"most: {_pair(pairs[worst])}, skewness {skewness[worst]:.1f}"
+    return f"The differences of {_of_comparisons(places, pairs)} are skewed ({most})"
+
+
+def dominated(
+    differences: Floats, blocks: Blocks, pairs: Sequence[Pair], *, settings: AnalysisSettings
+) -> Caution | None:
+    """Pairs with one instance that has most of the variance, and is too far from the others for chance."""
+    if paired_test(settings.test).estimand.name != "mean" or settings.are_rates:
+        return None
+    found = [
+        (k, farthest(column))
+        for k, column in enumerate(present_columns(differences))
+        if len(column) >= FEWEST_FOR_OUTLIER
+    ]
+    found = [(k, far) for k, far in found if far.share > MOST_OF_VARIANCE and far.p_value * len(pairs) < SURE]
+    if not found:
+        return None
+    k, most = max(found, key=lambda each: each[1].share)
+    name = _known([blocks.instances[np.flatnonzero(~np.isnan(differences[:, k]))[most.place]]], blocks)[0]
+    positive = settings.difference != "ratio" and bool(np.nanmin(blocks.statistics) > 0)
+    ratios = f"ratios ({parameter('difference', 'ratio')}) or " if positive else ""
+    return Caution(
+        "outlier",
+        f"One instance may hide differences: in {_of_comparisons(found, pairs)} it has more than half of the variance"
+        f" (most: {_pair(pairs[k])}, {name}, {100 * most.share:.0f} %). Use {ratios}{parameter('test', 'wilcoxon')}.",
+    )
+
+
+def hardly_varying(comparisons: Sequence[Comparison], differences: Floats, *, test: Test) -> Caution | None:
     """Pairs whose differences are nearly all the same: resampling does not show what they can do by chance."""
     if paired_test(test).when_skewed != "stays sound" or paired_test(test).family is None:
         return None
-    few = np.flatnonzero(~judged(differences) & ~np.array([is_constant(each) for each in present_columns(differences)]))
+    endless = [each.joint_interval == (-math.inf, math.inf) and each.instances >= FEWEST for each in comparisons]
+    few = np.flatnonzero(
+        endless & ~np.array([len(x) >= FEWEST and is_constant(x) for x in present_columns(differences)])
+    )
     if not len(few):
         return None
+    pairs = [(each.first, each.second) for each in comparisons]
     return Caution(
         "constant",
         f"In {_of_comparisons(few, pairs)} nearly all differences are the same ({_pair(pairs[int(few[0])])}), or there"
@@ -398,24 +442,28 @@ def hardly_varying(differences: Floats, pairs: Sequence[Pair], *, test: Test) ->
     )
 
 
-def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats) -> Caution | None:
-    """Denominators so near zero that a ratio to them is not reliable."""
-    if contrasts.difference == "simple":
+def near_zero(blocks: Blocks, contrasts: Contrasts, differences: Floats, settings: AnalysisSettings) -> Caution | None:
+    """Statistics so near zero, or so little known, that a ratio or a logarithm of them is not reliable."""
+    if contrasts.difference == "simple" or (contrasts.difference == "ratio" and blocks.exact_logs):
         return None
-    bound = FAR_PERCENT if contrasts.difference == "percent" else FAR_LOG_RATIO
-    far = (np.abs(differences) > bound).any(axis=1)
-    errors = blocks.relative_errors()
-    if contrasts.difference == "percent" and contrasts.reference is not None:
-        errors = errors[:, [contrasts.reference]]
-    unstable = (errors > UNSTABLE).any(axis=1)
-    names = _known([blocks.instances[i] for i in np.flatnonzero(far | unstable)], blocks)
+    errors = blocks.in_logs(contrasts).relative_errors()
+    far: Bools = np.zeros(len(errors), dtype=np.bool_)
+    if contrasts.difference == "percent":
+        far = np.asarray((np.abs(differences) > FAR_PERCENT).any(axis=1))
+        errors = errors if contrasts.reference is None else errors[:, [contrasts.reference]]
+    names = _known([blocks.instances[i] for i in np.flatnonzero(far | (errors > UNSTABLE).any(axis=1))], blocks)
     if not names:
         return None
+    steadier = [words for name, words in STEADIER.items() if name != settings.statistic_name]
+    way_out = [f"compare {' or '.join(steadier)} ({parameter('statistic')})"]
+    if settings.floor is None:
+        way_out.insert(0, f"raise small values to a floor ({parameter('floor')})")
+    what = "a ratio" if contrasts.difference == "ratio" else "a percent difference"
     return Caution(
         "denominator",
-        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) a {contrasts.difference} difference divides by"
-        " a value that is near zero or hardly known, and such instances can dominate the mean; use simple differences,"
-        " or leave them out for a reason stated beforehand.",
+        f"On {count(len(names), 'instance')} ({listed(names, SHOWN)}) {what} takes a value that is hardly known"
+        f"{' or near zero' if far.any() else ''}, and such instances can dominate the mean: make more runs there,"
+        f" {' or '.join(way_out)}.",
     )
 
 
@@ -471,10 +519,42 @@ def _pair(pair: Pair) -> str:
     return f"{pair[0]} × {pair[1]}"
 
 
-def _is_telling(row: Floats, size: int, common: Sequence[Counter[float]]) -> bool:
-    """Whether equal rows are more than chance: the algorithms differ, and half of the values occur nowhere else."""
-    own = sum(common[k][value] == size for k, value in enumerate(row.tolist()))
-    return bool(np.nanmin(row) < np.nanmax(row)) and own >= max(2, len(row) / 2)
+def _chance_of_equal_rows(statistics: Floats, group: Sequence[int]) -> float:
+    """How many pairs of rows as rare as these would be equal by chance, by the three values that say most.
+
+    In each column the nearest other values tell how many numbers the value could have been; a further column is seen
+    among the rows that are near in the one before, as values of one instance go together.
+    """
+    row, others = statistics[group[0]], np.delete(statistics, group, axis=0)
+    if not np.nanmin(row) < np.nanmax(row) or len(others) < 2:
+        return math.inf
+    steps = [_step(column) for column in statistics.T]
+    pairs = len(statistics) ** 2 / 2
+    found = [_share_at(others[:, k], row[k], step) for k, step in enumerate(steps)]
+    rarest = sorted(range(len(row)), key=lambda k: found[k][0])[:NEAR]
+    given = {
+        (j, k): 1.0 if row[j] == row[k] else _share_at(others[found[j][1], k], row[k], steps[k])[0]
+        for j, k in permutations(rarest, 2)
+    }
+    chains = permutations(rarest, min(3, len(rarest)))
+    return pairs * min(found[chain[0]][0] * math.prod(given[link] for link in pairwise(chain)) for chain in chains)
+
+
+def _step(column: Floats) -> float:
+    """The distance between neighbouring values that a column can have: where they are rounded, the rounding."""
+    known = column[np.isfinite(column)]
+    unit = np.abs(known).max(initial=0.0) * 1e-12
+    gaps = np.diff(np.unique(known))
+    gaps = gaps[gaps > unit]
+    return float(np.quantile(gaps, 0.1)) if len(gaps) else math.inf
+
+
+def _share_at(values: Floats, at: float, step: float) -> tuple[float, Codes]:
+    """The share of values that are this one by chance, and the places of those near to it."""
+    distance = np.abs(values - at)
+    near = np.argsort(distance, kind="stable")[: max(2, min(NEAR, len(values) // 2))]
+    reach = max(float(distance[near].max()), step / 2)
+    return min(1.0, len(near) / len(values) * step / (2 * reach)), near
 
 
 def _repeats(values: Floats) -> bool:

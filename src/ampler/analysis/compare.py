@@ -30,7 +30,7 @@ from ampler.stats.paired import (
     sample_p_value,
 )
 
-DoubtKind = Literal["roles", "shape", "noise", "failures"]
+DoubtKind = Literal["roles", "shape", "noise", "noise-width", "failures"]
 
 
 @dataclass(frozen=True, slots=True)

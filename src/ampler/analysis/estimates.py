@@ -79,17 +79,20 @@ class Estimates:
             theta=np.where(there, blocks.theta, typical),
             variances=np.where(there, blocks.variances, 0.0),
             kurtosis=None if blocks.kurtosis is None else np.where(there, blocks.kurtosis, 0.0),
-            skewness=self.skewness,
+            skewness=self._skewness(supported=rule.formula in (None, "corrected")),
             certain=blocks.certain | ~there,
         )
 
     @cached_property
     def skewness(self) -> Floats:
         """The skewness of the runs of each algorithm; 0 for statistics other than the mean, which it hardly moves."""
+        return self._skewness(supported=False)
+
+    def _skewness(self, *, supported: bool) -> Floats:
         blocks = self.blocks
         if blocks.skews is None:
             return np.zeros(len(blocks.algorithms))
-        return pooled_skewness(blocks.counts.astype(float), blocks.variances, blocks.skews)
+        return pooled_skewness(blocks.counts.astype(float), blocks.variances, blocks.skews, supported=supported)
 
     @property
     def largest_skewness(self) -> float:

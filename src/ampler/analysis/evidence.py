@@ -27,4 +27,7 @@ class Evidence:
     rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
     course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
     looks: LookCourse | None = None  # how the values were looked at on the way; None: they were not
+    unfinished: str = ""  # why nothing is tested yet: what is missing of the plan; nothing where it is complete
+    time_limit: float | None = None  # of all runs, in the unit of their values; None: not known
     fixed_runs: bool = False  # the plan fixed how many runs are made on an instance, or its pilot did
+    measure: str = "value"  # what was measured

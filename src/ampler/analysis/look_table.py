@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
-from ampler.analysis.units import estimate_header, estimate_text, in_table
-from ampler.core.wording import alike, digits
+from ampler.analysis.units import estimate_header, estimate_text, in_table, texts_in_unit
+from ampler.core.wording import digits
 
 VERDICTS = {"continue": "goes on"}  # what is called otherwise where people read it
 
@@ -29,7 +29,7 @@ def verdict_word(comparison: Comparison, analysis: Analysis) -> str:
 
 def _row(comparison: Comparison, analysis: Analysis) -> list[str]:
     assert analysis.looks is not None
-    _, low, high = alike(comparison.estimate, *comparison.interval)
+    _, low, high = texts_in_unit(analysis, comparison.estimate, *comparison.interval)
     return [
         f"{comparison.first} × {comparison.second}",
         verdict_word(comparison, analysis),

@@ -16,6 +16,7 @@ import numpy as np
 from ampler.analysis.observed import observe, placed
 from ampler.core.arrays import Bools, Floats, Pair
 from ampler.core.choices import Alternative, Test
+from ampler.core.errors import InvalidData
 from ampler.core.runs import Runs, on_instances
 from ampler.core.settings import AnalysisSettings
 from ampler.design.looks import equivalence_limits
@@ -44,7 +45,8 @@ class LookCourse:
     """What was declared of the looks of a study, and how far it has come.
 
     `instances` are the new ones of each look that is over, in their order, and `algorithms` those that were run there.
-    Without an effect no comparison stops for having no relevant difference.
+    Without an effect no comparison stops for having no relevant difference. `recorded` are the verdicts after each look
+    as the study file has them, as far as it does.
     """
 
     looks: tuple[int, ...]  # instances at each look, as declared
@@ -56,6 +58,7 @@ class LookCourse:
     alternative: Alternative
     instances: tuple[tuple[str, ...], ...]
     algorithms: tuple[tuple[str, ...], ...]
+    recorded: tuple[tuple[str, ...], ...] = ()
 
     @property
     def done(self) -> int:
@@ -213,7 +216,22 @@ def replayed(
         differences = seen.estimates.differences(seen.contrasts, settings.estimate)
         tables.append(placed(differences, seen.estimates.blocks.instances, names))
         pairs = seen.pairs
-    return Replay(course, pairs, tuple(tables))
+    replay = Replay(course, pairs, tuple(tables))
+    if course.recorded:
+        _check_recorded(replay)
+    return replay
+
+
+def _check_recorded(replay: Replay) -> None:
+    """Raise InvalidData if the looks say something else now than when they were taken."""
+    for look, (recorded, now) in enumerate(zip(replay.course.recorded, replay.history, strict=False), start=1):
+        for (first, second), before, after in zip(replay.pairs, recorded, now, strict=False):
+            if before != after:
+                raise InvalidData(
+                    f"the study file records the verdict {before!r} for {first} and {second} after look {look}, and its"
+                    f" runs now give {after!r}: the study must stay as it was decided; use the version of ampler that"
+                    " the file was made with, or take the file from a backup"
+                )
 
 
 def look_limits(course: LookCourse, comparisons: int) -> tuple[LookLimits, ...]:
@@ -258,11 +276,10 @@ def _verdicts(evidence: LookEvidence, declared: Declared) -> tuple[Verdict, ...]
 
 
 def _t(column: Floats) -> float:
-    """The t statistic; 0 where all differences are 0, NaN where there are not two."""
+    """The t statistic; 0 where all differences are 0, NaN where all are equal or there are not two."""
     if len(column) < 2:
         return math.nan
-    t = t_statistic(column)
-    return 0.0 if math.isnan(t) else t
+    return t_statistic(column) if column.any() else 0.0
 
 
 def _statistic(column: Floats, course: LookCourse) -> float:

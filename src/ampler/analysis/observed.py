@@ -55,7 +55,8 @@ def observe(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
     found = usable_cells(runs, settings.failures, contrasts, deterministic)
-    blocks = summarise(found.cells, settings.statistic, deterministic=deterministic)
+    paired = runs.shared is not None
+    blocks = summarise(found.cells, settings.statistic, deterministic=deterministic, paired=paired)
     estimates = Estimates(found.cells, blocks, settings.statistic, rule)
     return Observed(runs, contrasts, estimates, found.excluded, found.incomplete)
 

@@ -34,7 +34,9 @@ def role_doubts(
     """
     if contrasts.difference != "percent" or not any(each.rejected for each in comparisons):
         return [()] * len(comparisons)
-    ratio = contrasts_among(contrasts.size, difference="ratio", reference=contrasts.reference)
+    ratio = contrasts_among(
+        contrasts.size, difference="ratio", reference=contrasts.reference, formula=contrasts.formula
+    )
     ratios = differencing(ratio)
     found: list[tuple[Doubt, ...]] = []
     for k, comparison in enumerate(comparisons):

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from ampler.analysis.compare import Comparison, Equivalence
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
+from ampler.analysis.failure_bounds import FailureBound
 from ampler.core.arrays import Floats, Pair
-from ampler.core.choices import Status
+from ampler.core.choices import Status, Test
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, policy_data
 from ampler.core.notebooks import shown_in_notebook
 from ampler.core.plain import flat, jsonable
 from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
+from ampler.core.spoken import parameter
 from ampler.core.values import Caution
+from ampler.core.wording import LARGEST_EXPONENT
 from ampler.design.pilot import PilotReport
 from ampler.stats.omnibus import Omnibus
+from ampler.stats.paired import ESTIMANDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +47,9 @@ class Diagnosis:
     all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
     first_runs: float = math.nan  # the same by the first runs, which nobody stopped
     decided: str = ""  # "pilot" or "end", in a study that found its own size
+    agree: tuple[Test, ...] = ()  # other tests that find the same difference, where the test finds one
+    disagree: tuple[Test, ...] = ()  # those that do not; bootstrap-t is asked only where the shape calls for it
+    failure_bound: FailureBound | None = None  # of a significant difference, where failed runs count as a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +108,20 @@ class Analysis:
     course: PilotReport | None = None  # how the size of the study was decided, if its own values did
     looks: Looked | None = None  # what was decided on the way, if the values were looked at
     recorded: Runs | None = None  # the runs themselves, for figures of them
+    unfinished: str = ""  # why there are estimates only: the study is not complete, and no analysis is planned for now
     features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
+    measure: str = "value"  # what was measured, as the source of the runs calls it
 
     @cached_property
     def bayes(self) -> Bayes:
         """How probable it is: posteriors of all comparisons, and verdicts if there is a margin; computed when asked."""
         from ampler.analysis.bayes import bayes_of
 
+        if self.unfinished:
+            raise InvalidData(
+                f"the study is not finished ({self.unfinished}), and how probable differences are is said at its end;"
+                f" run it further, or specify {parameter('unplanned', True)}"
+            )
         if self.single is not None:
             raise InvalidData(
                 "how probable differences are over instances cannot be learnt from one, whose runs were compared; add"
@@ -130,7 +144,7 @@ class Analysis:
     @property
     def weighs_a_margin(self) -> bool:
         """Whether a report says how probable it is: there is a margin to judge by, and there are instances."""
-        return self.settings.margin is not None and self.single is None
+        return self.settings.margin is not None and self.single is None and not self.unfinished
 
     @property
     def at_budget(self) -> tuple[str, ...]:
@@ -168,6 +182,9 @@ class Analysis:
         document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
         result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
         result["settings"]["failures"] = policy_data(self.settings.failures)
+        if self.settings.difference == "ratio" and not ESTIMANDS[self.comparisons[0].estimate_of].is_share:
+            for row, each in zip(result["comparisons"], self.comparisons, strict=True):
+                row["factor"] = jsonable(math.exp(min(each.estimate, LARGEST_EXPONENT)))
         return result
 
     def __str__(self) -> str:

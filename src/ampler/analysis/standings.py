@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ampler.analysis.answer import Finding, findings, leader
+from ampler.analysis.answer import Finding, findings, leader, leaders
 from ampler.analysis.compare import Comparison
 from ampler.analysis.results import Analysis
-from ampler.analysis.units import size_in_words
+from ampler.analysis.units import lead_in_words
 from ampler.analysis.wins import Wins, wins_of
 from ampler.core.arrays import Floats, Pair
 from ampler.core.names import known_as
@@ -86,7 +86,7 @@ def _own_wins(name: str, wins: Mapping[Pair, Wins]) -> Wins:
 
 def disagreements(analysis: Analysis) -> tuple[str, ...]:
     """Say where estimates, wins, ranks and the test of all together point different ways, and why; or that none do."""
-    if analysis.single is not None:
+    if analysis.single is not None or analysis.unfinished:
         return ()
     said = [*_best_rank(analysis), *_of_pairs(analysis), *_of_omnibus(analysis)]
     return tuple(said) or (AGREE,)
@@ -97,8 +97,11 @@ def _best_rank(analysis: Analysis) -> Iterator[str]:
     ranked = side_by_side(analysis)
     best, found = ranked[0], findings(analysis)
     first = analysis.settings.reference or leader(found)[0]
-    if math.isnan(best.mean_rank) or best.algorithm == first:
+    shared = {row.algorithm for row in ranked if row.mean_rank == best.mean_rank}
+    if math.isnan(best.mean_rank) or first in shared:
         return
+    if analysis.settings.reference is None and shared & {*leaders(found)}:
+        return  # nobody beats it either
     pair = (first, best.algorithm) if (first, best.algorithm) in found else (best.algorithm, first)
     what = found[pair]
     if what in ("better", "worse") and (what == "better") == (pair[0] == best.algorithm):
@@ -158,11 +161,10 @@ def _opposed(each: Comparison, wins: Wins, analysis: Analysis) -> str:
     few = few_that_decide(analysis, (each.first, each.second))
     short = known_as(tuple(row.instance for row in analysis.accuracy))
     why = f": {_few([short[name] for name in few])}" if few else ", by amounts that are larger where it wins"
-    amount = size_in_words(abs(each.estimate), analysis.settings)
-    kind = "by a factor of " if analysis.settings.difference == "ratio" else "by "
+    amount, *_ = lead_in_words(abs(each.estimate), each.joint_interval, analysis.settings)
     return (
         f"{other} is ahead on {max(wins.first, wins.second)} of {wins.instances} instances, yet {favoured} is better"
-        f" {ESTIMANDS[each.estimate_of].words} {kind}{amount}{why}."
+        f" {ESTIMANDS[each.estimate_of].words} by {amount}{why}."
     )
 
 

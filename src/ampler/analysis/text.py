@@ -17,6 +17,9 @@ from ampler.analysis.units import (
     in_table,
     interval_in_unit,
     margin_in_words,
+    measure_in_words,
+    p_in_words,
+    texts_in_unit,
 )
 from ampler.analysis.wins import wins_of
 from ampler.analysis.words import (
@@ -31,7 +34,7 @@ from ampler.analysis.words import (
 )
 from ampler.core.arrays import Interval
 from ampler.core.layout import USUAL, Column, TextTable, table_of
-from ampler.core.wording import alike, digits
+from ampler.core.wording import digits
 from ampler.stats.paired import paired_test
 
 STOP = "stop rejecting"
@@ -40,6 +43,7 @@ STOP = "stop rejecting"
 def text_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
     yield from filter(None, [taken(analysis)])
+    yield measure_in_words(analysis)
     yield from question_lines(analysis)
     if is_biased(analysis):
         yield f"! {CLAIM_NOTHING}{found_sentence(analysis)}"
@@ -57,7 +61,11 @@ def holm_columns(analysis: Analysis) -> TextTable:
     if analysis.looks is not None:
         return table_of(*looked_lines(analysis), words=(1,), leaves={2: 3, 3: 2, 5: 1, 6: 4, 8: 5})
     shown, found = list(in_table(analysis)), findings(analysis).values()
-    steps = paired_test(analysis.settings.test).procedure
+    asked = analysis.settings
+    steps = paired_test(asked.test).procedure
+    if analysis.unfinished:
+        estimates = Column(estimate_header(analysis), tuple(digits(each.estimate, 3) for each in shown))
+        return TextTable((_compared(analysis), estimates, *_wins(analysis)))
     return TextTable(
         (
             Column("rank", tuple(str(each.rank) for each in shown), leaves=5),
@@ -65,11 +73,15 @@ def holm_columns(analysis: Analysis) -> TextTable:
             *(Column(head, tuple(str(number(each)) for each in shown)) for head, number in counted(analysis).items()),
             Column(estimate_header(analysis), tuple(_estimate(each, analysis) for each in shown)),
             *_wins(analysis),
-            Column("joint interval", tuple(_bracket(each, each.joint_interval) for each in shown), leaves=1),
-            Column(f"{steps.level}-level interval", tuple(_bracket(each, each.interval) for each in shown), leaves=9),
-            Column("p", tuple(f"{each.p_value:.2g}" for each in shown), leaves=6),
+            Column("joint interval", tuple(_bracket(each, each.joint_interval, analysis) for each in shown), leaves=1),
+            Column(
+                f"{steps.level}-level interval",
+                tuple(_bracket(each, each.interval, analysis) for each in shown),
+                leaves=9,
+            ),
+            Column("p", tuple(p_in_words(each.p_value, each.instances, asked) for each in shown), leaves=6),
             Column("alpha", tuple(digits(each.alpha, 2) for each in shown), leaves=8),
-            Column(f"p ({steps.name})", tuple(f"{each.p_holm:.2g}" for each in shown)),
+            Column(f"p ({steps.name})", tuple(p_in_words(each.p_holm, each.instances, asked) for each in shown)),
             Column("d", tuple(digits(each.effect_size, 2) for each in shown), leaves=7),
             Column(
                 "verdict",
@@ -121,6 +133,8 @@ def _compared(analysis: Analysis) -> Column:
 def _stop(analysis: Analysis) -> dict[int, str]:
     """Before which row rejecting stops; nowhere if it never does."""
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
+    if analysis.unfinished:
+        return {}
     return {rejected: f"      ── {STOP} ──"} if rejected < len(analysis.comparisons) else {}
 
 
@@ -128,9 +142,9 @@ def _estimate(each: Comparison, analysis: Analysis) -> str:
     return estimate_text(each.estimate, analysis, *each.joint_interval)
 
 
-def _bracket(each: Comparison, interval: Interval) -> str:
+def _bracket(each: Comparison, interval: Interval, analysis: Analysis) -> str:
     """An interval with the decimals of the joint one, which is as wide as any."""
-    _, _, _, low, high = alike(each.estimate, *each.joint_interval, *interval)
+    _, _, _, low, high = texts_in_unit(analysis, each.estimate, *each.joint_interval, *interval)
     return f"[{low}, {high}]"
 
 
@@ -138,7 +152,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     yield about_intervals(analysis)
     yield from () if analysis.looks is None else look_sentences(analysis.looks)
-    if asked.margin is not None:
+    if asked.margin is not None and not analysis.unfinished:
         tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
         established = sum(test is not None and test.established for test in tests)
         yield (
@@ -169,7 +183,7 @@ def subgroup_columns(analysis: Analysis) -> TextTable:
             estimate_text(
                 estimate_in_unit(each.estimate, analysis), analysis, *interval_in_unit(each.interval, analysis)
             ),
-            f"{each.p_value:.2g}",
+            p_in_words(each.p_value, each.instances, analysis.settings),
         ]
         for each in analysis.subgroups
     ]

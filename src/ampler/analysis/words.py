@@ -12,13 +12,13 @@ from ampler.analysis.looked import Looked
 from ampler.analysis.results import Analysis, Diagnosis
 from ampler.analysis.units import (
     POINTS,
-    amount_of,
+    lead_in_words,
     margin_in_words,
     size_in_words,
     sizes_in_words,
 )
 from ampler.core.arrays import Interval, Pair
-from ampler.core.failures import Drop
+from ampler.core.failures import Drop, Par, Penalty, policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import CautionKind
 from ampler.core.wording import alike, count, digits, listed
@@ -29,15 +29,20 @@ from ampler.stats.two_samples import run_test
 LONGEST_LIST = 12  # names in one sentence
 NAMED = 5  # instances in a verdict
 CLAIM_NOTHING = "Biased by when runs ended, not to be claimed (see below): "
+UNPLANNED = "Unfinished study, tested without a plan, not to be claimed (see below): "
 SUCCEEDED = "among the runs that succeeded"
 DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "roles": "because percentages favour the reference",
     "shape": "because the test is too optimistic for such skewed differences",
     "noise": "because run noise may have made them",
+    "noise-width": "because the noise of the runs alone allows for more than the differences show",
     "failures": "because failures that were not seen could reverse them",
 }
 REVERSING: Mapping[CautionKind, str] = {  # warnings that the headline names
+    "growth": "the study was enlarged after results were there",
     "skewness": "the differences are skewed",
+    "outlier": "one instance has most of the variance",
+    "constant": "some differences are the same on every instance",
     "denominator": "some ratios are uncertain",
     "pseudoreplication": "repeated runs count as instances",
     "repeated-runs": "runs may be copies",
@@ -60,12 +65,15 @@ def verdict(
     one_instance: bool = False,
     unsolved: Sequence[str] = (),
     looked: Looked | None = None,
+    agreement: str = "",
+    equal: bool = False,
 ) -> str:
     """Return the verdict on first against second, without a full stop.
 
     `detectable` is the d that would be found, `would` what is said instead of it; `dropped` whether failed runs of one
     of the two were left out, `early` whether a pilot decided, `one_instance` whether the runs of the only one were
     compared, `unsolved` the instances on which neither gave a value, and `looked` what looks decided on the way.
+    `agreement` says which other tests find a claimed difference, `equal` whether the difference is the same everywhere.
     """
     among = f"{' on this instance' if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
     if one_instance and not comparison.instances:
@@ -83,12 +91,24 @@ def verdict(
         words += " (decided in the pilot)" if early else ""
         if equivalence is not None and equivalence.established:
             words += f"; but equivalent within {margin_in_words(equivalence.margin, asked)}"
-        return words + beside
+        return words + (f"; {agreement}" if agreement else "") + beside
     if equivalence is not None and equivalence.established:
         return f"equivalent within {margin_in_words(equivalence.margin, asked)}{among}{beside}"
     if comparison.in_doubt:
         return in_doubt(comparison, asked, among) + beside
+    if equal:
+        return f"{_all_equal(comparison, asked)}{among}{beside}"
     return _nothing_found(comparison, equivalence, asked, would or _would(detectable, asked), among) + beside
+
+
+def _all_equal(comparison: Comparison, asked: AnalysisSettings) -> str:
+    """Say that the difference is the same on every instance, of which a test of means can say nothing."""
+    size = "" if not comparison.estimate else f" ({size_in_words(comparison.estimate, asked)})"
+    what = "zero" if not comparison.estimate else f"equal{size}"
+    test = paired_test(asked.test).words
+    return (
+        f"no difference found: all {comparison.instances} differences are {what}, of which the {test} can say nothing"
+    )
 
 
 def in_doubt(comparison: Comparison, asked: AnalysisSettings, among: str = "") -> str:
@@ -111,10 +131,9 @@ def _difference_found(comparison: Comparison, asked: AnalysisSettings, among: st
     if estimand.is_share:
         return f"{winner} is better{among}: {_on_how_many(comparison, asked, first_is_larger=first_is_larger)}"
     bounds = _advantage(comparison.joint_interval, flip=not first_is_larger)
-    size, *limits = sizes_in_words(abs(comparison.estimate), bounds, asked)
-    amount = amount_of(size, asked)
+    amount, *limits, neutral = lead_in_words(abs(comparison.estimate), bounds, asked)
     sample = "runs" if comparison.instances == 1 else "instances"
-    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, size_in_words(0.0, asked))}"
+    shown = f"{_range(bounds, limits, sample)}{_why_neutral(comparison, neutral)}"
     return f"{winner} is better{among}: {asked.better} by {amount} {estimand.words}, {_joint(asked)} {shown}"
 
 
@@ -144,8 +163,9 @@ def _why_neutral(comparison: Comparison, neutral: str) -> str:
     To cut it off there would be to promise too much: decisions and intervals hold with probability 1 − α each, and such
     intervals would hold together with as little as 1 − 2α.
     """
-    out_of_reach = comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
-    if out_of_reach or not _holds(comparison.joint_interval, comparison):
+    wide = {"failures", "noise-width"} & {each.kind for each in comparison.doubts}
+    explained = wide or comparison.joint_interval == (-math.inf, math.inf)  # which is said instead
+    if explained or not _holds(comparison.joint_interval, comparison):
         return ""
     if _holds(comparison.interval, comparison):
         return f" (it holds {neutral}, as the interval of this test says less than its p-value where differences tie)"
@@ -230,8 +250,15 @@ def is_biased(analysis: Analysis) -> bool:
     return any(caution.kind == "biased" for caution in analysis.warnings)
 
 
+def not_finished(analysis: Analysis) -> str:
+    """Say that there are estimates only, and why."""
+    return f"The study is not finished: {analysis.unfinished}. These are estimates; nothing is tested yet."
+
+
 def found_sentence(analysis: Analysis) -> str:
     """Say what was found, counted."""
+    if analysis.unfinished:
+        return not_finished(analysis)
     decided = [comparison for comparison in analysis.comparisons if comparison.claimed]
     doubtful = doubts_in_words(analysis)
     pairs, reference = len(analysis.comparisons), analysis.settings.reference
@@ -290,6 +317,17 @@ def solved(analysis: Analysis) -> str:
     )
 
 
+def counted_as(analysis: Analysis) -> str:
+    """Say what failed runs count as, and how many it would take to reverse a claim; nothing where neither matters."""
+    policy, failed = analysis.settings.failures, any(row.failures for row in analysis.algorithms)
+    if policy is None or not (failed or isinstance(policy, Par | Penalty)):
+        return ""
+    sure = [each.failure_bound for each in analysis.diagnoses if each.failure_bound and not each.failure_bound.in_doubt]
+    closest = min(sure, key=lambda each: each.reversal / each.upper, default=None)
+    said = f"{'failed runs were' if failed else 'no run failed; failures are'} {policy_words(policy)}"
+    return said if closest is None else f"{said}; {closest.words}"
+
+
 def instances_in_words(comparisons: Sequence[Comparison]) -> str:
     """Return the number of instances of the comparisons, from the fewest to the most where they differ."""
     numbers = [comparison.instances for comparison in comparisons]
@@ -333,7 +371,8 @@ def irrelevant_pairs(analysis: Analysis) -> set[Pair]:
 
 def forgets_looks(analysis: Analysis) -> str:
     """Return what stands before every answer of an analysis that was asked to forget the looks; else nothing."""
-    return IGNORED if any(caution.kind == "looked" for caution in analysis.warnings) else ""
+    kinds = {caution.kind for caution in analysis.warnings}
+    return (IGNORED if "looked" in kinds else "") + (UNPLANNED if "unplanned" in kinds else "")
 
 
 def course_title(analysis: Analysis) -> str:
@@ -357,6 +396,8 @@ def course_sentences(analysis: Analysis) -> Iterator[str]:
 
 def together(analysis: Analysis) -> str:
     """Say what the test of all algorithms together gives, which readers ask for; it decides nothing."""
+    if analysis.unfinished:
+        return ""
     if analysis.single is not None:
         return "Tests of all algorithms together, and ranks, need more instances than one."
     if analysis.omnibus is None:
@@ -389,6 +430,8 @@ def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
 
 def about_intervals(analysis: Analysis) -> str:
     """Say what the intervals of table and sentences promise."""
+    if analysis.unfinished:
+        return "Intervals, p-values and verdicts come when the study is complete."
     if analysis.looks is not None:
         return ABOUT_REPEATED
     return f"Joint intervals hold all together with {digits(100 * (1 - analysis.settings.family_alpha))} %."
@@ -414,21 +457,18 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     asked = analysis.settings
     against = f"{asked.reference} against all others" if asked.reference is not None else "all against all"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
-    yield (
-        f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs;"
-        f" {_differences_of(analysis)}, {against}, {asked.better} is better"
-    )
+    what = f"{_differences_of(analysis)}, {against}"
+    yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs} runs; {what}"
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if asked.alternative == "two-sided" else f" ({asked.alternative})"
     steps = paired_test(asked.test).procedure
-    yield (
-        f"{tests_in_words(analysis)}{side}, {steps.name}{_over_looks(analysis)} at family-wise level"
-        f" {digits(asked.family_alpha)}:"
-        f" {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
-    )
+    family = f"{steps.name}{_over_looks(analysis)} at family-wise level {digits(asked.family_alpha)}"
+    outcome = f": {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
+    outcome = ", when the study is complete" if analysis.unfinished else outcome
+    yield f"{tests_in_words(analysis)}{side}, {family}{outcome}"
     if analysis.course is not None:
         yield how_tested(analysis.course)
-    if said := solved(analysis):
+    if said := "; ".join(filter(None, [solved(analysis), counted_as(analysis)])):
         yield said
 
 

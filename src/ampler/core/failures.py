@@ -43,7 +43,7 @@ class Penalty:
 class Par:
     """A failed run counts as `factor` times the cutoff (PAR10 is factor 10), for values that are run times.
 
-    In a plan the cutoff is the time limit. None in a table of results: the largest value recorded for a failed run.
+    In a plan the cutoff is the time limit. None in a table of results: the common limit of the runs that reached one.
     """
 
     factor: float
@@ -51,6 +51,9 @@ class Par:
 
 
 FailurePolicy = StopStudy | Drop | Penalty | Par
+
+LATEST = 1.1  # of a time limit: how late a run may end, as solvers are stopped between two checks
+ROUNDED = 0.005  # of a time limit: how far the first run to overrun it may lie above the round number that it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +244,7 @@ def _failed_value(runs: Runs, policy: FailurePolicy | WorstSeen | None) -> float
         case Penalty(value):
             return _finite(value)
         case Par(factor, cutoff):
-            return _finite(factor * _cutoff(runs, cutoff))
+            return _finite(factor * (cutoff or _common_limit(runs, factor)))
         case WorstSeen(better):
             return _worst_seen(runs, better)[runs.instance]
     raise InvalidData(_ask_for_policy(runs))
@@ -253,15 +256,48 @@ def _finite(penalty: float) -> float:
     return penalty
 
 
-def _cutoff(runs: Runs, cutoff: float | None) -> float:
+def with_cutoff(policy: FailurePolicy | None, runs: Runs, time_limit: float | None = None) -> FailurePolicy | None:
+    """Return the policy; PAR gets the cutoff that it lacks: the time limit, or what runs that reached theirs recorded.
+
+    >>> from ampler.core.runs import Runs
+    >>> late = Runs.from_columns(["i", "j"], ["a", "a"], [60.02, 61.0], ["timeout", "timeout"])
+    >>> with_cutoff(Par(10), late)
+    Par(factor=10, cutoff=60.0)
+    """
+    if not isinstance(policy, Par) or policy.cutoff is not None or (time_limit is None and runs.ok.all()):
+        return policy
+    return replace(policy, cutoff=time_limit or _common_limit(runs, policy.factor))
+
+
+def _common_limit(runs: Runs, factor: float) -> float:
+    """The limit that all runs with status "timeout" reached, some of them a little late; InvalidData if there is none.
+
+    The smallest recorded value is the limit, as no run ends before it. Where every run overran it, the next round
+    number below is.
+    """
     import numpy as np
 
-    if cutoff is not None:
-        return cutoff
-    recorded = runs.value[~runs.ok & np.isfinite(runs.value)]
-    if not len(recorded):
-        raise InvalidData("PAR multiplies the cutoff, but no failed run has a value to take it from; give the cutoff")
-    return float(recorded.max())
+    from ampler.core.runs import STATUSES
+
+    late = runs.value[(runs.status == STATUSES.index("timeout")) & np.isfinite(runs.value)]
+    limit = float(late.min()) if len(late) else 0.0
+    longest = max(float(late.max(initial=0)), float(runs.value[runs.ok].max(initial=0)))
+    if limit <= 0 or longest > LATEST * limit:
+        why = "no run ended by a time limit" if not len(late) else "the runs have no common time limit"
+        raise InvalidData(
+            f"PAR multiplies the time limit, and {why}; specify it:"
+            f" {parameter('on_failure', f'par={factor:g},cutoff=SECONDS')}"
+        )
+    if np.count_nonzero(late == limit) > 1:
+        return limit
+    below = (_rounded_down(limit, figures) for figures in (1, 2, 3))
+    return next((round_one for round_one in below if limit - round_one <= ROUNDED * limit), limit)
+
+
+def _rounded_down(number: float, figures: int) -> float:
+    """The largest number of so many significant figures that is not above this one."""
+    places = figures - 1 - math.floor(math.log10(number))
+    return float(f"{math.floor(number * 10.0**places) / 10.0**places:.{figures}g}")
 
 
 def _worst_seen(runs: Runs, better: Better) -> Floats:

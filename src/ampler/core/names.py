@@ -16,6 +16,15 @@ ENDING = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,9}){1,2}$")  # of a file: .txt,
 CONTEXT = 4  # characters shown before the place where long names begin to differ
 
 
+def composed(name: str) -> str:
+    """Return a name in the one spelling in which names are compared: letters with their accents (NFC).
+
+    >>> composed("e\\N{COMBINING ACUTE ACCENT}") == "\\N{LATIN SMALL LETTER E WITH ACUTE}"
+    True
+    """
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
 def short_names(names: Sequence[str], widest: int | None = None) -> tuple[str, ...]:
     """Return the names without their common folder and ending, each at most `widest` characters (None: whole).
 

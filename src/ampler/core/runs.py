@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.choices import Status
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.values import Observation
 
 STATUSES: tuple[Status, ...] = get_args(Status)  # a status is stored as its place here; "ok" is 0
@@ -129,6 +130,20 @@ def joined_runs(parts: Sequence[Runs], algorithms: Sequence[str]) -> Runs:
         value=np.concatenate([part.value for part in parts]),
         status=np.concatenate([part.status for part in parts]),
     )
+
+
+def with_composed_names(runs: Runs) -> Runs:
+    """Return the runs with each name in one spelling: two spellings of a name are one.
+
+    >>> with_composed_names(Runs.from_columns(["i", "i"], ["\\u00e9", "e\\u0301"], [1.0, 2.0])).algorithm.tolist()
+    [0, 0]
+    """
+    if all(map(str.isascii, (*runs.instances, *runs.algorithms))):
+        return runs
+    instances, instance = _coded(map(composed, runs.instances))
+    algorithms, algorithm = _coded(map(composed, runs.algorithms))
+    own, others = instance[runs.instance], algorithm[runs.algorithm]
+    return replace(runs, instances=instances, algorithms=algorithms, instance=own, algorithm=others)
 
 
 def floored(runs: Runs, floor: float | None) -> Runs:

@@ -26,6 +26,7 @@ from ampler.core.choices import (
 )
 from ampler.core.errors import InvalidData, InvalidDesign
 from ampler.core.failures import FailurePolicy, lifted
+from ampler.core.names import composed
 
 if TYPE_CHECKING:
     from ampler.core.values import Question
@@ -109,7 +110,7 @@ class AnalysisSettings:
     ] = "lower"
     statistic: Annotated[
         str | Callable[..., Any],
-        Setting("mean, median, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
+        Setting("mean, median, geometric-mean, trimmed-mean, a quantile, rate: mean if not said.", metavar="NAME"),
     ] = "mean"
     se: Annotated[float | None, Setting("The accuracy that was wanted on each instance.", _positive)] = None
     budget: Annotated[
@@ -135,9 +136,10 @@ class AnalysisSettings:
     formula: Annotated[
         Formula,
         Setting(
-            "Errors of percent differences, all with all: delta if not said.", _one_of(Formula, "delta is the default")
+            "Correct ratios for run noise (corrected, the default), to first order (delta), or as the paper (paper).",
+            _one_of(Formula, "corrected is the default"),
         ),
-    ] = "delta"
+    ] = "corrected"
     guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
     guard_edition: Annotated[GuardEdition, Setting(check=_edition)] = 2
     failures: Annotated[FailurePolicy | None, Setting()] = None
@@ -145,6 +147,8 @@ class AnalysisSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
+        if isinstance(self.reference, str):
+            object.__setattr__(self, "reference", composed(self.reference))
         for name, setting in declared().items():
             if setting.check is not None:
                 setting.check(name, getattr(self, name))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ampler.core.choices import Alternative, Better, Difference, Status, Target, Test, difference_of
+from ampler.core.choices import Alternative, Better, Difference, Formula, Status, Target, Test, difference_of
 from ampler.core.failures import FailurePolicy, StopStudy
+from ampler.core.names import composed
 from ampler.core.plain import digest
 from ampler.core.spoken import in_python, in_shell
 
@@ -259,13 +260,16 @@ class Question:
     target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
-    better: Better = "lower"
+    better: Better | None = None  # None: what the name of the algorithms' value implies
     statistic: str = "mean"
     margin: float | None = None
     floor: float | None = None
+    formula: Formula | None = None  # of relative differences; None: that of the results file, else the newest
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
+        if isinstance(self.reference, str):
+            object.__setattr__(self, "reference", composed(self.reference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +308,9 @@ class Plan:
     part: str = ""
     all_instances: tuple[Instance, ...] = ()
     study_rule: Any = None  # a StudyRule
+    use: int | str = "needed"  # how many instances were asked for: a number, "needed" or "all"
+    analysis: Mapping[str, Any] = field(default_factory=dict)  # settings of its analysis; empty: today's defaults
+    open: Mapping[str, tuple[str, ...]] | None = None  # names of the settings that nobody chose; None: not known yet
 
     def limits_of(self, algorithm: Algorithm) -> Limits:
         """Return the limits under which an algorithm is run: its own, and the plan's where it has none."""
@@ -317,7 +324,8 @@ class PlanRecord:
     The names in `fingerprint` are in the plan's order. `decisions` is a digest of all that decisions hang on besides
     the runs: an instance finished under the same digest needs no replay. `created` is filled in by the store. A part
     of a study keeps the plan of the whole; the instances of the other parts are `elsewhere`. `study_rule` is empty
-    when all instances are one group.
+    when all instances are one group. Rules and `analysis` have a value for each setting; `open` names those that
+    nobody chose, by the part of the plan.
     """
 
     name: str
@@ -340,6 +348,9 @@ class PlanRecord:
     elsewhere: tuple[str, ...] = ()
     study_rule: Mapping[str, Any] = field(default_factory=dict)
     own_limits: Mapping[str, Limits] = field(default_factory=dict)  # of algorithms that have any
+    analysis: Mapping[str, Any] = field(default_factory=dict)
+    use: int | str | None = field(default=None, compare=False)  # how many instances were asked for; None: not known
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -444,6 +455,7 @@ CautionKind = Literal[
     "accuracy",
     "accuracy-unknown",
     "heavy-tails",
+    "outlier",  # one instance with most of the variance of the differences
     "run-noise",
     "pseudoreplication",
     "duplicates",
@@ -462,10 +474,12 @@ CautionKind = Literal[
     "columns",
     "folds",
     "unfinished",
+    "unplanned",
     "unused",
     "part",
     "plan",
     "looked",  # results were looked at on the way, and the tests were asked not to allow for it
+    "growth",  # the plan was enlarged after results were there
     "course",  # values decided on the size of the study, and the tests do not allow for it
     "busy",
     "drift",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
 TIMES = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
+LARGEST_CHANGE = math.log(2.0) + 1e-9  # a ratio beyond it is told as a factor, not as a percent change
 LARGEST_EXPONENT = 700.0  # e to it is still a number
 LONGEST_QUOTE = 80  # characters of a stranger's text that an error shows
 SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
@@ -50,6 +51,43 @@ def _with_places(value: float, places: int) -> str:
     return f"{round(value, places):.0f}" if places < 0 else f"{value or 0.0:.{places}f}"
 
 
+def factor_texts(value: float, *limits: float) -> tuple[str, ...]:
+    """Write ratios, given as logarithms, as factors with significant digits on the logarithmic scale.
+
+    >>> factor_texts(math.log(283.6), math.log(1.03), math.log(78113)), factor_texts(0.016, 0.0001, 0.0319)
+    (('284', '1.03', '78100'), ('1.016', '1.000', '1.032'))
+    """
+    size = max([abs(value), *(abs(limit - value) for limit in limits if math.isfinite(limit))])
+    more = min(max(math.ceil(-math.log10(size)) - 1, 0), 6) if 0 < size < math.inf else 0
+    return tuple(digits(_exp(each), 3 + more, zeros=bool(limits)) for each in (value, *limits))
+
+
+def ratio_texts(value: float, *limits: float) -> tuple[str, ...]:
+    """Write ratios, given as logarithms, as percent changes between a half and the double, beyond that as factors.
+
+    >>> ratio_texts(math.log(0.981), math.log(0.973), math.log(0.99)), ratio_texts(math.log(3.4))
+    (('-1.90 %', '-2.70 %', '-1.00 %'), ('×3.4',))
+    """
+    if are_changes(value, *limits):
+        texts = alike(*map(change, (value, *limits)))
+        return tuple(f"{'' if text.startswith('-') else '+'}{text} %" for text in texts)
+    return tuple(f"×{text}" for text in factor_texts(value, *limits))
+
+
+def are_changes(value: float, *limits: float) -> bool:
+    """Whether a ratio and its limits, given as logarithms, are told as percent changes: what is finite is near 1."""
+    return abs(value) <= LARGEST_CHANGE and all(abs(each) <= LARGEST_CHANGE for each in limits if math.isfinite(each))
+
+
+def change(value: float) -> float:
+    """Return a ratio, given as its logarithm, as a percent change."""
+    return 100 * (_exp(value) - 1)
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < LARGEST_EXPONENT else math.inf
+
+
 def difference_text(value: float, difference: str) -> str:
     """Write a difference in the unit people use for its kind: percent, a factor, or as it is.
 
@@ -59,7 +97,7 @@ def difference_text(value: float, difference: str) -> str:
     if difference == "percent":
         return f"{digits(100 * value)} %"
     if difference == "ratio":
-        return digits(math.exp(value) if value < LARGEST_EXPONENT else math.inf)
+        return factor_texts(value)[0]
     return digits(value)
 
 
@@ -110,6 +148,17 @@ def listed(names: Iterable[str], most: int) -> str:
     everything = list(names)
     rest = len(everything) - most
     return ", ".join(everything[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def named(names: Sequence[str], most: int = 3) -> str:
+    """Return the names that share a place in a sentence.
+
+    >>> named(["a"]), named(["a", "b", "c"]), named(["a", "b", "c", "d", "e"])
+    ('a', 'a, b and c', 'a, b, c and 2 more')
+    """
+    if len(names) <= 1 or len(names) > most:
+        return listed(names, most)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def quoted(names: Iterable[object], most: int = 20) -> str:

@@ -200,7 +200,8 @@ def t_paths(counts: Sequence[int], effect: float, paths: int, rng: np.random.Gen
     t = np.empty((paths, len(counts)))
     for look, (count, new) in enumerate(zip(counts, np.diff(counts, prepend=0).tolist(), strict=True)):
         means = rng.normal(effect, 1 / sqrt(new), paths)
-        sums, squares = sums + new * means, squares + new * means**2 + rng.chisquare(new - 1, paths)
+        within = rng.chisquare(new - 1, paths) if new > 1 else 0.0
+        sums, squares = sums + new * means, squares + new * means**2 + within
         spread = np.sqrt((squares - sums**2 / count) / (count - 1))
         t[:, look] = sums / count / (spread / sqrt(count))
     return t

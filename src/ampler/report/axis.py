@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ampler.core.wording import LARGEST_EXPONENT, alike, digits
+from ampler.core.wording import alike, digits, ratio_texts
 
 DWARFS = 10.0  # times the median of the others: beyond this an axis is split
 ZOOMED = 0.25  # of the whole range: what is zoomed must be smaller than this, or splitting shows nothing
@@ -135,7 +135,7 @@ def _panels(
 def _panel(bounds: tuple[float, float], unit: str, left: float, right: float, most: int) -> Panel:
     bare = Panel(*bounds, left, right)
     values = marks_between(*bounds, unit, most)
-    marks = [Mark(bare.place(value), told(value, unit).removesuffix(" points")) for value in values]
+    marks = [Mark(bare.place(value), _at_mark(value, unit).removesuffix(" points")) for value in values]
     inside = (left + (CLEAR if left else 0.0), right - (CLEAR if right < 100 else 0.0))
     return Panel(*bounds, left, right, tuple(mark for mark in marks if inside[0] <= mark.at <= inside[1]))
 
@@ -165,12 +165,19 @@ def _round_values(low: float, high: float, most: int) -> list[float]:
     return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
+def _at_mark(value: float, unit: str) -> str:
+    """A mark of an axis: of ratios as factors, whose steps are round."""
+    return f"×{digits(math.exp(value))}" if unit == "ratio" else told(value, unit)
+
+
 def told(value: float, unit: str) -> str:
     """Write a difference in its unit: percent, a factor, points, a share in percent, or a number.
 
     >>> told(-0.758, "percent"), told(0.27, "ratio"), told(0.05, "points"), told(-1.5, "simple"), told(0.5, "share")
-    ('−75.8 %', '×1.31', '5 points', '−1.5', '50 %')
+    ('−75.8 %', '+31.0 %', '5 points', '−1.5', '50 %')
     """
+    if unit == "ratio":
+        return told_alike(unit, value)[0]
     return "–" if math.isnan(value) else _in_unit(digits(in_unit(value, unit)), unit)
 
 
@@ -180,19 +187,18 @@ def told_alike(unit: str, value: float, *limits: float) -> tuple[str, ...]:
     >>> told_alike("percent", -0.016, -0.0319, -0.0000825)
     ('−1.60 %', '−3.19 %', '−0.01 %')
     """
+    if unit == "ratio":
+        texts_of_ratios = zip((value, *limits), ratio_texts(value, *limits), strict=True)
+        return tuple("–" if math.isnan(each) else text.replace("-", "−") for each, text in texts_of_ratios)
     values = [in_unit(each, unit) for each in (value, *limits)]
     texts = zip(values, alike(*values), strict=True)
     return tuple("–" if math.isnan(each) else _in_unit(text, unit) for each, text in texts)
 
 
 def in_unit(value: float, unit: str) -> float:
-    """Return a difference as a number of its unit: percent, a factor, or as it is."""
-    if unit == "ratio":
-        return math.exp(min(value, LARGEST_EXPONENT)) if value != math.inf else value
+    """Return a difference as a number of its unit: percent, points, or as it is."""
     return value if unit == "simple" else 100 * value
 
 
 def _in_unit(text: str, unit: str) -> str:
-    if unit == "ratio":
-        return f"×{text}"
     return text.replace("-", "−") + {"percent": " %", "share": " %", "points": " points"}.get(unit, "")

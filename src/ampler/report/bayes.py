@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ampler.analysis import Analysis
 from ampler.analysis.bayes import Bayes, Chances, Probable
@@ -18,7 +19,7 @@ from ampler.analysis.bayes.words import (
     shown_mean,
     sides,
 )
-from ampler.analysis.units import location_header
+from ampler.analysis.units import difference_texts, location_header
 from ampler.core.arrays import Interval
 from ampler.core.wording import digits
 from ampler.report.tables import Cell, ReportTable, estimate_cells, words_cell
@@ -35,6 +36,8 @@ class ProbableWords:
 
 def probable_words(analysis: Analysis) -> ProbableWords:
     """Return what a report says of probabilities; without a margin, why it gives none."""
+    if analysis.unfinished:
+        return ProbableWords("How probable differences are is said when the study is finished.", (), ())
     if analysis.single is not None:
         return ProbableWords("How probable differences are cannot be learnt from one instance.", (), ())
     if analysis.settings.margin is None:
@@ -105,7 +108,7 @@ def sensitivity_table(bayes: Bayes) -> ReportTable:
             (
                 words_cell(f"{own.first} × {own.second}"),
                 words_cell(said_verdict(own, bayes)),
-                words_cell("–") if each.robust is None else _robust(shown_interval(each.robust, bayes)),
+                words_cell("–") if each.robust is None else _robust(shown_interval(each.robust, bayes), bayes),
                 *chance_cells(None if each.robust is None else bayes.chances(each.robust.areas)),
                 *chance_cells(None if each.signed_rank is None else bayes.chances(each.signed_rank), 2),
             )
@@ -120,7 +123,7 @@ def _row(each: Probable, bayes: Bayes, *, shared: bool) -> tuple[Cell, ...]:
     return (
         words_cell(f"{each.first} × {each.second}"),
         words_cell(said_verdict(each, bayes)),
-        *(_dashes(2) if own is None else estimate_cells(shown_mean(own, bayes), shown_interval(own, bayes))),
+        *(_dashes(2) if own is None else _cells(shown_mean(own, bayes), shown_interval(own, bayes), bayes)),
         *chance_cells(each.chances),
         *(chance_cells(each.shared_chances) if shared else ()),
         *chance_cells(each.new_chances),
@@ -131,9 +134,13 @@ def _dashes(number: int) -> tuple[Cell, ...]:
     return (words_cell("–"),) * number
 
 
-def _robust(interval: Interval) -> Cell:
+def _robust(interval: Interval, bayes: Bayes) -> Cell:
     low, high = interval
-    return estimate_cells((low + high) / 2, interval)[1]
+    return _cells((low + high) / 2, interval, bayes)[1]
+
+
+def _cells(mean: float, interval: Interval, bayes: Bayes) -> tuple[Cell, ...]:
+    return estimate_cells(mean, interval, write=partial(difference_texts, bayes.analysis.settings))
 
 
 def chance_cells(chances: Chances | None, places: int = 3) -> Iterator[Cell]:

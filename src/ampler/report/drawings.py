@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from ampler.analysis import Analysis
 from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
 from ampler.analysis.look_words import tally
+from ampler.analysis.units import measure_in_words
 from ampler.analysis.words import headline
 from ampler.core.errors import AmplerError
 from ampler.core.wording import amount
@@ -47,6 +49,14 @@ class Drawing:
 
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures of a report; who draws one after the other has one at a time in memory."""
+    measure = measure_in_words(analysis)
+    yield from (replace(each, caption=f"{each.caption} {measure}.") for each in _drawings(analysis))
+
+
+def _drawings(analysis: Analysis) -> Iterator[Drawing]:
+    if analysis.unfinished:
+        yield from (*_accuracy(analysis), *_worst(analysis), *_convergence(analysis), *_cloud(analysis))
+        return
     yield from _course(analysis)
     yield from _looks(analysis)
     yield _intervals(analysis)
@@ -72,8 +82,33 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
 def figures_of(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures that become files: the rows with which a page begins, called verdict, and all of a report."""
     caption, words = "All comparisons, as a page begins with them.", f"{headline(analysis)}."
-    yield Drawing("verdict", "comparisons", caption, words, partial(plots.draw_verdict, plots.verdict_data(analysis)))
-    yield from drawings(analysis)
+    verdict = partial(plots.draw_verdict, plots.verdict_data(analysis))
+    measure = measure_in_words(analysis)
+    for each in chain([Drawing("verdict", "comparisons", caption, words, verdict)], drawings(analysis)):
+        yield replace(each, draw=partial(_with_measure, each.draw, measure))
+
+
+def _with_measure(draw: Callable[[], Axes], measure: str) -> Axes:
+    """A figure that stands alone says below what was measured."""
+    from ampler.report.figures.colours import MUTED
+    from ampler.report.figures.labels import literal
+    from ampler.report.figures.style import LETTERS
+    from ampler.report.figures.titles import WORDS, in_lines
+
+    ax = draw()
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    width, height = figure.get_size_inches()
+    lines = in_lines(literal(measure), width - 0.2)
+    if figure.get_layout_engine() is None:  # whose words stand in inches: the line goes below them
+        taller = height + WORDS * (len(lines) + 0.4)
+        figure.set_size_inches(width, taller)
+        for each in figure.axes:
+            box = each.get_position()
+            share = height / taller
+            each.set_position((box.x0, 1 - share * (1 - box.y0), box.width, share * box.height))
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=LETTERS, color=MUTED)
+    return ax
 
 
 def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:

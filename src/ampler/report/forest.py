@@ -13,6 +13,7 @@ import numpy as np
 
 from ampler.analysis import Analysis, Comparison
 from ampler.analysis.answer import Finding, findings, leader
+from ampler.analysis.units import supported
 from ampler.analysis.wins import Wins, wins_of
 from ampler.core.wording import digits, shortened
 from ampler.report.axis import Axis, axis_of, told, told_alike
@@ -138,7 +139,7 @@ def _row(each: Comparison, found: Finding, wins: Wins, analysis: Analysis, unit:
         wins=_won(wins) if analysis.single is None else "–",
         wins_share=wins.first / wins.instances if wins.instances else math.nan,
         p=each.p_holm,
-        p_text=p_text(each.p_holm),
+        p_text=p_text(supported(each.p_holm, each.instances, analysis.settings)),
         key=key,
     )
 

@@ -22,6 +22,7 @@ from ampler.analysis import Analysis
 from ampler.analysis.answer import finding_sentence, power_sentence
 from ampler.analysis.cautions import INFORMS, REVERSES, WIDENS, gravity, ranked
 from ampler.analysis.standings import disagreements
+from ampler.analysis.units import measure_in_words
 from ampler.analysis.words import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.core.values import Caution
 from ampler.core.wording import count
@@ -167,7 +168,7 @@ def _hash(script: str) -> str:
 
 def _facts(analysis: Analysis) -> list[str]:
     numbers = ((analysis.instances, "instance"), (len(analysis.algorithms), "algorithm"), (analysis.runs, "run"))
-    return [count(number, noun) for number, noun in numbers]
+    return [*(count(number, noun) for number, noun in numbers), measure_in_words(analysis)]
 
 
 def _pictures(analysis: Analysis) -> dict[str, list[Arrangement]]:

@@ -101,7 +101,7 @@ def _table(rows: Sequence[PairOnInstance], row: ForestRow, analysis: Analysis) -
             (
                 Cell(each.name, each.name.casefold(), whole=each.whole),
                 *(Cell(digits(value, 4), value) for value in (each.first, each.second)),
-                Cell(_bare(told(each.difference, unit)), each.difference),
+                Cell(_bare(told(each.difference, unit), unit), each.difference),
                 *((number_cell(factor * each.error),) if known else ()),
             )
             for each in rows
@@ -110,9 +110,9 @@ def _table(rows: Sequence[PairOnInstance], row: ForestRow, analysis: Analysis) -
     )
 
 
-def _bare(text: str) -> str:
+def _bare(text: str, unit: str) -> str:
     """A difference without the unit that the head of its column says."""
-    return text.removesuffix(" %").removesuffix(" points")
+    return text if unit == "ratio" else text.removesuffix(" %").removesuffix(" points")
 
 
 def _unit(analysis: Analysis) -> str:

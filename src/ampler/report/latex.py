@@ -15,7 +15,15 @@ from ampler.analysis.bayes import Bayes, Chances
 from ampler.analysis.bayes.words import said_verdict, shown_interval, shown_mean, sides
 from ampler.analysis.counts import counted, counts_of
 from ampler.analysis.look_table import verdict_word
-from ampler.analysis.units import estimate_header, in_table, location_header
+from ampler.analysis.units import (
+    are_ratios,
+    estimate_header,
+    in_table,
+    location_header,
+    measure_in_words,
+    supported,
+    texts_of_ratios,
+)
 from ampler.analysis.words import headline
 from ampler.core.arrays import Interval
 from ampler.core.wording import digits
@@ -23,6 +31,7 @@ from ampler.report.bayes import chance_cells, probable_words
 from ampler.report.methods import cited, methods
 from ampler.report.references import Sentence
 from ampler.report.subject import Subject
+from ampler.stats.bayes import Posterior
 from ampler.stats.paired import ESTIMANDS, paired_test
 from ampler.stats.paired.contract import Procedure
 
@@ -59,7 +68,8 @@ def _lines(subject: Subject, paragraph: Sequence[Sentence]) -> Iterator[str]:
     yield r"\date{}"
     yield r"\begin{document}"
     yield r"\maketitle"
-    yield from ("", escaped(headline(analysis)), "", r"\section*{Method}", "", latex_paragraph(paragraph), "")
+    yield from ("", escaped(headline(analysis)), "", f"{escaped(measure_in_words(analysis))}.")
+    yield from ("", r"\section*{Method}", "", latex_paragraph(paragraph), "")
     yield from _table(f"Summary of the comparisons, using {_steps(analysis).words}.", holm_tabular(analysis))
     yield from _table(
         "Runs and mean ranks (1 is best) of the algorithms; the best is bold.", algorithms_tabular(analysis)
@@ -147,7 +157,12 @@ def holm_table(analysis: Analysis, *, long: bool = False) -> str:
         f"{_steps(analysis).level}-level interval",
         "$d$",
     ]
-    rows = [(each.rejected, _row(each, counts_of(each, analysis))) for each in in_table(analysis)]
+    shown, ratio = list(in_table(analysis)), are_ratios(analysis)
+    p_values = [supported(each.p_value, each.instances, analysis.settings) for each in shown]
+    rows = [
+        (each.rejected, _row(each, counts_of(each, analysis), p, ratio=ratio))
+        for each, p in zip(shown, p_values, strict=True)
+    ]
     rejected, kept = ([row for fell, row in rows if fell is asked] for asked in (True, False))
     return booktabs(header, rejected, kept, align=f"rl{'r' * len(numbers)}rrrcr", long=long)
 
@@ -177,8 +192,7 @@ def _looked_row(comparison: Comparison, analysis: Analysis) -> list[str]:
         escaped(verdict_word(comparison, analysis)),
         str(analysis.looks.standing((comparison.first, comparison.second)).look),
         f"${comparison.instances}$",
-        tex_number(comparison.estimate),
-        _tex_interval(comparison.interval),
+        *_tex_estimate(comparison.estimate, comparison.interval, ratio=are_ratios(analysis)),
         tex_number(comparison.p_value),
         tex_number(comparison.p_holm),
         tex_number(comparison.effect_size),
@@ -193,15 +207,14 @@ def _estimate(analysis: Analysis) -> str:
     return estimate_header(analysis, ESTIMANDS[analysis.comparisons[0].estimate_of].tex).replace("%", r"\%")
 
 
-def _row(comparison: Comparison, counts: Sequence[int]) -> list[str]:
+def _row(comparison: Comparison, counts: Sequence[int], p: float, *, ratio: bool) -> list[str]:
     return [
         str(comparison.rank),
         rf"{wrapped(comparison.first)} $\times$ {wrapped(comparison.second)}",
         *(f"${number}$" for number in counts),
         tex_number(comparison.alpha),
-        tex_number(comparison.p_value),
-        tex_number(comparison.estimate),
-        _tex_interval(comparison.interval),
+        tex_number(p),
+        *_tex_estimate(comparison.estimate, comparison.interval, ratio=ratio),
         tex_number(comparison.effect_size),
     ]
 
@@ -217,8 +230,7 @@ def bayes_tabular(bayes: Bayes) -> str:
     rows = [
         [
             rf"{wrapped(each.first)} $\times$ {wrapped(each.second)}",
-            "--" if each.posterior is None else tex_number(shown_mean(each.posterior, bayes)),
-            "--" if each.posterior is None else _tex_interval(shown_interval(each.posterior, bayes)),
+            *(("--", "--") if each.posterior is None else _tex_posterior(each.posterior, bayes)),
             *_tex_chances(each.chances),
             *_tex_chances(each.new_chances),
             wrapped(said_verdict(each, bayes).replace("–", "--")),
@@ -230,6 +242,20 @@ def bayes_tabular(bayes: Bayes) -> str:
 
 def _tex_chances(chances: Chances | None) -> list[str]:
     return ["--" if cell.text == "–" else f"${cell.text}$" for cell in chance_cells(chances)]
+
+
+def _tex_posterior(found: Posterior, bayes: Bayes) -> tuple[str, str]:
+    ratio = bayes.analysis.settings.difference == "ratio"
+    return _tex_estimate(shown_mean(found, bayes), shown_interval(found, bayes), ratio=ratio)
+
+
+def _tex_estimate(estimate: float, interval: Interval, *, ratio: bool) -> tuple[str, str]:
+    """An estimate and its interval, ratios as percent changes or factors."""
+    if not ratio:
+        return tex_number(estimate), _tex_interval(interval)
+    texts = (text.replace(" %", r"\,\%").replace("×", r"\times ") for text in texts_of_ratios(estimate, *interval))
+    value, low, high = (text.replace("∞", r"\infty").replace("−", "-") for text in texts)
+    return f"${value}$", f"$[{low}, {high}]$"
 
 
 def _tex_interval(interval: Interval) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 from ampler.analysis import Analysis
 from ampler.analysis.look_table import verdict_word
 from ampler.analysis.look_words import look_method_sentences
 from ampler.analysis.looked import Looked
-from ampler.analysis.units import estimate_header, in_table
+from ampler.analysis.units import estimate_header, in_table, texts_in_unit
 from ampler.core.errors import InvalidData
-from ampler.core.wording import digits
+from ampler.core.wording import alike, digits
 from ampler.report.references import Sentence
 from ampler.report.tables import Cell, ReportTable, estimate_cells, number_cell, p_cell, words_cell
 
@@ -41,11 +42,13 @@ def looked_table(analysis: Analysis) -> ReportTable:
                 words_cell(verdict_word(each, analysis)),
                 _number(looked.standing((each.first, each.second)).look),
                 _number(each.instances),
-                *estimate_cells(each.estimate, each.interval, each.joint_interval),
+                *estimate_cells(
+                    each.estimate, each.interval, each.joint_interval, write=partial(texts_in_unit, analysis)
+                ),
                 p_cell(each.p_value),
                 p_cell(each.p_holm),
                 number_cell(each.effect_size, 2),
-                estimate_cells(each.effect_size, each.effect_interval, significant=2)[1],
+                estimate_cells(each.effect_size, each.effect_interval, write=partial(alike, significant=2))[1],
             )
             for each in in_table(analysis)
         ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ampler.analysis import Analysis
 from ampler.analysis.standings import disagreements
+from ampler.analysis.units import measure_in_words
 from ampler.analysis.words import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.report import tables
 from ampler.report.bayes import probable_tables, probable_words
@@ -34,6 +35,7 @@ def as_markdown(text: str) -> str:
 def _lines(subject: Subject) -> Iterator[str]:
     analysis = subject.analysis
     yield from (f"# {as_markdown(subject.title)}", "", f"**{as_markdown(headline(analysis))}**", "")
+    yield from (f"{as_markdown(measure_in_words(analysis))}.", "")
     yield from (f"- {as_markdown(sentence)}" for sentence in verdict_sentences(analysis))
     if analysis.warnings:
         yield from ("", "## What to mind", "")

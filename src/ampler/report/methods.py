@@ -7,29 +7,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.units import accuracy_in_words, margin_in_words
-from ampler.analysis.words import instances_in_words, solved
-from ampler.core.choices import Estimate
+from ampler.analysis.words import counted_as, instances_in_words, not_finished, solved
+from ampler.core.choices import Alternative, Estimate, Test
 from ampler.core.failures import Drop, Par, policy_words
 from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Limits, PlanRecord
-from ampler.core.wording import count, digits, in_bytes
+from ampler.core.wording import count, digits, in_bytes, listed
 from ampler.design.detect_words import method_sentences
 from ampler.design.pilot import PilotReport
 from ampler.report.beliefs import belief_sentences
 from ampler.report.looks import look_methods
 from ampler.report.references import Reference, Sentence, reference
 from ampler.report.subject import Subject
-from ampler.sampling.rules import default_budget
 from ampler.stats.guard import CALIBRATIONS
 from ampler.stats.paired import paired_test
 from ampler.stats.two_samples import run_test
+from ampler.study.asked import settings_of
 from ampler.study.evidence import StudyOrigin
-from ampler.study.record import guard_edition
 
 
 def methods(subject: Subject) -> tuple[Sentence, ...]:
@@ -39,11 +39,12 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
         *_compared(analysis),
         *_instances(analysis, origin),
         *_runs(analysis, origin),
-        *_times(origin),
+        *_times(analysis, origin),
         *_differences(analysis),
         *_failures(analysis),
         *_tests(analysis),
         *_equivalence(analysis),
+        *_choices(analysis, origin),
         *belief_sentences(analysis),
         *_software(origin),
     )
@@ -77,6 +78,7 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
     if analysis.single is not None:
         where = f"one problem instance, {analysis.single}"
     yield Sentence(f"We compared {algorithms} algorithms on {where}, {against}")
+    yield Sentence(f"The measure was {analysis.measure}, of which {analysis.settings.better} values are better")
     if analysis.excluded:
         left = len(analysis.excluded)
         noun = "instance was" if left == 1 else "instances were"
@@ -92,29 +94,46 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
     settings = analysis.settings
     if analysis.course is not None:
         return
-    test = f"{paired_test(settings.test).plural}{_side(analysis)}"
-    asked = None if origin is None else origin.plan.question
-    if origin is not None and origin.plan.needed is not None and asked is not None and asked.effect is not None:
+    asked = None if origin is None else origin.first.question
+    if origin is not None and origin.first.needed is not None and asked is not None and asked.effect is not None:
         whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
         power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
-        most = "" if analysis.looks is None else "at most "
+        most = "" if origin.looks is None else "at most "
+        test = f"{paired_test(asked.test).plural}{_side(asked.alternative)}"
         yield Sentence(
-            f"The number of instances was planned beforehand: with {most}{origin.plan.needed} instances, {whose}"
+            f"The number of instances was planned beforehand: with {most}{origin.first.needed} instances, {whose}"
             f" {power} of {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under"
-            f" {_correction(settings)}, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
+            f" {_correction(asked.test)}, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
             ("campelo2020",),
         )
-    elif analysis.looks is None and math.isfinite(analysis.detectable_effect):
+        yield from _enlarged(origin)
+        return
+    yield from () if origin is None else _enlarged(origin)
+    test = f"{paired_test(settings.test).plural}{_side(settings.alternative)}"
+    if analysis.looks is None and math.isfinite(analysis.detectable_effect):
         number = "the fewest instances of a comparison" if analysis.incomplete else "this number of instances"
         yield Sentence(
-            f"With {number}, {test} under {_correction(settings)} find standardised effects of"
+            f"With {number}, {test} under {_correction(settings.test)} find standardised effects of"
             f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {digits(settings.power)}",
             ("campelo2020",),
         )
 
 
-def _correction(settings: AnalysisSettings) -> str:
-    row = paired_test(settings.test)
+def _enlarged(origin: StudyOrigin) -> Iterator[Sentence]:
+    """What was added to a study that had results."""
+    if origin.sizes:
+        times = count(len(origin.sizes) - 1, "time")
+        yield Sentence(
+            f"The number of instances was raised {times} after results were there, from {origin.sizes[0]} to"
+            f" {origin.sizes[-1]}; the tests do not allow for this"
+        )
+    added = [name for name in origin.plan.algorithms if name not in origin.first.algorithms]
+    if added:
+        yield Sentence(f"{', '.join(added)} joined the study after its first runs")
+
+
+def _correction(test: Test) -> str:
+    row = paired_test(test)
     return "Holm's correction" if row.family is None else "a step-down by resampling"
 
 
@@ -127,11 +146,21 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
         yield from _course(analysis.course)
     elif origin is None:
         yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
+    elif origin.course is not None:
+        yield from islice(_course(origin.course), 1)
+        yield Sentence("The tests reported here are ordinary ones, which do not allow for this choice of the size")
+    elif origin.looks is not None and analysis.looks is None:
+        when = listed([str(each) for each in origin.looks.looks], len(origin.looks.looks))
+        yield Sentence(
+            f"Interim analyses were planned after {when} instances, to stop comparisons that are decided; the tests"
+            " reported here are ordinary ones, which do not allow for them"
+        )
+        yield from _rule(origin.plan, analysis)
     elif origin.plan.study_rule and analysis.looks is None:
         yield Sentence("[The study decides on instances and runs from its values, and it is not at its end]")
     else:
         yield from () if analysis.looks is None else look_methods(analysis)
-        yield from _rule(origin.plan.rule, analysis)
+        yield from _rule(origin.plan, analysis)
     counts = [runs for row in analysis.accuracy for runs in row.runs if runs]
     least, most = min(counts), max(counts)
     each = count(least, "run") if least == most else f"between {least} and {most} runs"
@@ -177,16 +206,17 @@ def _course(course: PilotReport) -> Iterator[Sentence]:
     yield from map(Sentence, others)
 
 
-def _rule(rule: Mapping[str, Any], analysis: Analysis) -> Iterator[Sentence]:
+def _rule(plan: PlanRecord, analysis: Analysis) -> Iterator[Sentence]:
     """The rule that the study file records, in words."""
+    rule = plan.rule
     if rule.get("rule") == "Fixed":
         yield Sentence(f"Every algorithm was run {rule['runs']} times on each instance")
         return
     if rule.get("rule") != "Accuracy":
         yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
         return
-    budget = rule["budget"] or default_budget(len(analysis.algorithms))
-    se = accuracy_in_words(rule["se"], analysis.settings)
+    budget = rule["budget"]
+    se = accuracy_in_words(rule["se"], AnalysisSettings(**settings_of(plan)))
     goal = f"until the standard error of every difference of interest was at most {se}"
     first = f"On each instance every algorithm was first run {rule['start']} times"
     limit = f"or {budget:,} runs had been made on the instance"
@@ -202,7 +232,7 @@ def _variances(rule: Mapping[str, Any]) -> str:
     """The variances that decided, guarded or not."""
     if rule["guard"] == "none":
         return "the sample variances themselves"
-    bounds = CALIBRATIONS[guard_edition(rule)]
+    bounds = CALIBRATIONS[rule["guard_edition"]]
     level = {
         "pairs": f"{bounds.level:g} per algorithm, {bounds.reference_level:g} for a reference",
         "all": f"{bounds.together:g} over all algorithms together",
@@ -238,18 +268,18 @@ def _rule_cites(rule: Mapping[str, Any]) -> tuple[str, ...]:
 TIMES = {"seconds": "seconds by the clock", "cpu-seconds": "seconds of processor time"}
 
 
-def _times(origin: StudyOrigin | None) -> Iterator[Sentence]:
+def _times(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     """What the values are, where they are times, and what limited them."""
     if origin is None:
         return
-    plan = origin.plan
+    plan, policy = origin.plan, analysis.settings.failures
     if not plan.timed:
         yield from (Sentence(f"A run was ended after {limits}") for limits in _limits(plan))
         return
     kinds = dict.fromkeys(TIMES[plan.fingerprint.algorithms[name]["value"]] for name in plan.timed)
     whose = "The values" if len(plan.timed) == len(plan.algorithms) else f"The values of {', '.join(plan.timed)}"
     limited = "".join(f"; a run was ended after {limits}" for limits in _limits(plan))
-    par = f" ({_par(plan.policy)})" if isinstance(plan.policy, Par) else ""
+    par = f" ({_par(policy)})" if isinstance(policy, Par) else ""
     yield Sentence(f"{whose} are {' and '.join(kinds)}{limited}{par}")
 
 
@@ -300,8 +330,12 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
         " paired observations, one per pair of algorithms and instance"
     )
     yield from _stopping(analysis)
+    if settings.formula == "corrected" and settings.difference != "simple" and (analysis.errors > 0).any():
+        exact = settings.difference == "ratio" and settings.statistic not in ("mean", "trimmed-mean")
+        if not exact:
+            yield Sentence("The differences were corrected to second order for the noise of the runs")
     if settings.difference == "percent" and settings.reference is None:
-        how = "by the delta method" if settings.formula == "delta" else "by the published formula"
+        how = "by the delta method" if settings.formula != "paper" else "by the published formula"
         yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
 
 
@@ -355,11 +389,12 @@ def _stopping(analysis: Analysis) -> Iterator[Sentence]:
 
 def _failures(analysis: Analysis) -> Iterator[Sentence]:
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
-    if not failed:
-        return
-    policy = analysis.settings.failures
-    par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
-    yield Sentence(f"{count(failed, 'run')} failed; failed runs were {policy_words(policy)}{par}")
+    if said := counted_as(analysis):
+        policy = analysis.settings.failures
+        par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
+        yield Sentence((f"{count(failed, 'run')} failed; {said}" if failed else f"{said[:1].upper()}{said[1:]}") + par)
+    elif not failed:
+        yield Sentence("No run failed")
     if analysis.unsolved:
         instances = {name for names in analysis.unsolved.values() for name in names}
         yield Sentence(
@@ -371,6 +406,9 @@ def _failures(analysis: Analysis) -> Iterator[Sentence]:
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:
+    if analysis.unfinished:
+        yield Sentence(not_finished(analysis).removesuffix("."))
+        return
     settings, pairs = analysis.settings, len(analysis.pairs)
     test = paired_test(settings.test)
     hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
@@ -379,7 +417,7 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
         (test, "over the instances") if analysis.single is None else (run_test(settings.test), "of the runs")
     )
     yield Sentence(
-        f"{hypotheses} {asked.null} {verb} tested by {asked.plural}{_side(analysis)} {sample}, with the"
+        f"{hypotheses} {asked.null} {verb} tested by {asked.plural}{_side(settings.alternative)} {sample}, with the"
         f" family-wise error rate held at {digits(settings.family_alpha)} by {test.procedure.words}",
         (*asked.cites, *test.procedure.cites),
     )
@@ -406,15 +444,44 @@ def _of_one_instance() -> Iterator[Sentence]:
     yield Sentence("The runs are the sample, so that the conclusions hold for this instance only")
 
 
-def _side(analysis: Analysis) -> str:
-    return {"two-sided": " (two-sided)", "less": " (one-sided, less)", "greater": " (one-sided, greater)"}[
-        analysis.settings.alternative
+def _side(alternative: Alternative) -> str:
+    sides: dict[Alternative, str] = {
+        "two-sided": " (two-sided)", "less": " (one-sided, less)", "greater": " (one-sided, greater)"
+    }  # fmt: skip
+    return sides[alternative]
+
+
+CHOSEN = (  # settings whose choice after the results a reader must know
+    *("reference", "difference", "statistic", "test", "alternative", "alpha", "better", "margin", "floor", "failures"),
+    *("formula", "estimate", "effect", "power", "se", "guard"),
+)
+
+
+def _choices(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
+    """What was chosen otherwise than planned when the results were there."""
+    if origin is None:
+        return
+    planned, chosen = AnalysisSettings(**settings_of(origin.first)), analysis.settings
+    told = [
+        f"{name} {_chosen(chosen, name)} (planned: {_chosen(planned, name)})"
+        for name in CHOSEN
+        if getattr(planned, name) != getattr(chosen, name)
     ]
+    if told:
+        verb = "was" if len(told) == 1 else "were"
+        yield Sentence(f"After the first results {verb} chosen, otherwise than planned: {'; '.join(told)}")
+
+
+def _chosen(settings: AnalysisSettings, name: str) -> str:
+    if name == "failures":
+        return "not said" if settings.failures is None else policy_words(settings.failures)
+    value = settings.statistic_name if name == "statistic" else getattr(settings, name)
+    return "none" if value is None else digits(value) if isinstance(value, float) else str(value)
 
 
 def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
-    if settings.margin is None:
+    if settings.margin is None or analysis.unfinished:
         return
     held = " Holm" if paired_test(settings.test).family is None else ""
     yield Sentence(

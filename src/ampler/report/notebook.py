@@ -14,6 +14,7 @@ from ampler.analysis import Analysis
 from ampler.analysis.advice import Advice, words
 from ampler.analysis.answer import finding_sentence
 from ampler.analysis.cautions import gravity, ranked
+from ampler.analysis.units import measure_in_words
 from ampler.design import Design
 from ampler.design.words import rank_rows
 from ampler.front import Study
@@ -41,8 +42,9 @@ def notebook_html(value: object) -> str:
 def _(value: Analysis) -> str:
     table = comparisons_table(value)
     rows = [[cell.text for cell in row] for row in table.rows]
-    minded = (f"{gravity(each.kind)}: {each.sentence}" for each in ranked(value.warnings)[:SHOWN])
+    warnings = (f"{gravity(each.kind)}: {each.sentence}" for each in ranked(value.warnings)[:SHOWN])
     figure = draw_intervals(intervals_data(value))
+    minded = (f"{measure_in_words(value)}.", *warnings)
     return _page(finding_sentence(value), minded, _table(table.header, rows), _image(figure, "all comparisons"))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,17 +15,21 @@ from ampler.analysis.ordering import told_order
 from ampler.analysis.standings import AlgorithmStanding, side_by_side
 from ampler.analysis.units import (
     as_shown,
+    difference_texts,
     estimate_header,
     estimate_in_unit,
     in_table,
     interval_in_unit,
     location_header,
+    supported,
     table_factor,
+    texts_in_unit,
     unit_header,
 )
 from ampler.core.arrays import Interval
 from ampler.core.choices import Status
 from ampler.core.names import known_as, without_common
+from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import alike, digits
 from ampler.stats.paired import paired_test
 
@@ -61,7 +66,7 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
         from ampler.report.looks import looked_table
 
         return looked_table(analysis)
-    estimate = estimate_header(analysis)
+    estimate, written = estimate_header(analysis), partial(texts_in_unit, analysis)
     rejected = sum(each.rejected for each in analysis.comparisons)
     steps = paired_test(analysis.settings.test).procedure
     header = (
@@ -78,14 +83,14 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
             (
                 Cell(str(each.rank), each.rank),
                 words_cell(f"{each.first} × {each.second}"),
-                words_cell("rejected" if each.rejected else "not rejected"),
+                words_cell("–" if analysis.unfinished else "rejected" if each.rejected else "not rejected"),
                 *(Cell(str(number), number) for number in counts_of(each, analysis)),
-                *estimate_cells(each.estimate, each.interval, each.joint_interval),
-                p_cell(each.p_value),
+                *estimate_cells(each.estimate, each.interval, each.joint_interval, write=written),
+                p_cell(supported(each.p_value, each.instances, analysis.settings)),
                 Cell(f"{each.alpha:.2g}", each.alpha),
-                p_cell(each.p_holm),
+                p_cell(supported(each.p_holm, each.instances, analysis.settings)),
                 number_cell(each.effect_size, 2),
-                estimate_cells(each.effect_size, each.effect_interval, significant=2)[1],
+                estimate_cells(each.effect_size, each.effect_interval, write=partial(alike, significant=2))[1],
             )
             for each in in_table(analysis)
         ),
@@ -151,9 +156,8 @@ def _against(row: AlgorithmStanding, analysis: Analysis) -> Cell:
     if row.comparison is None:
         return Cell("reference", math.nan)
     found = row.comparison
-    return estimate_cells(estimate_in_unit(found.estimate, analysis), interval_in_unit(found.joint_interval, analysis))[
-        0
-    ]
+    shown, joint = estimate_in_unit(found.estimate, analysis), interval_in_unit(found.joint_interval, analysis)
+    return estimate_cells(shown, joint, write=partial(texts_in_unit, analysis))[0]
 
 
 def statistics_table(analysis: Analysis) -> ReportTable | None:
@@ -202,7 +206,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
     """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was asked for."""
-    asked = analysis.settings.margin is not None
+    asked = any(each.equivalence is not None for each in analysis.diagnoses)
     failed = any(each.unsolved for each in analysis.diagnoses)
     steps = paired_test(analysis.settings.test).procedure
     within = (f"p of equivalence ({steps.name})", "equivalent") if asked else ()
@@ -231,7 +235,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
                     else ()
                 ),
                 *((Cell(str(each.unsolved), each.unsolved),) if failed else ()),
-                *(number_cell(as_shown(runs, settings)) for runs in (each.all_runs, each.first_runs) if stopped),
+                *(_difference(runs, settings) for runs in (each.all_runs, each.first_runs) if stopped),
             )
             for each in analysis.diagnoses
         ),
@@ -272,7 +276,8 @@ def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
     """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
     if analysis.subgroups:
         yield _subgroups_table(analysis)
-    yield _stability_table(analysis)
+    if analysis.stability:
+        yield _stability_table(analysis)
     if analysis.other_policies:
         yield _policies_table(analysis)
 
@@ -335,7 +340,11 @@ def _subgroups_table(analysis: Analysis) -> ReportTable:
                 words_cell(each.value),
                 Cell(str(each.instances), each.instances),
                 words_cell(f"{each.first} × {each.second}"),
-                *estimate_cells(estimate_in_unit(each.estimate, analysis), interval_in_unit(each.interval, analysis)),
+                *estimate_cells(
+                    estimate_in_unit(each.estimate, analysis),
+                    interval_in_unit(each.interval, analysis),
+                    write=partial(texts_in_unit, analysis),
+                ),
                 p_cell(each.p_value),
             )
             for each in analysis.subgroups
@@ -412,10 +421,12 @@ def number_cell(value: float, significant: int = DIGITS) -> Cell:
     return Cell(text, value)
 
 
-def estimate_cells(estimate: float, *intervals: Interval, significant: int = DIGITS) -> tuple[Cell, ...]:
-    """An estimate and its intervals, all with the same decimals."""
+def estimate_cells(
+    estimate: float, *intervals: Interval, write: Callable[..., tuple[str, ...]] = alike
+) -> tuple[Cell, ...]:
+    """An estimate and its intervals, written so that they have the same decimals."""
     ends = [end for interval in intervals for end in interval]
-    first, *texts = (text.replace("-", "−") for text in alike(estimate, *ends, significant=significant))
+    first, *texts = (text.replace("-", "−") for text in write(estimate, *ends))
     pairs = zip(texts[::2], texts[1::2], strict=True)
     shown = Cell("–" if math.isnan(estimate) else first, estimate)
     return shown, *(_interval(*each) for each in zip(intervals, pairs, strict=True))
@@ -426,6 +437,13 @@ def _interval(interval: Interval, texts: tuple[str, str]) -> Cell:
     low, high = interval
     middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
     return Cell("–" if any(map(math.isnan, interval)) else f"[{', '.join(texts)}]", middle)
+
+
+def _difference(value: float, asked: AnalysisSettings) -> Cell:
+    """A difference in its unit."""
+    shown = as_shown(value, asked)
+    (text,) = difference_texts(asked, shown)
+    return Cell("–" if math.isnan(value) else text.replace("-", "−"), shown)
 
 
 def _value(value: float) -> str:
@@ -457,7 +475,7 @@ def p_cell(value: float) -> Cell:
 
 
 def _share(value: float) -> Cell:
-    return Cell("–" if math.isnan(value) else f"{100 * min(value, 1):.0f} %", value)  # an estimate may exceed 1
+    return Cell("–" if math.isnan(value) else f"{100 * value:,.0f} %", value)  # an estimate may exceed 100 %
 
 
 def _changed(other: OtherPolicy) -> Iterator[str]:

@@ -26,9 +26,10 @@ from ampler.running.work import Task, Work
 from ampler.stats.rates import NUMBERS, neither_yes_nor_no
 from ampler.study.changes import PlanChange, plan_change
 from ampler.study.code.changes import CodeChange
+from ampler.study.defaults import as_begun
 from ampler.study.forecast import first_runs
 from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.record import record
 from ampler.study.seeds import run_seed
 from ampler.study.store import environment
 

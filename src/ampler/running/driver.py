@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from ampler.core import checks
@@ -12,8 +12,10 @@ from ampler.core.contracts import Executor, FinishedGroup, Store
 from ampler.core.errors import InvalidInput, RunFailed, StoreError
 from ampler.core.failures import StopStudy
 from ampler.core.runs import on_instances
+from ampler.core.spoken import parameter
 from ampler.core.values import (
     Continue,
+    DecisionRecord,
     Finished,
     Observation,
     Plan,
@@ -22,7 +24,7 @@ from ampler.core.values import (
     RunKey,
     StudyDecision,
 )
-from ampler.running.code import settled_code
+from ampler.running.code import CodeWatch, settled_code
 from ampler.running.engines import Done, Engine, Fate, Lost, Returned
 from ampler.running.engines.choose import capacity_of, engine_for
 from ampler.running.instance import Attempt, InstanceRun
@@ -35,11 +37,13 @@ from ampler.running.remaining import last_carried_out, run_seconds, still_to_mak
 from ampler.running.ruling import heard
 from ampler.running.work import Task, Work
 from ampler.study.changes import PlanChange, plan_change
-from ampler.study.decided import check_decided, check_declared
+from ampler.study.code.changes import shown
+from ampler.study.decided import check_decided, check_declared, is_decided_alike
+from ampler.study.defaults import as_begun
 from ampler.study.failing import Hopeless
 from ampler.study.forecast import Forecast
 from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.record import record
 from ampler.study.stopping import check_study_rule, digests_in_force, instance_digest, recorded
 from ampler.study.stopping import decided as next_decision
 from ampler.study.store import Journal, environment
@@ -89,13 +93,13 @@ def run_plan(
     for algorithm in plan.algorithms:
         check_can_run(algorithm)
         check_limits(plan.limits_of(algorithm))
-    before, earlier = store.plans()[-1:], last_carried_out(store)
+    before, earlier, on_record = store.plans()[-1:], last_carried_out(store), store.decisions()
     plan = as_begun(begun_first(plan, store.begun()), *before)
     check_study_rule(plan)
     kept = record(plan)
     if before:
-        check_decided(before[0], store.decisions(), kept, again=retry_failed or again)
-        check_declared(before[0], kept, store.finished(*digests_in_force(before[0], store.decisions())))
+        check_decided(before[0], on_record, kept, again=retry_failed or again)
+        check_declared(before[0], kept, store.finished(*digests_in_force(before[0], on_record)))
     code = settled_code(plan, store, same=same, again=again)
     store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)
@@ -104,8 +108,18 @@ def run_plan(
         announce(change)
     if expect is not None:
         expect(still_to_make(plan, store, run_seconds(store), workers=number))
+    holds = before and not (retry_failed or again) and is_decided_alike(before[0], kept)
     driver = Driver(
-        plan, store, kept, number, again=retry_failed, despite=despite_failures, report=report, decided=decided
+        plan,
+        store,
+        kept,
+        number,
+        again=retry_failed,
+        despite=despite_failures,
+        report=report,
+        decided=decided,
+        on_record=on_record if holds else (),
+        watch=None if same else CodeWatch(plan.algorithms, code),
     )
     if driver.go_on():
         driver.check_hope()
@@ -139,6 +153,11 @@ def _parted(given: Sequence[Observation]) -> tuple[Sequence[Observation], Sequen
     return ([seen for seen in given if not is_spoiled(seen)], spoiled) if spoiled else (given, spoiled)
 
 
+def _made_as_planned(given: Iterable[Observation], changes: Collection[str] = ()) -> list[Observation]:
+    """Runs of algorithms whose code was not changed meanwhile, on files that are those that were planned."""
+    return [seen for seen in given if seen.key.algorithm not in changes and not is_spoiled(seen)]
+
+
 class Driver:
     """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
 
@@ -153,7 +172,10 @@ class Driver:
         despite: bool = False,
         report: Report | None = None,
         decided: Decided | None = None,
+        on_record: Sequence[DecisionRecord] = (),
+        watch: CodeWatch | None = None,
     ) -> None:
+        self._watch = watch
         self._plan, self._store, self._kept = plan, store, kept
         self._again, self._report, self._decided = again, report, decided
         self._next_report = self._next_mark = 0.0
@@ -172,7 +194,7 @@ class Driver:
         self._arrived: deque[Fate] = deque()  # what workers gave and nobody has looked at yet
         self._to_retry = {key.instance for key in failed} if again else set()
         self._failed_now: set[RunKey] = set()
-        self._taken = store.decisions()
+        self._taken, self._on_record = store.decisions(), on_record
         self._groups: list[FinishedGroup] = []
         self._asked: Continue | None = None
         self._done: dict[str, Finished] = {}  # of the group that was asked for
@@ -206,7 +228,7 @@ class Driver:
             self._flush()
             if self._asked is not None:
                 self._groups.append(self._finished_group(self._asked))
-            self._take_decision(heard(lambda: next_decision(self._plan, self._groups)))
+            self._take_decision(heard(lambda: next_decision(self._plan, self._groups, self._on_record)))
         return not self._ended
 
     def _finished_group(self, asked: Continue) -> FinishedGroup:
@@ -302,6 +324,15 @@ class Driver:
                 self._queue.add(tasks)
 
     def _take(self, given: Sequence[Observation]) -> None:
+        changes = {} if self._watch is None else self._watch.changes()
+        if changes:
+            self.meter.add(self._journal.add(*_made_as_planned(given, changes)))
+            which = "; ".join(f"{name!r} ({shown(files)})" for name, files in changes.items())
+            raise RunFailed(
+                f"the study stops: code was changed while it ran, that of {which}; runs that ended since are not"
+                f" recorded: put the old code back, or run again and say {parameter('same', True)} if the change does"
+                f" not matter, {parameter('again', True)} to make the runs before it anew"
+            )
         observations, spoiled = _parted(given)
         self.meter.add(self._journal.add(*observations))
         self._failed_now.update([observation.key for observation in observations if observation.status != "ok"])
@@ -367,9 +398,11 @@ class Driver:
     def _save(self, engine: Engine) -> None:
         """Record what has arrived; a store that fails here has said so already, or the next run will tell."""
         with suppress(StoreError):
-            for fate in (*self._arrived, *engine.collect(0)):
+            arrived = (*self._arrived, *engine.collect(0))
+            changes = {} if self._watch is None else self._watch.changes()
+            for fate in arrived:
                 if isinstance(fate, Done):
-                    self._journal.add(*(seen for seen in fate.observations if not is_spoiled(seen)))
+                    self._journal.add(*_made_as_planned(fate.observations, changes))
             self._flush()
             self._mark(engine.workers)
             self._store.add([])  # whoever watches sees what was recorded at the end

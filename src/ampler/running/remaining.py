@@ -10,9 +10,11 @@ from ampler.core.runs import on_instances
 from ampler.core.values import Continue, EndStudy, Finished, Plan, PlanRecord
 from ampler.running.instance import Attempt, InstanceRun
 from ampler.running.ruling import heard
+from ampler.study.decided import is_decided_alike
+from ampler.study.defaults import as_begun
 from ampler.study.forecast import Forecast, Share, forecast, further_runs, summed
 from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.record import record
 from ampler.study.stopping import decided, instance_digest
 
 
@@ -77,8 +79,9 @@ def _shares(plan: Plan, store: Store, superseded: Collection[Attempt]) -> Iterat
 def _under_way(plan: Plan, store: Store) -> tuple[Continue, str, Mapping[str, Finished]] | None:
     """The decision over instances whose runs are not all there, under which digest, and what is finished of them."""
     groups: list[FinishedGroup] = []
-    kept = record(plan)
-    while not isinstance(asked := heard(lambda: decided(plan, groups)), EndStudy):
+    kept, plans = record(plan), store.plans()
+    on_record = store.decisions() if plans and is_decided_alike(plans[-1], kept) else ()
+    while not isinstance(asked := heard(lambda: decided(plan, groups, on_record)), EndStudy):
         digest = instance_digest(kept, asked)
         done = store.finished(digest)
         if not done.keys() >= set(asked.instances):

@@ -51,9 +51,9 @@ def stopping_bias(
     cells = _Cells(rule, contrasts, counts, theta, variances, kurtosis, certain)
     sd = np.sqrt(variances)
     follow = cells.elasticities(STEP * sd, np.zeros_like(sd))
-    if skewness is not None:
-        follow = follow + skewness * cells.elasticities(np.zeros_like(sd), np.full_like(sd, STEP))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # endless runs: not known
+        if skewness is not None:
+            follow = follow + skewness * cells.elasticities(np.zeros_like(sd), np.full_like(sd, STEP))
         bias = -follow * sd / counts
     return np.where(np.isfinite(bias) & (variances > 0), bias, 0.0)
 

@@ -202,7 +202,7 @@ def _reshaped_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Flo
     target = se * se
     excess = pairs.squared_errors(lower).max(axis=(-2, -1)) / target - 1.0
     weights = np.ones(lower.shape)
-    if lower.shape[-1] == 2 and pairs.formula == "delta":  # one pair: carrying its coefficients makes the shape exact
+    if lower.shape[-1] == 2 and pairs.formula != "paper":  # one pair: carrying its coefficients makes the shape exact
         weights = (1 - pairs.shares + pairs.shares[..., ::-1]) ** 2
     for step in range(RESHAPING_STEPS):
         noise = _waking(pairs.noise * weights, target, lower, excess)

@@ -101,7 +101,7 @@ class GrandMeanPairs(NamedTuple):
         flat = squared.reshape(*squared.shape[:-2], -1)
         place = flat.argmax(axis=-1)
         first, second = _ordered(*divmod(place, squared.shape[-1]))
-        share = _at(self.shares, first) - _at(self.shares, second) if self.formula == "delta" else 0.0
+        share = _at(self.shares, first) - _at(self.shares, second) if self.formula != "paper" else 0.0
         root_first = np.sqrt(_at(self.noise, first)) * abs(1 - share)
         root_second = np.sqrt(_at(self.noise, second)) * abs(1 + share)
         return _worst(_at(flat, place), first, second, counts, root_first, root_second)
@@ -110,7 +110,7 @@ class GrandMeanPairs(NamedTuple):
         """Return the squared standard errors of all pairs as a symmetric matrix, 0 where there is no pair."""
         v = self.noise / counts
         if self.weights is None or self.squared_shares is None or v.ndim > 1:
-            return _thin_products(v, self.shares, tilted=self.formula == "delta")
+            return _thin_products(v, self.shares, tilted=self.formula != "paper")
         one_sided: Floats = v[:, None] * self.weights
         squared = one_sided + one_sided.T
         squared += self.squared_shares * np.add.reduce(v)
@@ -171,7 +171,7 @@ def _grand_mean_pairs(formula: Formula, variances: Floats, statistics: Floats) -
     if noise.ndim > 1:
         return GrandMeanPairs(noise, shares, formula)
     share = shares[:, None] - shares
-    weights = 1.0 - 2.0 * share if formula == "delta" else np.ones((size, size))
+    weights = 1.0 - 2.0 * share if formula != "paper" else np.ones((size, size))
     weights.flat[:: size + 1] = 0.0  # nothing is a pair with itself
     return GrandMeanPairs(noise, shares, formula, weights, share * share)
 

@@ -94,7 +94,7 @@ def _misfits_of_many(pairs: GrandMeanPairs, target: float) -> Misfits:
 def _misfits_of_few(pairs: GrandMeanPairs, noise: Numbers, target: float) -> Misfits:
     """The same for few algorithms: pair by pair."""
     shares, size = pairs.shares.tolist(), len(noise)
-    tilt = 2.0 if pairs.formula == "delta" else 0.0
+    tilt = 2.0 if pairs.formula != "paper" else 0.0
     apart = [(i, j, shares[i] - shares[j]) for i in range(size) for j in range(i)]
     known = [(i, j, 1.0 - tilt * share, 1.0 + tilt * share, share * share) for i, j, share in apart]
 
@@ -114,7 +114,7 @@ def _misfits_of_few(pairs: GrandMeanPairs, noise: Numbers, target: float) -> Mis
 
 def _first_weights(pairs: GrandMeanPairs) -> Numbers:
     """All alike, or, of a single pair, its coefficients, which make the shape exact."""
-    if len(pairs.shares) == 2 and pairs.formula == "delta":
+    if len(pairs.shares) == 2 and pairs.formula != "paper":
         share = float(pairs.shares[0] - pairs.shares[1])
         return [(1.0 - share) ** 2, (1.0 + share) ** 2]
     return [1.0] * len(pairs.shares)

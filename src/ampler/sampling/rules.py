@@ -15,7 +15,7 @@ from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.plain import UNSAID
 from ampler.core.samples import Samples
-from ampler.core.values import Decision, Sample, Stop
+from ampler.core.values import Decision, Plan, Sample, Stop
 from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
@@ -48,7 +48,9 @@ class Accuracy:
     instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
     promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
     `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
-    calibrated (1, 2): if None as in the study file that is there, else the newest way.
+    calibrated (1, 2): if None as in the study file that is there, else the newest way. So is `formula`: "corrected" for
+    the noise of runs in ratios, which is the newest, "delta" or "paper". `budget_each` is the budget for each
+    algorithm, if `budget` is that many for each.
 
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
@@ -67,10 +69,11 @@ class Accuracy:
     budget: int | None = None
     allocation: Allocation = "optimal"
     guard: Guard = "pairs"
-    formula: Formula = "delta"
+    formula: Formula | None = None
     batch: int = 16
     costs: Mapping[str, float] | None = None
     guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
+    budget_each: int | None = field(default=None, metadata={UNSAID: None})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", difference_of(self.difference))
@@ -85,7 +88,8 @@ class Accuracy:
             ("guard", Guard),
             ("formula", Formula),
         ):
-            choice(name, getattr(self, name), get_args(known), error=InvalidRule)
+            if name != "formula" or self.formula is not None:
+                choice(name, getattr(self, name), get_args(known), error=InvalidRule)
         if self.guard_edition is not None:
             first = min(get_args(GuardEdition))
             integer("guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule)
@@ -176,7 +180,9 @@ class Accuracy:
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
         """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
-        contrasts = contrasts_of(names, difference=self.difference, reference=self.reference, formula=self.formula)
+        contrasts = contrasts_of(
+            names, difference=self.difference, reference=self.reference, formula=self.formula or "corrected"
+        )
         if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:
@@ -189,15 +195,29 @@ class Accuracy:
             raise InvalidRule(f"costs must name algorithms among {', '.join(map(repr, names))}, got {strangers[0]!r}")
         return contrasts
 
+    def resolved(self, plan: Plan) -> Accuracy:
+        """Return the rule for the algorithms of a plan, with no setting left open."""
+        each = self.budget_each
+        if self.budget is None:
+            each = each or RUNS_PER_ALGORITHM
+        return replace(
+            self,
+            budget=self.budget if each is None else each * len(plan.algorithms),
+            budget_each=each,
+            costs=self.costs or {},
+            guard_edition=self.guard_edition or NEWEST,
+            formula=self.formula or plan.question.formula,
+        )
+
     def among(self, algorithms: Sequence[str]) -> Accuracy:
-        """Return the rule for some of its algorithms: the costs of the others are left out.
+        """Return the rule for some of its algorithms: the costs of the others are left out, and so are their budgets.
 
         >>> Accuracy(se=0.5, difference="simple", costs={"a": 2.0, "b": 3.0, "c": 5.0}).among(["a", "b"]).costs
         {'a': 2.0, 'b': 3.0}
         """
-        if self.costs is None:
-            return self
-        return replace(self, costs={name: cost for name, cost in self.costs.items() if name in algorithms})
+        budget = self.budget if self.budget_each is None else self.budget_each * len(algorithms)
+        costs = self.costs and {name: cost for name, cost in self.costs.items() if name in algorithms}
+        return replace(self, budget=budget, costs=costs)
 
     def _left(self, samples: Samples) -> int:
         budget = default_budget(len(samples.algorithms)) if self.budget is None else self.budget
@@ -251,7 +271,7 @@ class Accuracy:
         return runs if runs.sum() <= left else next_runs(*case, size=left, **how)
 
     def _costs(self, samples: Samples) -> Floats | None:
-        if self.costs is None:
+        if not self.costs:
             return None
         return np.array([float(self.costs.get(name, 1.0)) for name in samples.algorithms])
 

@@ -15,6 +15,7 @@ from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.choices import Difference, Formula, difference_of
 from ampler.core.errors import InvalidRule
 
+MOST_NOISE = 1.0  # squared relative standard error of positive values: one of them alone is not 0
 DIFFERENCES, FORMULAS = get_args(Difference), get_args(Formula)
 
 
@@ -95,6 +96,40 @@ class Contrasts:
         slopes[self.second, pairs] -= down
         return slopes
 
+    def corrects(self, *, unbiased: bool) -> bool:
+        """Say whether the run noise of ratios is corrected for, and of logarithms, if the statistics are unbiased.
+
+        The logarithm of a median is the median of the logarithms: it is left alone.
+        """
+        return self.formula == "corrected" and (
+            self.difference == "percent" or (self.difference == "ratio" and unbiased)
+        )
+
+    def corrected(self, theta: Floats, v: Floats, shared: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return statistics whose differences have no bias to second order, and the factors of their variances.
+
+        With u = v/θ² the logarithm of a mean is too small by u/2 on average, and one over a mean too large by u. The
+        next terms, and those of the variances, are those of gamma distributed runs. Numerators are corrected for their
+        covariance with the denominator (Beale 1962): `shared`, where runs are paired. A variance that is not known
+        corrects nothing.
+
+        >>> ratio = contrasts_among(2, difference="ratio", formula="corrected")
+        >>> ratio.corrected(np.array([1.0, 1.0]), np.array([0.1, 0.0]))[0].round(4).tolist()
+        [1.0574, 1.0]
+        """
+        with np.errstate(over="ignore"):
+            u = np.minimum(np.nan_to_num(v, nan=0.0) / (theta * theta), MOST_NOISE)
+        if self.difference == "ratio":
+            lift = np.exp(u / 2 + u * u * (7 / 12))
+            return theta * lift, lift * lift * (1.0 + 1.5 * u)
+        inside = np.arange(self.size) == self.reference if self.reference is not None else np.ones(self.size, bool)
+        denominator = _total(theta) if self.reference is None else theta[..., self.reference, None]
+        shared = np.where(inside, u * theta * theta, 0.0) if shared is None else np.nan_to_num(shared)
+        c = np.clip(shared / (theta * denominator), -MOST_NOISE / 2, MOST_NOISE)
+        weight = 1 / self.size if self.reference is None else 1.0
+        lift = 1.0 + c * (1.0 + c * (4.0 - 2.0 * weight + 4.0 * c))
+        return theta * lift, lift * lift * (1.0 + np.where(inside, 3.0 * weight * u, 0.0))
+
     def curvature(self, theta: Floats, v: Floats) -> Floats:
         """Return by how much the mean of the estimated differences exceeds the differences, to second order.
 
@@ -118,7 +153,7 @@ class Contrasts:
         if self.difference == "ratio" or (self.difference == "percent" and self.reference is not None):
             weight = weight / theta  # Campelo & Wanner (2019), eq. 29
         one, other = self._pairs(weight)
-        if self.difference == "percent" and self.reference is None and self.formula == "delta":
+        if self.difference == "percent" and self.reference is None and self.formula != "paper":
             share = self.differences(theta) / self.size
             one, other = one * np.abs(1.0 - share), other * np.abs(1.0 + share)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -175,7 +210,7 @@ def contrasts_of(
     if difference not in DIFFERENCES:
         raise InvalidRule(f'difference must be "simple", "percent" or "ratio", got {difference!r}')
     if formula not in FORMULAS:
-        raise InvalidRule(f'formula must be "delta" or "paper", got {formula!r}')
+        raise InvalidRule(f'formula must be "corrected", "delta" or "paper", got {formula!r}')
     if reference is not None and reference not in algorithms:
         raise InvalidRule(
             f"the reference must be one of the algorithms {', '.join(map(repr, algorithms))}, got {reference!r}"

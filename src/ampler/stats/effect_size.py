@@ -16,7 +16,7 @@ EFFECT_LEVEL = 0.95  # of the interval of d; plain, not adjusted for the family
 
 
 def effect_size(differences: Floats) -> float:
-    """Return Cohen's d of paired differences, mean/sd: infinite if they are constant, NaN if all are zero or few.
+    """Return Cohen's d of paired differences, mean/sd; NaN if all are equal or there are too few.
 
     >>> effect_size(np.array([1.0, 2.0, 3.0]))
     2.0
@@ -44,8 +44,8 @@ def effect_intervals_of(t: Floats, instances: Codes, level: ArrayLike = 1 - EFFE
 
 
 def _noncentralities(t: Floats, degrees: Codes, tails: Floats) -> Floats:
-    """Those of noncentral_t, for t >= 0: infinite for an infinite t, NaN for none."""
-    result = np.where(np.isinf(t), math.inf, math.nan)
+    """Those of noncentral_t, for t >= 0; NaN for none."""
+    result = np.full(len(t), math.nan)
     known = np.isfinite(t)
     result[known] = noncentralities(t[known], degrees[known], tails[known])
     return result

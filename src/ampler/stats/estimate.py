@@ -19,7 +19,7 @@ from ampler.core.errors import InvalidRule, InvalidSamples
 from ampler.core.samples import Samples
 from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no
-from ampler.stats.summaries import RESAMPLES, Mean, Summary, resampled, shuffles, summary_of, widening
+from ampler.stats.summaries import RESAMPLES, Mean, Quantile, Summary, resampled, shuffles, summary_of, widening
 
 Method = Literal["formula", "bootstrap"]
 
@@ -45,15 +45,16 @@ def estimate(
     *,
     difference: Difference,
     reference: str | None = None,
-    formula: Formula = "delta",
+    formula: Formula = "corrected",
     statistic: str | Statistic = "mean",
     method: Method = "formula",
     resamples: int = RESAMPLES,
 ) -> tuple[Estimate, ...]:
     """Estimate the difference of every pair of interest: all with the reference, or all with all.
 
-    `formula="paper"` is Campelo and Wanner's percent difference to the grand mean, for comparison with published
-    results; `method="bootstrap"` takes each error from resampled differences instead of a formula.
+    Percent differences and ratios of means are corrected for the noise of the runs; `formula="delta"` leaves them as
+    they are, and `formula="paper"` is Campelo and Wanner's error of a percent difference to the grand mean, for
+    comparison with published results. `method="bootstrap"` takes each error from resampled differences instead.
 
     >>> estimate({"full": [5.0, 7.0], "no-swap": [9.0, 9.5, 10.0]}, difference="percent", reference="full")
     (Estimate(first='full', second='no-swap', difference=-0.583..., error=0.26..., ratio=0.66..., best_ratio=4.47...),)
@@ -129,9 +130,24 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
     else:
         if isinstance(statistic, Rate):
             _check_yes_or_no(samples)
-        theta, spread = _summaries(samples, statistic)
+        logs = contrasts.difference == "ratio" and contrasts.formula == "corrected" and isinstance(statistic, Quantile)
+        theta, spread = _summaries(samples, statistic, logs=logs)
     if contrasts.difference != "simple" and not min(theta.tolist()) > 0.0:
         _refuse_nonpositive(samples, contrasts, theta)
+    return _for_ratios(_in_units(samples, contrasts, theta, spread), contrasts, statistic, samples.counts)
+
+
+def _for_ratios(
+    found: AlgorithmEstimates, contrasts: Contrasts, statistic: Summary, counts: Counts
+) -> AlgorithmEstimates:
+    """The same, corrected for what the noise of the runs adds to ratios and logarithms."""
+    if not contrasts.corrects(unbiased=statistic.unbiased):
+        return found
+    theta, factors = contrasts.corrected(found.theta, found.spread / counts)
+    return found._replace(theta=theta, spread=found.spread * factors)
+
+
+def _in_units(samples: Samples, contrasts: Contrasts, theta: Floats, spread: Floats) -> AlgorithmEstimates:
     if samples.ordinary:
         return AlgorithmEstimates(theta, spread)
     if contrasts.difference == "ratio":  # each algorithm may keep its own unit: only relative errors matter
@@ -150,21 +166,26 @@ def short_of_values(samples: Samples) -> tuple[str, ...]:
     )
 
 
-def _summaries(samples: Samples, statistic: Summary) -> tuple[Floats, Floats]:
-    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew."""
-    rows = [_summary(samples, statistic, place, name) for place, name in enumerate(samples.algorithms)]
+def _summaries(samples: Samples, statistic: Summary, *, logs: bool) -> tuple[Floats, Floats]:
+    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew.
+
+    With `logs` the variance is that of the logarithm, in the unit of the statistic.
+    """
+    rows = [_summary(samples, statistic, place, name, logs=logs) for place, name in enumerate(samples.algorithms)]
     theta, spread = np.array(rows).T
     return theta, spread
 
 
-def _summary(samples: Samples, statistic: Summary, place: int, name: str) -> tuple[float, float]:
+def _summary(samples: Samples, statistic: Summary, place: int, name: str, *, logs: bool) -> tuple[float, float]:
     def compute(values: Floats) -> tuple[float, float]:
         scaled = np.ldexp(values, -samples.exponents[place])
         theta = float(statistic(scaled))
         certain = name in samples.deterministic or not math.isfinite(theta)
+        if logs and not certain and scaled.min() > 0.0:
+            return theta, statistic.spread(np.log(scaled)) * theta * theta
         return theta, 0.0 if certain else statistic.spread(scaled)
 
-    theta, spread = samples.derived(name, statistic, compute)
+    theta, spread = samples.derived(name, (statistic, logs), compute)
     if not (math.isfinite(theta) and math.isfinite(spread)):
         raise InvalidSamples(
             f"the statistic must be a finite number, got {theta!r} (variance {spread!r}) for algorithm {name!r}; "

@@ -19,11 +19,6 @@ from ampler.stats.plain_guard import plain_bounds
 from ampler.stats.rates import rate_variance_bounds
 from ampler.stats.variance_prior import chi_square_quantile, fitted_prior
 
-# Chance that the variances differ more than the prior admits; matters where few algorithms speak. All bounds of "all"
-# hold, in the hardest case (10 runs, prior degrees 20), in 84 to 94 % of the samples instead of 69 to 76 % without it.
-CAUTION = 0.1
-LEAST_DEGREES = 1.0  # what a variance is worth at least: one wild value elsewhere must not blow up every bound
-
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -34,6 +29,11 @@ class Calibration:
     together: float  # of all algorithms, under "all"
     knows_statistics: bool  # that the variance of a quantile or trimmed mean is worth less than n−1 degrees of freedom
     lent: float  # degrees of freedom a constant algorithm borrows from the only one that varies
+    # Chance that the variances differ more than the prior admits; matters where few algorithms speak. All bounds of
+    # "all" hold, in the hardest case (10 runs, prior degrees 20), in 84 to 94 % of the samples instead of 69 to 76 %.
+    caution: float
+    least: float  # degrees that a variance is worth: one wild value elsewhere must not blow up every bound
+    most: float  # degrees of the prior: true variances are never all the same, however alike the estimates look
 
     def levels(self, guard: Guard, algorithms: int, reference: int | None) -> Floats:
         """Return the chance allowed to each algorithm; under "all" never more than under "pairs"."""
@@ -47,8 +47,8 @@ class Calibration:
 # for all pairs, but for 89 % only of those that need more than the first runs, and for 40 to 75 % of quantiles.
 NEWEST: GuardEdition = 2
 CALIBRATIONS: Mapping[GuardEdition, Calibration] = {
-    1: Calibration(level=0.1, reference_level=0.05, together=0.1, knows_statistics=False, lent=0.0),
-    2: Calibration(level=0.05, reference_level=0.025, together=0.1, knows_statistics=True, lent=1.0),
+    1: Calibration(0.1, 0.05, together=0.1, knows_statistics=False, lent=0.0, caution=0.1, least=1.0, most=50.0),
+    2: Calibration(0.05, 0.025, together=0.1, knows_statistics=True, lent=1.0, caution=0.1, least=1.0, most=50.0),
 }
 
 
@@ -88,14 +88,15 @@ def guarded_variances(
     if rates is not None:
         return np.where(counts > 1, rate_variance_bounds(counts, rates, levels), variances)
     known = degrees if calibration.knows_statistics else None
+    caution, least, most = calibration.caution, calibration.least, calibration.most
     if counts.ndim == 1 and kurtosis is not None and known is None:
-        plain = plain_bounds(counts, variances, kurtosis, levels=levels, caution=CAUTION, least=LEAST_DEGREES)
+        plain = plain_bounds(counts, variances, kurtosis, levels=levels, caution=caution, least=least, most=most)
         if plain is not None:
             return plain
-    worth = effective_degrees(counts, variances, kurtosis, known)
-    squares, total = fitted_prior(variances, worth, caution=CAUTION).joined(variances, worth)
+    worth = effective_degrees(counts, variances, kurtosis, known, least=least)
+    squares, total = fitted_prior(variances, worth, caution=caution, most=most).joined(variances, worth)
     squares, total = _lent(variances, worth, squares, total, calibration.lent)
-    bounds = squares / chi_square_quantile(levels, np.maximum(total, LEAST_DEGREES))
+    bounds = squares / chi_square_quantile(levels, np.maximum(total, least))
     return np.where(worth > 0, bounds, variances)
 
 
@@ -110,16 +111,16 @@ def pooled_kurtosis(counts: Floats, variances: Floats, kurtosis: Floats) -> Floa
 
 
 def effective_degrees(
-    counts: Floats, variances: Floats, kurtosis: Floats | None, degrees: Floats | None = None
+    counts: Floats, variances: Floats, kurtosis: Floats | None, degrees: Floats | None = None, *, least: float = 1.0
 ) -> Floats:
     """Return the degrees of freedom a variance is worth: `degrees` if known, or n−1, fewer where tails are heavy."""
     if degrees is not None:
-        return np.where(counts > 1, np.maximum(degrees, LEAST_DEGREES), 0.0)
+        return np.where(counts > 1, np.maximum(degrees, least), 0.0)
     if kurtosis is None:
         return np.maximum(counts - 1.0, 0.0)
     # Var(s²)/σ⁴ is about (κ−1)/n against 2/(n−1) for normal data; light tails are not trusted to do better.
     excess = np.maximum(pooled_kurtosis(counts, variances, kurtosis) - 1.0, 2.0)
-    reduced = np.maximum(np.asarray(2.0 / excess)[..., None] * (counts - 1.0), LEAST_DEGREES)
+    reduced = np.maximum(np.asarray(2.0 / excess)[..., None] * (counts - 1.0), least)
     return np.where(counts > 1, reduced, 0.0)
 
 

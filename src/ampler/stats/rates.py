@@ -8,7 +8,7 @@ may be follows from bounds of the rate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ NUMBERS = 'for numbers use statistic "mean"'  # the way out where values are nei
 @dataclass(frozen=True, slots=True)
 class Rate:
     """The share of runs that gave a yes: 1, against 0 for a no."""
+
+    unbiased: ClassVar[bool] = True
 
     def __call__(self, values: Floats) -> Any:
         """Return the share along the last axis."""

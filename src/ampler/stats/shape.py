@@ -1,8 +1,9 @@
-"""Skewness of the differences: how large it is, how surely it is there, and how often the t-test then errs. Pure."""
+"""Shape of the differences: skewness, how surely it is there, how often t then errs, and single far values. Pure."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +11,8 @@ from numpy.typing import ArrayLike
 from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative
 from ampler.stats.location import is_constant, location
+
+SUPPORT = 3.0  # standard errors from 0 from which on a skewness counts: equal tails are so far away in 0.3 % of cases
 
 
 def skewness(differences: Floats) -> float:
@@ -22,14 +25,66 @@ def skewness(differences: Floats) -> float:
     return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
 
 
-def pooled_skewness(counts: Floats, variances: Floats, skews: Floats) -> Floats:
+def skewness_score(differences: Floats) -> float:
+    """Return the skewness as a standard normal score, if the differences are normal (D'Agostino 1970).
+
+    It is NaN with fewer than eight differences, as the approximation needs, or constant ones.
+
+    >>> round(skewness_score(np.array([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 3.0])), 2)
+    3.1
+    """
+    n = len(differences)
+    if n < 8 or is_constant(differences):
+        return math.nan
+    y = skewness(differences) * (n - 2) / math.sqrt(n * (n - 1)) * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+    square = math.sqrt(2 * (kurtosis - 1)) - 1
+    return math.asinh(y * math.sqrt((square - 1) / 2)) / math.sqrt(math.log(square) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Farthest:
+    """The difference farthest from the mean."""
+
+    place: int
+    share: float  # of the sum of squares about the mean
+    p_value: float  # of Grubbs' test: how often normal differences have one so far away, or more seldom
+
+
+def farthest(differences: Floats) -> Farthest:
+    """Return the difference that is farthest from the mean, with its share of the variance (Grubbs 1950).
+
+    The p-value is Bonferroni's bound over the differences; it is 1 with fewer than three, or constant ones.
+
+    >>> farthest(np.array([0.1, -0.2, 0.0, 0.3, 9.0, -0.1])).share
+    0.83...
+    """
+    from scipy.special import stdtr
+
+    n = len(differences)
+    if n < 3 or is_constant(differences):
+        return Farthest(0, 0.0, 1.0)
+    mean, sd, exponent = location(differences)
+    squares = ((np.ldexp(differences, -exponent) - mean) / sd) ** 2
+    place = int(np.argmax(squares))
+    share = float(squares[place]) / (n - 1)
+    largest = (n - 1) / n  # the share if all others are equal
+    if share >= largest * (1 - 1e-9):
+        return Farthest(place, share, 0.0)
+    t = math.sqrt(n * (n - 2) * share / (n - 1) / (1 - share / largest))
+    return Farthest(place, share, min(1.0, 2 * n * float(stdtr(n - 2, -t))))
+
+
+def pooled_skewness(counts: Floats, variances: Floats, skews: Floats, *, supported: bool = False) -> Floats:
     """Return the skewness of the runs of each algorithm (columns) over all instances (rows).
 
     `skews` are √n·M3/M2^1.5 of each cell. Sums up to the last run of a rule that stops by the values are right on
     average (Wald's identity), so cells are weighted by their runs; the skewness of each cell is far too small, as
-    cells end early that have not met their large values yet.
+    cells end early that have not met their large values yet. With `supported` it counts as far as the cells agree:
+    heavy symmetric tails have a large skewness in a few cells, and in the others as often one to the other side.
 
-    >>> pooled_skewness(np.array([[4.0, 9.0]]), np.ones((1, 2)), np.array([[0.0, 1.0]])).round(3).tolist()
+    >>> moments = np.array([[4.0, 9.0]]), np.ones((1, 2)), np.array([[0.0, 1.0]])
+    >>> pooled_skewness(*moments).round(3).tolist()
     [0.0, 1.212]
     """
     known = (counts > 2) & np.isfinite(variances)
@@ -38,7 +93,20 @@ def pooled_skewness(counts: Floats, variances: Floats, skews: Floats) -> Floats:
     squares = degrees * np.where(known, variances, 0.0) / _instance_spreads(np.where(known, variances, 0.0))[:, None]
     third = (np.where(known, skews, 0.0) * squares**1.5 / np.sqrt(n)).sum(axis=0)
     variance = _ratio(squares.sum(axis=0), degrees.sum(axis=0))
-    return _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
+    found = _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
+    return found * _support(skews, known & (variances > 0)) if supported else found
+
+
+def _support(skews: Floats, known: Bools) -> Floats:
+    """How surely the cells of each algorithm are skewed on average to one side: from 0, within chance, to 1.
+
+    The skewness of a cell is at most the root of its values, so that no cell outweighs the others.
+    """
+    cells = known.sum(axis=0)
+    mean = _mean_where(np.where(known, skews, 0.0), known, 0)[0]
+    squares = np.where(known, (skews - mean) ** 2, 0.0).sum(axis=0)
+    squared_error = _ratio(squares, cells * (cells - 1.0))
+    return np.where(cells > 1, np.maximum(0.0, 1.0 - _ratio(SUPPORT**2 * squared_error, mean**2)), 1.0)
 
 
 def _instance_spreads(variances: Floats) -> Floats:

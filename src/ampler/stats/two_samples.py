@@ -90,23 +90,22 @@ class Welch:
     degrees: float
 
     def p_value(self, alternative: Alternative, shift: float = 0.0) -> float:
-        """Return the p-value; where neither algorithm varies any difference is certain, and none at all is 1."""
+        """Return the p-value; 1 where neither algorithm varies, as nothing is known of how they may."""
         from scipy.special import stdtr
 
-        away = self.estimate - shift
-        if self.error == 0.0 and away == 0.0:
+        if self.error == 0.0:
             return 1.0
-        t = away / self.error if self.error > 0.0 else math.copysign(math.inf, away)
+        t = (self.estimate - shift) / self.error
         if alternative == "two-sided":
             return float(min(1.0, 2 * stdtr(self.degrees, -abs(t))))
         return float(stdtr(self.degrees, t if alternative == "less" else -t))
 
     def interval(self, alternative: Alternative, alpha: float) -> Bounds:
-        """Return the interval of the difference."""
+        """Return the interval of the difference; the whole line where neither algorithm varies."""
         from scipy.special import stdtrit
 
         tail = alpha / 2 if alternative == "two-sided" else alpha
-        half = -float(stdtrit(self.degrees, tail)) * self.error if self.error > 0.0 else 0.0
+        half = -float(stdtrit(self.degrees, tail)) * self.error if self.error > 0.0 else math.inf
         return one_sided(self.estimate - half, self.estimate + half, alternative, 1 - alpha)
 
 

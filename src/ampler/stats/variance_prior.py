@@ -30,11 +30,14 @@ class Prior:
         return degrees * variances + strength * self.variance[..., None], degrees + strength
 
 
-def fitted_prior(variances: Floats, degrees: Floats, *, caution: float | None = None) -> Prior:
+def fitted_prior(
+    variances: Floats, degrees: Floats, *, caution: float | None = None, most: float | None = None
+) -> Prior:
     """Fit a scaled inverse chi-square prior to the variances by moments of their logarithms (Smyth 2004, section 6.2).
 
     With `caution`, a chance, the variance of the logarithms is replaced by its upper bound: few variances may look
-    alike by luck. Variances of 0 stay out; with fewer than two others there is nothing to borrow.
+    alike by luck. The prior has at most `most` degrees. Variances of 0 stay out; with fewer than two others there is
+    nothing to borrow.
     """
     used = (variances > 0) & (degrees > 0)
     size = used.sum(axis=-1)
@@ -45,7 +48,7 @@ def fitted_prior(variances: Floats, degrees: Floats, *, caution: float | None = 
     apart = np.where(used, logs - mean[..., None], 0.0)
     spread = (apart * apart).sum(axis=-1) / _divisor(np.maximum(size - 1.0, 1.0), caution)
     noise = np.where(used, trigamma(half), 0.0).sum(axis=-1) / np.maximum(size, 1)
-    half_prior = _inverse_trigamma(spread - noise)
+    half_prior = _inverse_trigamma(spread - noise, MAX_PRIOR_DEGREES if most is None else most)
     variance = np.exp(mean + digamma(half_prior) - np.log(half_prior))
     return Prior(np.where(size > 1, 2 * half_prior, 0.0), np.where(size > 0, variance, 0.0))
 
@@ -77,10 +80,10 @@ def _divisor(degrees: Floats, caution: float | None) -> Floats:
     return degrees if caution is None else chi_square_quantile(caution, degrees)
 
 
-def _inverse_trigamma(value: Floats) -> Floats:
-    """Solve ψ′(y) = value by Newton's method on 1/ψ′ (Smyth 2004, appendix), y at most half the cap of the prior."""
-    highest = MAX_PRIOR_DEGREES / 2
-    wanted = np.maximum(value, _least_trigamma())
+def _inverse_trigamma(value: Floats, most: float) -> Floats:
+    """Solve ψ′(y) = value by Newton's method on 1/ψ′ (Smyth 2004, appendix), y at most half of `most`."""
+    highest = most / 2
+    wanted = np.maximum(value, least_trigamma(highest))
     # Two upper bounds of y, sharp for small and for large values; from above the iteration is monotone and quadratic.
     y = np.minimum(0.5 + 1.0 / wanted, 1.0 / np.sqrt(np.maximum(wanted - np.pi**2 / 6, 1e-9)))
     for _ in range(4):
@@ -90,9 +93,9 @@ def _inverse_trigamma(value: Floats) -> Floats:
 
 
 @cache
-def _least_trigamma() -> Any:
-    """ψ′ at half the cap of the prior."""
-    return trigamma(np.float64(MAX_PRIOR_DEGREES / 2))
+def least_trigamma(highest: float) -> float:
+    """Return ψ′ at the largest value that is looked for."""
+    return float(trigamma(np.float64(highest)))
 
 
 def digamma(x: Any) -> Any:

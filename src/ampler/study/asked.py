@@ -8,10 +8,9 @@ from ampler.core.errors import InvalidRule, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.settings import asked_by
 from ampler.core.values import PlanRecord
-from ampler.sampling.rules import Accuracy, default_budget
-from ampler.study.record import guard_edition
+from ampler.sampling.rules import Accuracy
 
-RULED = ("se", "guard", "formula")  # the settings of an analysis that a rule has
+RULED = ("se", "guard", "guard_edition", "formula", "budget")  # the settings of an analysis that a rule has
 
 
 def rule_of(plan: PlanRecord) -> Accuracy | None:
@@ -20,7 +19,7 @@ def rule_of(plan: PlanRecord) -> Accuracy | None:
         return None
     try:
         words = {name: value for name, value in plan.rule.items() if name != "rule"}
-        return Accuracy(**words | {"guard_edition": guard_edition(plan.rule)})
+        return Accuracy(**words)
     except InvalidRule:
         return None
     except TypeError as problem:
@@ -31,11 +30,8 @@ def rule_of(plan: PlanRecord) -> Accuracy | None:
 
 def settings_of(plan: PlanRecord) -> dict[str, Any]:
     """Return what the question and the rule of a plan say of its analysis, by name."""
-    asked = asked_by(plan.question) | {name: plan.rule[name] for name in RULED if plan.rule.get(name) is not None}
-    if "guard" in plan.rule:
-        asked["guard_edition"] = guard_edition(plan.rule)
-    if "se" in plan.rule:
-        asked["budget"] = plan.rule.get("budget") or default_budget(len(plan.algorithms))
+    ruled = {name: plan.rule[name] for name in RULED if plan.rule.get(name) is not None}
+    asked = {**plan.analysis, **asked_by(plan.question), **ruled}
     if not isinstance(plan.policy, StopStudy):
         asked["failures"] = plan.policy
     rule = rule_of(plan)

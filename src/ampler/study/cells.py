@@ -9,21 +9,29 @@ from ampler.core.errors import InvalidData
 from ampler.core.failures import lifted, values_under
 from ampler.core.runs import Runs, floored
 from ampler.core.values import Plan
+from ampler.stats.contrasts import Contrasts
 from ampler.stats.rates import Rate
 from ampler.stats.summaries import Mean, summary_of
 
 
-def cell_statistics(runs: Runs, plan: Plan, *, unit: float = 1.0) -> tuple[Floats, Floats]:
+def cell_statistics(
+    runs: Runs, plan: Plan, contrasts: Contrasts | None = None, *, unit: float = 1.0
+) -> tuple[Floats, Floats]:
     """Return statistics and variances, instances in rows as the runs name them, algorithms in the plan's order.
 
-    They are those of the values in `unit`; NaN where an algorithm has too few of them: two, or one if it is
-    deterministic.
+    They are those of the values in `unit`, corrected for run noise where the contrasts are ratios; NaN where an
+    algorithm has too few of them: two, or one if it is deterministic.
     """
     cells, shape = _cells(runs, plan), (len(runs.instances), len(plan.algorithms))
     theta, variances = (each.reshape(shape) for each in _summarised(cells, plan, unit))
     if plan.question.difference != "simple":
         _refuse(theta <= 0, theta, runs, plan)
-    return theta, variances
+    if contrasts is None or not contrasts.corrects(unbiased=summary_of(plan.question.statistic).unbiased):
+        return theta, variances
+    counts = np.array([len(values) for values in cells]).reshape(shape)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        theta, factors = contrasts.corrected(theta, variances / counts)
+    return theta, variances * factors
 
 
 def _summarised(cells: list[Floats], plan: Plan, unit: float) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ A study that decides over instances from what it has seen holds its levels only 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from ampler.core.errors import PlanMismatch
 from ampler.core.failures import policy_data
@@ -41,12 +41,18 @@ def check_decided(
         )
 
 
+def is_decided_alike(before: PlanRecord, now: PlanRecord) -> bool:
+    """Whether the decisions over instances that were taken under one plan are those of the other."""
+    asked = replace(before.question, **{name: getattr(now.question, name) for name in HARMLESS})
+    return before.decisions == now.decisions and before.instances == now.instances and asked == now.question
+
+
 def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
     """What is no longer as it was, in the words of study.toml."""
     if before.study_rule.get("rule") != now.study_rule.get("rule"):
         yield "how the number of instances is decided"
         return
-    names = [name for name in before.study_rule if before.study_rule[name] != now.study_rule.get(name)]
+    names = _differing("study_rule", before, now)
     yield from (name.replace("_", "-") for name in names)
     for field in fields(Question):
         if field.name not in HARMLESS and getattr(before.question, field.name) != getattr(now.question, field.name):
@@ -66,7 +72,15 @@ def _changed_runs(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
     if before.rule.get("rule") != now.rule.get("rule"):
         yield "how many runs are made on an instance"
         return
-    yield from (name.replace("_", "-") for name in before.rule if before.rule[name] != now.rule.get(name))
+    yield from (name.replace("_", "-") for name in _differing("rule", before, now))
+
+
+def _differing(part: str, before: PlanRecord, now: PlanRecord) -> list[str]:
+    """The settings of a rule that somebody changed; those that were open and are only follow from others."""
+    first, second = getattr(before, part), getattr(now, part)
+    follow = {*before.open.get(part, ())} & {*now.open.get(part, ())}
+    names = [name for name in first if first[name] != second.get(name)]
+    return [name for name in names if name not in follow] or names
 
 
 def check_declared(before: PlanRecord, now: PlanRecord, finished: Collection[str]) -> None:

@@ -111,6 +111,12 @@ class Detect:
             available=len(plan.instances),
         )
 
+    def resolved(self, plan: Plan) -> Detect:
+        """Return the rule with no setting left open."""
+        goal = self.goal(plan)
+        derived = {"least": goal.least, "slack": goal.slack, "caution": goal.caution, "early": goal.early or 0}
+        return replace(self, **derived, final_test=goal.final_test)  # type: ignore[arg-type]
+
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
         """Return the pilot's instances, and all others; there may be no others."""
         names = [instance.name for instance in plan.instances]
@@ -150,9 +156,11 @@ class Detect:
         goal = self.goal(plan).times(1 / unit)
         asked = plan.question
         names = tuple(algorithm.name for algorithm in plan.algorithms)
-        contrasts = contrasts_of(names, difference=asked.difference, reference=asked.reference, formula="delta")
+        contrasts = contrasts_of(
+            names, difference=asked.difference, reference=asked.reference, formula=asked.formula or "corrected"
+        )
         order = _in_order(pilot)
-        theta, variances = (each[order] for each in cell_statistics(pilot.runs, plan, unit=unit))
+        theta, variances = (each[order] for each in cell_statistics(pilot.runs, plan, contrasts, unit=unit))
         counts = np.array([*self._first_runs(plan).values()], dtype=float)
         decision = decide_after_pilot(theta, variances, contrasts, goal, counts=counts)
         told = _told(decision, theta, variances, contrasts, goal, names, counts)

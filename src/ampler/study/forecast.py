@@ -47,8 +47,9 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
 
     >>> from ampler.core.values import Question
     >>> from ampler.study.plan import make_plan
-    >>> plan = make_plan(question=Question("simple"), algorithms={"a": min, "b": max}, instances=["i1", "i2", "i3"],
-    ...                  rule=Accuracy(se=0.1, difference="simple", start=10, budget=50), count="all")
+    >>> plan = make_plan(question=Question("simple", better="lower"), algorithms={"a": min, "b": max},
+    ...                  instances=["i1", "i2", "i3"], count="all",
+    ...                  rule=Accuracy(se=0.1, difference="simple", start=10, budget=50))
     >>> told = forecast(plan, {"a": 1.0, "b": 3.0}, workers=2)
     >>> told.least_runs, told.most_runs, told.least_wall, told.most_wall
     (60, 150, 60.0, 195.0)

@@ -17,8 +17,6 @@ from ampler.core.settings import AnalysisSettings
 from ampler.core.values import Continue, EndStudy, Plan, Question, StudyDecision
 from ampler.design.looks import checked_shares, instances_at
 from ampler.stats.sequential import named_spending, needless
-from ampler.study.asked import rule_of, settings_of
-from ampler.study.record import record
 from ampler.study.seeds import in_order
 
 if TYPE_CHECKING:
@@ -62,9 +60,17 @@ class Looking:
         return [names[start:end] for start, end in zip((0, *counts), counts, strict=False)]
 
     def course(
-        self, question: Question, instances: int, groups: Sequence[Sequence[str]], algorithms: Sequence[Sequence[str]]
+        self,
+        question: Question,
+        instances: int,
+        groups: Sequence[Sequence[str]],
+        algorithms: Sequence[Sequence[str]],
+        decisions: Sequence[Continue | EndStudy] = (),
     ) -> LookCourse:
-        """Return what is declared for so many instances, and how far it came: who was run on which, look by look."""
+        """Return what is declared for so many instances, and how far it came: who was run on which, look by look.
+
+        `decisions` are those on record, the first one before the first look.
+        """
         from ampler.analysis.looked import LookCourse
 
         return LookCourse(
@@ -77,6 +83,7 @@ class Looking:
             alternative=question.alternative,
             instances=tuple(tuple(group) for group in groups),
             algorithms=tuple(tuple(names) for names in algorithms),
+            recorded=tuple(tuple(each.details.get("verdicts", ())) for each in decisions[1:]),
         )
 
     def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
@@ -102,6 +109,8 @@ class Looking:
 
     def _looked(self, plan: Plan, finished: Sequence[FinishedGroup]) -> Looked:
         from ampler.analysis.looked import replayed
+        from ampler.study.asked import rule_of, settings_of
+        from ampler.study.record import record
 
         kept = record(plan)
         asked = [group.asked for group in finished]
@@ -110,6 +119,7 @@ class Looking:
             len(plan.instances),
             [each.instances for each in asked],
             [each.algorithms for each in asked],
+            asked,
         )
         runs = joined_runs([group.runs for group in finished], kept.algorithms)
         return replayed(runs, course, AnalysisSettings(**settings_of(kept)), kept.deterministic, rule_of(kept)).looked

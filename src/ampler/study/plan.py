@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 from ampler.core.checks import integer, positive
-from ampler.core.choices import TargetWord
+from ampler.core.choices import Better, TargetWord
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
 from ampler.core.failures import Drop, FailurePolicy, Par, Penalty, StopStudy, as_policy, completed, policy_data
+from ampler.core.names import composed
 from ampler.core.plain import origin, plain
 from ampler.core.settings import RATE, AnalysisSettings, asked_by
-from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question
+from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question, Reading
 from ampler.core.wording import quoted
+from ampler.data.tables.directions import better_by_name
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
 from ampler.sampling.rules import Accuracy
 from ampler.stats.two_samples import RUN_TESTS
@@ -50,7 +52,7 @@ def make_plan(
     `count` says how many of the instances are used: as many as the wanted power needs, all of them, or a number.
     `study_rule` decides over instances; without it all of them are run.
 
-    >>> question = Question("simple", effect=1.0, power=0.8)
+    >>> question = Question("simple", effect=1.0, power=0.8, better="lower")
     >>> plan = make_plan(question=question, algorithms={"a": min, "b": max}, instances=[f"i{n}" for n in range(20)],
     ...                  rule=print, seed=1)
     >>> [instance.name for instance in plan.instances]
@@ -59,6 +61,7 @@ def make_plan(
     (10, 0.803)
     """
     compared = _distinct("algorithm", as_algorithms(algorithms))
+    rule = _with_composed_names(rule)
     available = _distinct("instance", as_instances(instances))
     _check_question(question, compared)
     _check_algorithms(compared, available)
@@ -76,6 +79,8 @@ def make_plan(
     needed = None if single else _needed(question, len(compared), count, looks)
     used = ordered if single else ordered[: _number_used(count, needed, len(ordered))]
     reached = None if single else _reached(question, len(compared), len(used), looks)
+    policy = completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference)
+    question = replace(question, better=question.better or _implied_better(compared))
     plan = Plan(
         name=name,
         question=question,
@@ -85,7 +90,7 @@ def make_plan(
         rule=rule,
         seed=seed,
         limits=limits,
-        policy=completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference),
+        policy=policy,
         retries=retries,
         needed=needed,
         power=reached,
@@ -96,9 +101,33 @@ def make_plan(
             *_stopping_warnings(rule, policy),
         ),
         study_rule=None if isinstance(study_rule, AllInstances) else study_rule,
+        use=count,
     )
     check_study_rule(plan)
     return plan
+
+
+def _with_composed_names(rule: Callable[[Any], Decision]) -> Callable[[Any], Decision]:
+    if not isinstance(rule, Accuracy):
+        return rule
+    reference = composed(rule.reference) if isinstance(rule.reference, str) else rule.reference
+    costs = None if rule.costs is None else {composed(name): cost for name, cost in rule.costs.items()}
+    return replace(rule, reference=reference, costs=costs)
+
+
+def _implied_better(algorithms: Sequence[Algorithm]) -> Better:
+    """What is better of a value that is a time, or a measure with a name that says it; any other is asked for."""
+    implied = {"lower" if each.reading.is_time else better_by_name(_measure(each.reading)) for each in algorithms}
+    if len(implied) == 1 and (better := implied.pop()) is not None:
+        return better
+    raise InvalidPlan(
+        "better must be given, as the name of the value does not imply whether lower or higher values are better; write"
+        ' better = "lower" or better = "higher"'
+    )
+
+
+def _measure(reading: Reading) -> str:
+    return reading.what.rpartition(".")[2] if reading.kind == "json" else ""
 
 
 def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
@@ -210,7 +239,7 @@ def _distinct(what: str, given: Sequence[Named]) -> tuple[Named, ...]:
 def _clean(what: str, name: Any) -> str:
     if not isinstance(name, str):
         raise InvalidPlan(f"the name of an {what} must be a text, got {name!r}")
-    clean = unicodedata.normalize("NFC", name.strip())  # one file name has several spellings; a seed needs one
+    clean = composed(name.strip())  # one file name has several spellings; a seed needs one
     if not clean or len(clean) > LONGEST_NAME or any(unicodedata.category(each) in ("Cc", "Cs") for each in clean):
         raise InvalidPlan(
             f"the name of an {what} must be 1 to {LONGEST_NAME} printable characters, got {name[:80]!r}; rename it"

@@ -1,27 +1,21 @@
 """What is kept of a plan: the fingerprint of what gives runs their values, and the plan as plain data. Pure.
 
 Two plans may share a study file when no name they have in common changed its fingerprint. Decisions (se, budget,
-guard, more algorithms, more instances) are no part of it: they are replayed. How the guard is calibrated is no setting:
-a study file keeps the edition it began with.
+guard, more algorithms, more instances) are no part of it: they are replayed.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ampler.core.choices import GuardEdition
 from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
-from ampler.sampling.rules import Accuracy
-from ampler.stats.growth import FinalTest
-from ampler.stats.guard import NEWEST
 from ampler.study.command_line import commands_around
-from ampler.study.detect_rule import Detect
+from ampler.study.defaults import FIRST_FORMULA, as_first_written, filled, resolved, with_defaults
 
 POWER_DIGITS = 9  # that make a plan another one
 STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
@@ -93,11 +87,15 @@ def changed(recorded: Fingerprint, planned: Fingerprint) -> Change | None:
 
 def record(plan: Plan) -> PlanRecord:
     """Return the plan as the study file keeps it."""
-    described = _with_stored_word(described_rule(plan.rule))
+    plan = resolved(plan)
+    family = len(plan.algorithms), plan.question.reference is not None
+    rules = (plan.rule, *([] if plan.study_rule is None else [plan.study_rule]))
+    described, *over_instances = (_with_stored_word(filled(described_rule(rule), *family)) for rule in rules)
+    decisive = [_with_stored_word(as_first_written(rule, *family)) for rule in rules]
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]
-    over_instances = [] if plan.study_rule is None else [described_rule(plan.study_rule)]
     floor = [] if plan.question.floor is None else [{"floor": plan.question.floor}]
+    formula = [] if plan.question.formula == FIRST_FORMULA else [{"formula": plan.question.formula}]
     everything, ours = plan.all_instances or plan.instances, {instance.name for instance in plan.instances}
     return PlanRecord(
         name=plan.name,
@@ -113,35 +111,18 @@ def record(plan: Plan) -> PlanRecord:
         power=plan.power,
         deterministic=deterministic,
         timed=tuple(algorithm.name for algorithm in plan.algorithms if algorithm.reading.is_time),
-        decisions=digest([names, list(deterministic), described, policy_data(plan.policy), *over_instances, *floor]),
+        decisions=digest(
+            [names, list(deterministic), decisive[0], policy_data(plan.policy), *decisive[1:], *floor, *formula]
+        ),
         warnings=plan.warnings,
         part=plan.part,
         elsewhere=tuple(instance.name for instance in everything if instance.name not in ours),
         study_rule=over_instances[0] if over_instances else {},
         own_limits={each.name: each.limits for each in plan.algorithms if each.limits != Limits()},
+        use=plan.use,
+        analysis=plan.analysis,
+        open=plan.open or {},
     )
-
-
-def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
-    """Return a plan that names the edition of its guard: its own, else that of its study file, else the newest.
-
-    So what was decided stays decided, whatever is the newest by then. A study with `detect` keeps its final test.
-    """
-    if isinstance(plan.study_rule, Detect) and plan.study_rule.final_test is None:
-        kept = before is not None and before.study_rule.get("rule") == "Detect"
-        test: FinalTest = before.study_rule.get("final_test", "growth") if before is not None and kept else "t"
-        return replace(plan, study_rule=replace(plan.study_rule, final_test=test))
-    if not isinstance(plan.rule, Accuracy) or plan.rule.guard_edition is not None:
-        return plan
-    guarded = before is not None and before.rule.get("rule") == "Accuracy"
-    edition = guard_edition(before.rule) if before is not None and guarded else NEWEST
-    return replace(plan, rule=replace(plan.rule, guard_edition=edition))
-
-
-def guard_edition(rule: Mapping[str, Any]) -> GuardEdition:
-    """Return the edition of the guard of a recorded rule: the first, if it was recorded before there were editions."""
-    edition: GuardEdition | None = rule.get("guard_edition", 1)
-    return edition or NEWEST
 
 
 def uncut(kept: PlanRecord) -> PlanRecord:
@@ -153,9 +134,11 @@ def to_json(kept: PlanRecord) -> str:
     """Write a record as JSON; what most studies do not have is left out, so that records of earlier days are equal."""
     data = dataclasses.asdict(kept)
     data["question"] = _with_stored_word(data["question"])
-    for name in ("study_rule", "own_limits"):
+    for name in ("study_rule", "own_limits", "use"):
         if not data[name]:
             del data[name]
+    if kept.question.formula == FIRST_FORMULA:
+        del data["question"]["formula"]
     if kept.question.floor is None:
         del data["question"]["floor"]
     data["limits"] = _given(data["limits"])
@@ -166,17 +149,18 @@ def to_json(kept: PlanRecord) -> str:
 
 
 def undated(kept: PlanRecord) -> str:
-    """Return a record as text without its date, such that equal plans are equal texts.
+    """Return a record as text, such that equal plans are equal texts, without its date, its warnings and what was open.
 
     The power is worked out whenever a plan is made: another release of a library may round its last digit otherwise.
     """
     power = None if kept.power is None else round(kept.power, POWER_DIGITS)
-    return canonical(json.loads(to_json(replace(kept, created="", power=power))), sort_keys=True)
+    same = replace(kept, created="", power=power, warnings=(), use=None, open={})
+    return canonical(json.loads(to_json(same)), sort_keys=True)
 
 
 def from_json(text: str) -> PlanRecord:
     """Read a record from JSON; to_json's other half."""
-    data = json.loads(text)
+    data = with_defaults(json.loads(text))
     given = {
         "question": Question(**data["question"]),
         "fingerprint": Fingerprint(**data["fingerprint"]),

@@ -11,6 +11,7 @@ from ampler.core.errors import StoreUnusable
 from ampler.core.values import DecisionRecord, Finished, PlanRecord, Tally
 from ampler.study.failing import CommonFailure, commonest
 from ampler.study.fairness import fairness_notes
+from ampler.study.repeated_testing import growth_warning
 from ampler.study.stopping import digests_in_force, instances_in_force
 
 
@@ -22,7 +23,7 @@ def status_of(store: Store) -> StudyStatus:
         status,
         sessions=len(store.sessions()),
         failure=commonest(store.failures()),
-        notes=tuple(note.sentence for note in fairness_notes(plan, store)),
+        notes=tuple(note.sentence for note in (*growth_warning(store, store.plans()), *fairness_notes(plan, store))),
     )
 
 

@@ -34,7 +34,7 @@ def contract_plan(
     seed: int = 1,
     algorithms: Mapping[str, Algorithm] | None = None,
     instances: Iterable[str | Instance] = ("i1", "i2", "i3"),
-    question: Question = Question("simple"),  # noqa: B008 - frozen
+    question: Question = Question("simple", better="lower"),  # noqa: B008 - frozen
     policy: FailurePolicy = StopStudy(),  # noqa: B008 - frozen
 ) -> PlanRecord:
     """Return the record of a plan of three instances and the commands "a" and "b", or of what is given."""
@@ -193,7 +193,9 @@ def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
 def check_store_keeps_every_plan(make: StoreMaker) -> None:
     """A plan that changed is kept beside the earlier ones; one that did not is not repeated; sessions are counted."""
     plan = contract_plan()
-    larger = contract_plan(instances=["i1", "i2", "i3", "i4"], question=Question("percent", "a", effect=0.5))
+    larger = contract_plan(
+        instances=["i1", "i2", "i3", "i4"], question=Question("percent", "a", effect=0.5, better="lower")
+    )
     store = make()
     for each in (plan, plan, larger, plan):
         store.begin(each, {"python": "3"})

@@ -75,7 +75,7 @@ def test_the_split_is_right_on_average(pilots):
 
 def test_variation_that_the_noise_explains_is_not_counted_twice_and_that_is_said():
     rows = [(f"i{i}", a, float(x)) for i in range(12) for a in "ab" for x in (-1, 1, i % 2)]
-    advice = advise(Runs.from_columns(*zip(*rows, strict=True)), difference="simple", detect=0.5)
+    advice = advise(Runs.from_columns(*zip(*rows, strict=True)), difference="simple", detect=0.5, better="lower")
     assert (advice.parts[0].between, advice.parts[0].total) == (0, 0)
     assert any("noise of the runs explains all variation" in sentence for sentence in advice.warnings)
 
@@ -84,7 +84,7 @@ def test_the_parts_are_those_of_the_chosen_difference():
     world = World(between=(5.0, 5.0, 5.0), noise=(1.0, 1.0, 1.0))
     runs = world.pilot(60, 10)
     simple, percent, log = (
-        advise(runs, difference=kind, reference="a0", detect=0.05 if kind != "simple" else 5.0)
+        advise(runs, difference=kind, reference="a0", detect=0.05 if kind != "simple" else 5.0, better="lower")
         for kind in ("simple", "percent", "ratio")
     )
     assert len(simple.parts) == 2
@@ -103,7 +103,7 @@ def test_with_equal_variances_the_instances_are_those_of_the_design(target, test
     values = {("i0", "a"): 0.0, ("i1", "a"): 1.0, ("i2", "a"): 2.0}
     rows = [(i, a, v if a == "a" else 0.0) for (i, _), v in values.items() for a in algorithms for _ in range(2)]
     runs = Runs.from_columns(*zip(*rows, strict=True))
-    advice = advise(runs, difference="simple", reference="a", detect=0.5, target=target, test=test)
+    advice = advise(runs, difference="simple", reference="a", detect=0.5, target=target, test=test, better="lower")
     comparisons = len(algorithms) - 1
     expected = required_instances(comparisons=comparisons, effect=0.5, power=0.8, target=target, test=test)
     assert advice.best.instances == expected.instances
@@ -128,7 +128,7 @@ WORLDS = [
 
 @pytest.mark.parametrize(("world", "reference", "wish"), WORLDS[:-1])
 def test_the_advice_reaches_the_wanted_power_in_simulation(world, reference, wish):
-    advice = advise(world.pilot(400, 12), difference="simple", reference="a0", power=0.8, **wish)
+    advice = advise(world.pilot(400, 12), difference="simple", reference="a0", power=0.8, **{"better": "lower"} | wish)
     shifted = replace(world, shift=wish["detect"])  # all differ from the reference by just that
     assert advice.best.power >= 0.8
     assert simulated_power(shifted, advice, replications=3000) > 0.8 - 0.025
@@ -137,7 +137,7 @@ def test_the_advice_reaches_the_wanted_power_in_simulation(world, reference, wis
 @pytest.mark.parametrize(("world", "reference", "wish"), WORLDS)
 def test_the_advice_costs_at_most_five_percent_more_than_the_best_of_a_grid(world, reference, wish):
     runs = world.pilot(20, 10)
-    advice = advise(runs, difference="simple", reference="a0" if reference else None, **wish)
+    advice = advise(runs, difference="simple", reference="a0" if reference else None, **{"better": "lower"} | wish)
     grid = advice.best.se * np.geomspace(0.1, 10, 41)
     best = min(cost for _, cost in by_hand(advice, runs, reference, grid, **wish))
     assert advice.best.cost <= 1.05 * best
@@ -198,7 +198,7 @@ def smallest_sample(effects: np.ndarray) -> int:
 
 def test_no_fixed_number_of_runs_is_cheaper_for_two_algorithms():
     world = World(between=(0.8, 0.8), noise=(2.0, 4.0))
-    advice = advise(world.pilot(300, 30), difference="simple", detect=1.0, start=2)
+    advice = advise(world.pilot(300, 30), difference="simple", detect=1.0, start=2, better="lower")
     between = advice.parts[0].between
     noise = pilot_spread(world.pilot(300, 30)).mean(axis=0)
     grid = product(range(2, 10), range(2, 14))
@@ -213,8 +213,8 @@ def test_with_few_instances_the_runs_make_up_for_them_and_no_choice_on_the_grid_
     world = World(between=(0.4, 0.4, 0.4), noise=(3.0, 2.0, 4.0))
     runs = world.pilot(40, 10)
     wish = {"detect": 0.4, "start": 2}
-    free = advise(runs, difference="simple", reference="a0", **wish)
-    advice = advise(runs, difference="simple", reference="a0", available=available, **wish)
+    free = advise(runs, difference="simple", reference="a0", **{"better": "lower"} | wish)
+    advice = advise(runs, difference="simple", reference="a0", available=available, **{"better": "lower"} | wish)
     assert free.best.instances > available >= advice.best.instances
     assert advice.best.runs > 2 * free.best.runs
     assert advice.best.power >= 0.8
@@ -226,13 +226,14 @@ def test_with_few_instances_the_runs_make_up_for_them_and_no_choice_on_the_grid_
 def test_what_no_accuracy_can_find_with_the_instances_there_are_is_refused_with_what_can():
     runs = World((1.0, 1.0), (0.1, 0.1)).pilot(200, 3)
     with pytest.raises(InvalidDesign, match=r"needs \d+ instances however exact the runs.*ask for 0\.(\d+)"):
-        advise(runs, difference="simple", detect=0.3, available=20)
+        advise(runs, difference="simple", detect=0.3, available=20, better="lower")
 
 
 def test_an_instance_that_costs_something_gets_more_runs():
     runs = World((0.5, 0.5), (3.0, 3.0)).pilot(60, 10)
     free, dear = (
-        advise(runs, difference="simple", detect=0.7, start=2, instance_cost=cost).best for cost in (0.0, 100.0)
+        advise(runs, difference="simple", detect=0.7, start=2, instance_cost=cost, better="lower").best
+        for cost in (0.0, 100.0)
     )
     assert dear.instances < free.instances
     assert dear.runs > 2 * free.runs
@@ -241,8 +242,8 @@ def test_an_instance_that_costs_something_gets_more_runs():
 def test_dear_algorithms_get_fewer_runs():
     world = World(between=(0.5, 0.5), noise=(3.0, 3.0))
     runs = world.pilot(60, 10)
-    equal = advise(runs, difference="simple", detect=0.7, start=2)
-    dear = advise(runs, difference="simple", detect=0.7, start=2, costs={"a1": 9.0})
+    equal = advise(runs, difference="simple", detect=0.7, start=2, better="lower")
+    dear = advise(runs, difference="simple", detect=0.7, start=2, costs={"a1": 9.0}, better="lower")
     assert equal.allocation["a0"] == pytest.approx(equal.allocation["a1"], rel=0.1)
     assert dear.allocation["a0"] > 2 * dear.allocation["a1"]
     assert dear.best.cost < 10 / 2 * equal.best.cost
@@ -255,7 +256,7 @@ def test_a_study_run_by_the_rule_with_the_advised_accuracy_reaches_the_power(ava
     world = World(between=(0.4, 0.4, 0.4), noise=(1.0, 2.0, 3.0), shift=0.8)
     names = ("a0", "a1", "a2")
     wish = {"difference": "simple", "reference": "a0"}
-    advice = advise(world.pilot(200, 20), detect=0.8, start=5, available=available, **wish)
+    advice = advise(world.pilot(200, 20), detect=0.8, start=5, available=available, **{"better": "lower"} | wish)
     rule = Accuracy(se=advice.best.se, start=5, budget=10**5, **wish)
     rng = np.random.default_rng(5)
     noise = dict(zip(names, world.noise, strict=True))
@@ -293,7 +294,7 @@ def test_a_study_run_by_the_rule_with_the_advised_accuracy_reaches_the_power(ava
 def test_a_larger_difference_is_never_dearer_and_more_power_never_cheaper(between, noise, detect, factor, seed):
     runs = World(between=(between, between), noise=(noise, noise)).pilot(15, 4, seed)
     plain, easier, surer = (
-        advise(runs, difference="simple", detect=difference, power=power, start=2).best.cost
+        advise(runs, difference="simple", detect=difference, power=power, start=2, better="lower").best.cost
         for difference, power in ((detect, 0.8), (factor * detect, 0.8), (detect, 0.95))
     )
     assert easier <= 1.01 * plain
@@ -306,14 +307,16 @@ def test_a_larger_difference_is_never_dearer_and_more_power_never_cheaper(betwee
 def test_the_unit_of_the_values_does_not_matter(scale, seed):
     runs = World(between=(1.0, 1.0), noise=(2.0, 2.0)).pilot(15, 4, seed)
     scaled = Runs(runs.instances, runs.algorithms, runs.instance, runs.algorithm, runs.value * scale, runs.status)
-    plain = advise(runs, difference="simple", detect=1.0)
-    other = advise(scaled, difference="simple", detect=scale)
+    plain = advise(runs, difference="simple", detect=1.0, better="lower")
+    other = advise(scaled, difference="simple", detect=scale, better="lower")
     assert other.best.instances == plain.best.instances
     assert other.best.se == pytest.approx(scale * plain.best.se, rel=1e-6)
 
 
 def test_along_the_curve_more_accuracy_takes_more_runs_and_fewer_instances():
-    curve = advise(World((1.0,) * 3, (4.0,) * 3).pilot(30, 6), difference="simple", detect=1.0, start=2).curve
+    curve = advise(
+        World((1.0,) * 3, (4.0,) * 3).pilot(30, 6), difference="simple", detect=1.0, start=2, better="lower"
+    ).curve
     assert len(curve) > 10
     se, instances, runs, _, power = np.transpose([(c.se, c.instances, c.runs, c.cost, c.power) for c in curve])
     assert (np.diff(se) > 0).all()
@@ -328,7 +331,7 @@ def test_along_the_curve_more_accuracy_takes_more_runs_and_fewer_instances():
 def test_the_answer_compares_with_the_pilot():
     def answer(instances, runs, detect, noise=1.0, **options):
         pilot = World((1.0 / noise, 1.0 / noise), (noise, noise)).pilot(instances, runs)
-        return advise(pilot, difference="simple", detect=detect, start=2, **options).answer
+        return advise(pilot, difference="simple", detect=detect, start=2, **{"better": "lower"} | options).answer
 
     assert answer(10, 40, 0.5).startswith("More instances")
     assert "the runs on each suffice" in answer(10, 40, 0.5)
@@ -343,7 +346,7 @@ def test_a_small_pilot_and_incomplete_instances_are_said():
     runs = Runs(
         runs.instances, runs.algorithms, runs.instance[kept], runs.algorithm[kept], runs.value[kept], runs.status[kept]
     )
-    advice = advise(runs, difference="simple", detect=1.0)
+    advice = advise(runs, difference="simple", detect=1.0, better="lower")
     assert advice.pilot_instances == 5
     assert advice.excluded == {"i5": "only one run of a1"}
     assert "1 of 6 instances could not be used" in advice.warnings[0]
@@ -353,7 +356,7 @@ def test_a_small_pilot_and_incomplete_instances_are_said():
 
 
 def test_the_dictionary_holds_everything():
-    advice = advise(World((1.0, 1.0), (1.0, 1.0)).pilot(12, 3), difference="simple", detect=1.0)
+    advice = advise(World((1.0, 1.0), (1.0, 1.0)).pilot(12, 3), difference="simple", detect=1.0, better="lower")
     document = advice.as_dict()
     assert document["best"]["instances"] == advice.best.instances
     assert document["parts"][0]["noise_share"] == advice.parts[0].noise_share
@@ -363,7 +366,7 @@ def test_the_dictionary_holds_everything():
 
 def test_the_budget_leaves_room_on_every_instance_of_the_pilot():
     runs = World((1.0,) * 3, (4.0, 2.0, 1.0)).pilot(20, 8)
-    advice = advise(runs, difference="simple", detect=1.0, start=2)
+    advice = advise(runs, difference="simple", detect=1.0, start=2, better="lower")
     assert advice.budget > 3 * advice.best.runs
 
 
@@ -396,22 +399,22 @@ def test_without_a_pilot_a_tenth_of_the_variance_is_left_to_the_runs():
 def test_what_cannot_be_advised_is_refused_in_one_sentence(changes, error, message):
     runs = World((1.0, 1.0), (1.0, 1.0), level=0.0).pilot(12, 3)
     with pytest.raises(error, match=message):
-        advise(runs, **({"difference": "simple", "detect": 1.0} | changes))
+        advise(runs, **({"better": "lower"} | {"difference": "simple", "detect": 1.0} | changes))
 
 
 def test_a_pilot_with_one_run_per_cell_is_refused():
     with pytest.raises(InvalidData, match=r"two values or more.*got 0 of 12"):
-        advise(World((1.0, 1.0), (1.0, 1.0)).pilot(12, 1), difference="simple", detect=1.0)
+        advise(World((1.0, 1.0), (1.0, 1.0)).pilot(12, 1), difference="simple", detect=1.0, better="lower")
 
 
 def test_one_algorithm_alone_is_refused():
     with pytest.raises(InvalidData, match="at least two algorithms"):
-        advise(World((1.0,), (1.0,)).pilot(12, 3), difference="simple", detect=1.0)
+        advise(World((1.0,), (1.0,)).pilot(12, 3), difference="simple", detect=1.0, better="lower")
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-14])
 def test_results_without_noise_need_no_more_runs_than_start(noise):
-    advice = advise(World((1.0, 1.0), (noise, noise)).pilot(12, 3), difference="percent", detect=0.01)
+    advice = advise(World((1.0, 1.0), (noise, noise)).pilot(12, 3), difference="percent", detect=0.01, better="lower")
     assert advice.best.runs == 2 * advice.start
     assert advice.best.se == pytest.approx(0.0, abs=1e-10)
 
@@ -421,5 +424,5 @@ def test_failures_need_a_policy():
     rows[0] = ("i0", "a", float("nan"), "timeout")
     runs = Runs.from_columns(*zip(*rows, strict=True))
     with pytest.raises(InvalidData, match="gave no value"):
-        advise(runs, difference="simple", detect=1.0)
-    assert advise(runs, difference="simple", detect=1.0, on_failure=Drop()).pilot_instances == 5
+        advise(runs, difference="simple", detect=1.0, better="lower")
+    assert advise(runs, difference="simple", detect=1.0, on_failure=Drop(), better="lower").pilot_instances == 5

@@ -23,7 +23,7 @@ def table(runs, instances=20, noise=1.0, seed=3):
 
 
 def advised(frame, **more):
-    return am.advise(frame, **{"difference": "simple", "reference": "old", "detect": 1.0} | more)
+    return am.advise(frame, **{"better": "lower"} | {"difference": "simple", "reference": "old", "detect": 1.0} | more)
 
 
 def test_the_plan_has_instances_runs_and_both_powers():

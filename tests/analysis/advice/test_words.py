@@ -20,7 +20,7 @@ def advice():
         for k in range(7)
         for noise in rng.normal(size=3)
     ]
-    return advise(Runs.from_columns(*zip(*rows, strict=True)), difference="simple", detect=2.0, start=2)
+    return advise(Runs.from_columns(*zip(*rows, strict=True)), difference="simple", detect=2.0, start=2, better="lower")
 
 
 def test_what_to_take_is_the_best_choice_in_numbers(advice):

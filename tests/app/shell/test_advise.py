@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture
 def pilot(tmp_path):
     rng = np.random.default_rng(4)
-    rows = ["solver,problem,value"]
+    rows = ["solver,problem,cost"]
     for i in range(15):
         for solver, shift in (("old", 0.0), ("new", rng.normal(scale=1.0)), ("odd", rng.normal(scale=2.0))):
             rows += [f"{solver},p{i},{100 + shift + rng.normal(scale=2.0)}" for _ in range(5)]
@@ -81,6 +81,7 @@ def test_the_difference_to_detect_is_required(shell, pilot):
 def test_the_papers_runs_say_that_runs_suffice_and_instances_lack(shell, public_data):
     document = shell(
         "advise", public_data / "paper_experiment1_runs.csv", "--reference", "Full", "--difference", "percent",
+        "--better", "lower",
         "--detect", 0.05, "--json",
     ).json  # fmt: skip
     assert document["answer"].startswith("More instances")
@@ -92,7 +93,7 @@ def test_the_papers_runs_say_that_runs_suffice_and_instances_lack(shell, public_
 def test_a_floor_is_an_option_and_the_error_without_it_names_it(shell, tmp_path):
     rng = np.random.default_rng(1)
     rows = [
-        "solver,problem,value",
+        "solver,problem,error",
         *(f"{s},p{i},{0.0 if i == 0 else rng.random()}" for i in range(6) for s in "ab" * 4),
     ]
     path = tmp_path / "errors.csv"

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -353,3 +354,32 @@ def test_the_dimension_of_the_cec_results_is_a_subgroup(published):
     document = published("cec17_extended_final.csv.gz", *asked)
     assert {group["value"] for group in document["subgroups"]} == {"10", "30", "50", "100"}
     assert document["instances"] == 116
+
+
+LIMITED = Path(__file__).parents[2] / "data" / "imports" / "files" / "benchexec-limit"
+
+
+def test_the_cutoff_stands_wherever_par_is_reported(shell, tmp_path):
+    asked = (LIMITED, "--difference", "simple", "--on-failure", "par=10")
+    assert "10 times the cutoff of 1" in shell("analyse", *asked).out
+    policy = json.loads(shell("analyse", *asked, "--json").out)["settings"]["failures"]
+    assert policy == {"par": 10.0, "cutoff": 1.0}
+    for name in ("report.html", "report.tex"):
+        assert shell("report", *asked, "--output", tmp_path / name).code == 0
+        assert "10 times the cutoff of 1" in (tmp_path / name).read_text()
+
+
+def test_the_decimal_mark_is_asked_for_where_cells_do_not_show_it_and_is_an_option(shell, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("dataset;old;new\ni1;1240;1,234\ni2;1250;1,300\ni3;1260;1,290\n")
+    asked = shell("analyse", path, "--difference", "simple", "--better", "lower")
+    assert asked.code == 1
+    assert "column 'new' of runs.csv can be read in two ways" in asked.err
+    assert "--decimal . or --decimal ," in asked.err
+    means = {
+        mark: shell("analyse", path, "--difference", "simple", "--better", "lower", "--decimal", mark, "--json").json
+        for mark in (".", ",")
+    }
+    estimates = [abs(document["comparisons"][0]["estimate"]) for document in means.values()]
+    assert estimates == pytest.approx([3824 / 3 - 1250, 1250 - 3.824 / 3])
+    assert shell("analyse", path, "--difference", "simple", "--decimal", "x").code != 0

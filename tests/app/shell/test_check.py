@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+import ampler as am
 from ampler.study.store import read_store
 
 SOLVERS = """
@@ -48,7 +49,8 @@ def study(tmp_path, monkeypatch):
     def make(settings="", run="", rule="start = 3\nbudget = 30", **algorithms):
         tables = [f'[[algorithm]]\nname = "{name}"\n{text if "=" in text else f"python = {text!r}"}'
                   for name, text in algorithms.items()]  # fmt: skip
-        head = f'difference = "simple"\nse = 0.2\n{settings}\n[rule]\n{rule}\n[run]\nworkers = 2\n{run}'
+        direction = "" if "better" in settings else 'better = "lower"\n'
+        head = f'difference = "simple"\n{direction}se = 0.2\n{settings}\n[rule]\n{rule}\n[run]\nworkers = 2\n{run}'
         last = '[instances]\nnames = ["a", "bb", "ccc", "dddd"]\nuse = "all"'
         (tmp_path / "study.toml").write_text("\n".join([head, *tables, last]) + "\n")
         return tmp_path / "study.toml"
@@ -299,9 +301,17 @@ def test_all_kinds_of_values_in_one_study_from_check_to_analysis(shell, apart, s
     assert answer.code == 0, answer.err
 
 
-def test_what_is_better_is_told_where_the_study_does_not_say_it(apart, study):
-    study(a="solvers:stochastic", b="solvers:constant")
-    assert "better is not said, so lower values are taken as better" in apart("check", "study.toml").words
-
-    study(settings='better = "higher"', a="solvers:stochastic", b="solvers:constant")
-    assert "better is not said" not in apart("check", "study.toml").words
+@pytest.mark.parametrize(
+    ("value", "better"), [("", None), ("seconds", "lower"), ("json:test.accuracy", "higher"), ("json:score", None)]
+)
+def test_what_is_better_must_be_given_unless_the_value_implies_it(apart, study, value, better):
+    commands = dict.fromkeys("ab", f"command = 'echo {{seed}} {{instance}}'\nvalue = '{value}'")
+    path = study(**{name: text if value else text.partition("\n")[0] for name, text in commands.items()})
+    path.write_text(path.read_text().replace('better = "lower"\n', ""))
+    if better is None:
+        refused = apart("check", "study.toml")
+        assert refused.code == 1
+        assert "better must be given" in refused.err
+        assert 'write better = "lower" or better = "higher"' in refused.err
+    else:
+        assert am.read_study_file(path).plan.question.better == better

@@ -13,7 +13,7 @@ from ampler.testing import SerialExecutor
 @pytest.fixture
 def path(tmp_path):
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={"a": lambda instance, seed: seed / 7, "b": lambda instance, seed: -seed},
         instances=["i1", "i2"],
         rule=Fixed(runs=3),

@@ -26,6 +26,7 @@ TOLD = {
 STUDY = """
 name = "cut"
 difference = "simple"
+better = "lower"
 [rule]
 allocation = "fixed"
 runs = 2

@@ -7,6 +7,7 @@ from ampler.study.store import read_store
 STUDY = """
 name = "cut"
 difference = "simple"
+better = "lower"
 [rule]
 allocation = "fixed"
 runs = {runs}

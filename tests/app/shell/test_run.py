@@ -49,6 +49,7 @@ THREE = f"""
 name = "three"
 reference = "python"
 difference = "percent"
+better = "lower"
 se = 0.02
 seed = 5
 [rule]
@@ -92,6 +93,7 @@ def study(tmp_path, monkeypatch):
 def two(command, *, settings="", more=""):
     """A study of two algorithms: one that works, and the command in question."""
     return f"""
+        better = "lower"
         difference = "simple"
         {settings}
         [rule]

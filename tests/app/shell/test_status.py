@@ -22,7 +22,7 @@ def study(tmp_path):
 
     def make(*, run):
         plan = make_plan(
-            question=Question("simple"),
+            question=Question("simple", better="lower"),
             algorithms={"good": lambda instance, seed: seed, "bad": failing},
             instances=["i1", "i2", "i3"],
             rule=Fixed(runs=2),

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from ampler import analyse
-from ampler.analysis.units import estimate_in_unit, estimate_text
+from ampler.analysis.units import estimate_in_unit, estimate_text, texts_in_unit
 from ampler.app.shell.analyse import tell
 from ampler.app.shell.output import terminal_width
 from ampler.app.shell.status import status
 from ampler.core.values import Question
-from ampler.core.wording import alike, digits
+from ampler.core.wording import digits
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
@@ -59,7 +59,7 @@ def shown(document, analysis) -> dict[str, list[str]]:
 
     def bracket(row, interval):
         joint = (estimate_in_unit(row["estimate"], analysis), *ends(row["joint_interval"]))
-        return f"[{', '.join(alike(*joint, *ends(interval))[-2:])}]"
+        return f"[{', '.join(texts_in_unit(analysis, *joint, *ends(interval))[-2:])}]"
 
     def mean(row):
         return estimate_text(estimate_in_unit(row["estimate"], analysis), analysis, *ends(row["joint_interval"]))
@@ -107,7 +107,7 @@ def study(tmp_path_factory):
     """A finished study with a folder before the names of its instances, and many algorithms."""
     path = tmp_path_factory.mktemp("wide") / "study.db"
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={f"variant-number-{k}": lambda instance, seed, k=k: seed % 7 + k for k in range(12)},
         instances=[f"instances/of-the-competition/G_{50 * k}_10_S_1-124_1.txt" for k in range(1, 5)],
         rule=Fixed(runs=3),

@@ -125,7 +125,7 @@ def small_study(instances: int = 6, **words: Any) -> am.Study:
         budget=60,
         on_failure=Drop(),
         name="small",
-        **asked | words,
+        **{"better": "lower"} | asked | words,
     )
 
 

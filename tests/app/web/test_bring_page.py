@@ -205,3 +205,32 @@ def test_values_that_stand_side_by_side_stay_when_another_column_is_corrected(br
     led = browser.get(f"{where}/read?role0=algorithm&role1=instance&role2=value&role3=value&role4=ignored")
     assert led.headers["location"].endswith("?ignore=size")
     assert "32 runs of 2 algorithms on 8 instances" in browser.get(led.headers["location"]).words
+
+
+def preselected(page, name):
+    """The value that a form sends where nobody touches the field; None: the browser refuses to send it."""
+    (select,) = re.findall(rf'<select id="{name}"[^>]*>.*?</select>', page.text, re.DOTALL)
+    value = (re.findall(r'<option value="([^"]*)" selected', select) + re.findall(r'<option value="([^"]*)"', select))[
+        0
+    ]
+    return value or (None if re.match(r"<select[^>]* required", select) else "")
+
+
+@pytest.mark.parametrize(("value", "better"), [("accuracy", "higher"), ("seconds", "lower"), ("score", None)])
+def test_no_direction_is_preselected_unless_the_name_of_the_values_implies_it(browser, value, better):
+    page = browser.get(brings(browser, table(value=value)).json["where"])
+    assert preselected(page, "better") == better
+
+
+def test_what_failed_runs_count_as_is_asked_for_and_never_assumed(browser):
+    lines = table(value="accuracy").decode().splitlines()
+    cells = lines[1].split(",")
+    failed = "\n".join([lines[0], ",".join([*cells[:2], "", *cells[3:]]), *lines[2:]]).encode()
+    where = brings(browser, failed).json["where"]
+    page = browser.get(where)
+    assert "1 of them without a value" in page.words
+    assert preselected(page, "on_failure") is None
+    refused = browser.get(f"{where}/analysis?difference=simple&better=higher")
+    assert refused.status == 422
+    assert "failed" in refused.words
+    assert browser.get(f"{where}/analysis?difference=simple&better=higher&on_failure=drop").status == 200

@@ -166,7 +166,7 @@ GROWING = """
 
     study = am.Study(
         algorithms={"plain": solved, "worse": lambda instance, seed: solved(instance, seed, 0.5)},
-        instances={f"i{n}": n for n in range(10)}, difference="simple", reference="plain",
+        instances={f"i{n}": n for n in range(10)}, difference="simple", better="lower", reference="plain",
         rule=am.Fixed(runs=8), use="all", seed=1, name="growing",
     )
     study.run(sys.argv[1], workers=1)
@@ -260,6 +260,7 @@ def test_a_csv_with_a_wrongly_guessed_column_is_corrected_early_and_late_and_ana
     page.select_option("#role3", "value")
     page.wait_for_url("**value=quality**")
     page.select_option("#difference", "percent")
+    page.select_option("#better", "lower")
     page.select_option("#reference", "a")
     page.click("text=Analyse")
 

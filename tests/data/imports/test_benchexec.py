@@ -5,6 +5,10 @@ from __future__ import annotations
 import bz2
 from pathlib import Path
 
+import pytest
+
+import ampler
+from ampler.core.errors import InvalidInput
 from ampler.data.tables import Columns, read_table
 
 FILES = Path(__file__).parent / "files"
@@ -33,3 +37,29 @@ def test_a_timeout_of_benchexec_is_a_timeout(tmp_path):
     path = tmp_path / "results.xml"
     path.write_text(text.replace("ERROR (1)", "TIMEOUT"))
     assert read_table(path).runs.failures() == {("Adder quick", "timeout"): 1}
+
+
+# Made by BenchExec 3.35: "quick" answers wrongly at once on four of eight tasks, "slow" reaches its limit of 1 s, at
+# 1.4 s, on two. The description of the machine is taken out.
+LIMITED = FILES / "benchexec-limit"
+
+
+def test_a_wrong_answer_of_benchexec_counts_as_its_time_limit_and_is_not_rewarded():
+    table = read_table(LIMITED)
+    assert table.runs.failures() == {("quick", "failed"): 4, ("slow", "timeout"): 2}
+    assert table.time_limit == 1.0
+    analysis = ampler.analyse(LIMITED, difference="simple", on_failure="par=10")
+    assert analysis.settings.failures == ampler.Par(10, 1.0)
+    means = dict(zip(("quick", "slow"), analysis.statistics.mean(axis=0), strict=True))
+    assert means["quick"] == pytest.approx((4 * 10.0 + 0.0118) / 8, abs=1e-3)
+    assert means["slow"] == pytest.approx((2 * 10.0 + 0.1321) / 8, abs=1e-3)
+    assert "quick is better" not in str(analysis)
+
+
+def test_limits_that_differ_are_asked_about(tmp_path):
+    for number, packed in enumerate(sorted(LIMITED.iterdir())):
+        text = bz2.decompress(packed.read_bytes()).decode()
+        name = packed.name.removesuffix(".bz2")
+        (tmp_path / name).write_text(text.replace('timelimit="1s"', f'timelimit="{number + 1}s"'))
+    with pytest.raises(InvalidInput, match="specify it"):
+        ampler.analyse(tmp_path, difference="simple", on_failure="par=10", value="walltime", better="lower")

@@ -47,14 +47,12 @@ def test_a_word_among_numbers_is_told_with_its_line_and_how_many_more():
         to_numbers(column, PLACE)
 
 
-def test_a_decimal_comma_is_one_only_where_commas_do_not_separate_cells():
+def test_a_column_is_read_with_the_decimal_mark_it_has():
     column = pd.Series(["0,5", "1,25e1"], name="value")
     with pytest.raises(InvalidData, match="got '0,5'"):
         to_numbers(column, PLACE)
 
-    column.attrs["separator"] = ";"
-
-    assert to_numbers(column, PLACE).tolist() == [0.5, 12.5]
+    assert to_numbers(column, PLACE, ",").tolist() == [0.5, 12.5]
     assert holds_numbers(column)
 
 

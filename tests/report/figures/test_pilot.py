@@ -28,6 +28,7 @@ def path(tmp_path_factory):
         pilot=6,
         start=3,
         seed=5,
+        better="lower",
     )
     study.run(file, executor=SerialExecutor())
     return file

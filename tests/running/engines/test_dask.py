@@ -115,7 +115,7 @@ def client(connected):
 )
 def test_dask_records_what_one_process_records(client, seed, se, reference, batch):
     rule = Accuracy(se=se, difference="percent", reference=reference, start=3, budget=50, batch=batch)
-    plan = make(seed=seed, rule=rule, question=Question("percent", reference))
+    plan = make(seed=seed, rule=rule, question=Question("percent", reference, better="lower"))
 
     store, progress = ran(plan, client.get_executor(pure=False))
     alone, _ = ran(plan)
@@ -391,7 +391,7 @@ def test_other_executors_are_not_taken_for_dask():
 
 # The shell
 
-STUDY = """
+STUDY = """better = "lower"
 difference = "simple"
 [rule]
 allocation = "fixed"

@@ -15,13 +15,15 @@ from ampler.stats.paired.student import t_statistic
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
-def test_constant_differences_are_certain_and_rounding_does_not_hide_them():
+def test_constant_differences_claim_nothing_and_rounding_does_not_hide_them():
     constant = np.array([0.3, 0.1 + 0.2, 0.3])
     assert is_constant(constant)
     assert not is_constant(np.array([0.3, 0.31, 0.3]))
-    assert t_statistic(constant) == math.inf
-    assert paired_test("t").p_value(constant, "two-sided") == 0.0
-    assert math.isnan(t_statistic(np.zeros(3)))
+    for same in (constant, np.zeros(3)):
+        assert math.isnan(t_statistic(same))
+        assert paired_test("t").p_value(same, "two-sided") == 1.0
+        assert paired_test("t").interval(same, "two-sided", 0.05)[:2] == (-math.inf, math.inf)
+        assert paired_test("t").many(same[None], "two-sided").p_values.tolist() == [1.0]
 
 
 @pytest.mark.costly

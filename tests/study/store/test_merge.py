@@ -21,8 +21,9 @@ from ampler.core.values import Instance, Limits, Observation, Question, RunKey
 from ampler.front import analyse
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
+from ampler.study.defaults import as_begun
 from ampler.study.plan import part_of
-from ampler.study.record import as_begun, record, uncut
+from ampler.study.record import record, uncut
 from ampler.study.seeds import run_seed
 from ampler.study.status import status_of
 from ampler.study.store import environment, merge_stores, open_store, read_store
@@ -82,7 +83,7 @@ def studies(draw):
     return make(
         {name: noisy(draw(st.floats(5, 20)), draw(st.floats(0, 3))) for name in names},
         draw(st.integers(2, 7)),
-        question=Question("percent", reference, effect=draw(st.sampled_from([2.0, 4.0]))),
+        question=Question("percent", reference, effect=draw(st.sampled_from([2.0, 4.0])), better="lower"),
         rule=draw(st.sampled_from([accuracy, Fixed(runs=4)])),
         seed=draw(st.integers(0, 2**31)),
         count=draw(st.sampled_from(["needed", "all", 3])),

@@ -213,7 +213,11 @@ def everything(store):
         contract_plan,
         seed=st.integers(-(2**63), 2**63 - 1),
         question=st.builds(
-            Question, st.just("percent"), st.sampled_from(["a", "b"]), margin=st.none() | st.floats(1e-9, 1)
+            Question,
+            st.just("percent"),
+            st.sampled_from(["a", "b"]),
+            better=st.sampled_from(["lower", "higher"]),
+            margin=st.none() | st.floats(1e-9, 1),
         ),
         instances=st.lists(st.text("αβγ/. x", min_size=1).filter(str.strip), min_size=2, unique_by=lambda n: n.strip()),
         policy=st.one_of(st.builds(Penalty, st.floats(1e-9, 1e9)), st.builds(Par, st.floats(1, 10), st.floats(1, 10))),

@@ -98,6 +98,7 @@ def test_analyse_leaves_nothing_beside_a_finished_study(tmp_path):
         difference="simple",
         se=5.0,
         use="all",
+        better="lower",
     )
     study.run(path, workers=1)
     analyse(path)

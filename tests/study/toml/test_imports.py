@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ampler.study.toml import read_study_file
 
-STUDY = """
+STUDY = """better = "lower"
 difference = "simple"
 se = 0.5
 algorithm = [{ name = "a", python = "solvers:anneal" }, { name = "b", command = "solve {seed} {instance}" }]

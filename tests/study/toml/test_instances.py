@@ -10,7 +10,7 @@ import pytest
 from ampler.study.record import fingerprint
 from ampler.study.toml import read_study_file
 
-STUDY = """
+STUDY = """better = "lower"
 difference = "simple"
 se = 0.5
 algorithm = [{ name = "a", command = "a {seed} {instance}" }, { name = "b", command = "b {seed} {instance}" }]

@@ -16,7 +16,7 @@ from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.record import record
 from ampler.study.toml import read_study_file
 
-SMALL = """
+SMALL = """better = "lower"
 difference = "simple"
 se = 0.5
 
@@ -47,6 +47,7 @@ def test_the_example_of_the_design_is_read_as_it_is_meant(read, folder):
         name = "neighbourhoods"
         reference = "full"               # leave out to compare all with all
         difference = "percent"           # or "simple", "ratio"
+        better = "lower"
         effect = 0.5
         power = 0.8
         se = 0.05
@@ -72,7 +73,7 @@ def test_the_example_of_the_design_is_read_as_it_is_meant(read, folder):
     """)
     plan = study.plan
     assert (study.workers, study.path, plan.name, plan.seed) == (4, folder / "study.toml", "neighbourhoods", 2019)
-    assert plan.question == Question("percent", "full", effect=0.5, power=0.8)
+    assert plan.question == Question("percent", "full", effect=0.5, power=0.8, better="lower")
     assert plan.rule == Accuracy(se=0.05, difference="percent", reference="full")
     assert (plan.limits, plan.policy) == (Limits(timeout=60.0), StopStudy())
     full, mine = plan.algorithms
@@ -169,7 +170,7 @@ def test_a_fixed_number_of_runs_needs_no_accuracy(read):
 def test_what_is_left_out_has_a_default(read):
     study = read(SMALL)
     assert (study.workers, study.plan.name, study.plan.seed, study.plan.retries) == (None, "study", 0, 0)
-    assert study.plan.question == Question("simple")
+    assert study.plan.question == Question("simple", better="lower")
     assert study.plan.rule == Accuracy(se=0.5, difference="simple")
     assert all(algorithm.reading == Reading() for algorithm in study.plan.algorithms)
 
@@ -580,11 +581,11 @@ def test_commands_around_runs_are_those_of_the_algorithm_or_else_the_defaults(re
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("warmup = -1", "line 6: warmup must be a command, or a number of runs of 0 or more, got -1"),
-        ("warmup = true", "line 6: warmup must be a command"),
-        ('prepare = "a && b"', "line 6: prepare is not run by a shell"),
+        ("warmup = -1", "line 7: warmup must be a command, or a number of runs of 0 or more, got -1"),
+        ("warmup = true", "line 7: warmup must be a command"),
+        ('prepare = "a && b"', "line 7: prepare is not run by a shell"),
         ('cleanup = "rm {other}"', "cleanup of algorithm 'a' must be words with places"),
-        ("prepare = 3", "line 6: prepare must be a text in quotes"),
+        ("prepare = 3", "line 7: prepare must be a text in quotes"),
     ],
 )
 def test_what_cannot_be_done_around_a_run_is_pointed_at(read, line, words):

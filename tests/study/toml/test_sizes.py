@@ -7,7 +7,7 @@ from ampler.study.detect_rule import Detect
 from ampler.study.looks_rule import Looking
 from ampler.study.toml import read_study_file
 
-STUDY = """
+STUDY = """better = "lower"
 difference = "percent"
 reference = "a"
 {top}

@@ -94,6 +94,7 @@ def first_experiment(
         power=0.8,
         rule=rule or RULES["pairs"],
         seed=seed,
+        better="lower",
     )
 
 
@@ -112,6 +113,7 @@ def second_experiment(
         use=use,
         rule=am.Accuracy(budget=50 * len(variants), **ACCURACY),
         seed=seed,
+        better="lower",
     )
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ampler.analysis.bayes.conclusions import Bayes, Chances, Probable
-from ampler.analysis.units import amount_in_words, as_shown, location_header, margin_in_words, size_in_words
+from ampler.analysis.units import (
+    amount_in_words,
+    as_shown,
+    difference_texts,
+    location_header,
+    margin_in_words,
+    size_in_words,
+)
 from ampler.analysis.words import LONGEST_LIST, SUCCEEDED, is_about_successes, is_biased
 from ampler.core.arrays import Interval
 from ampler.core.layout import TextTable, table_of
@@ -186,8 +193,7 @@ def bayes_columns(bayes: Bayes) -> TextTable:
     rows = [
         [
             _label(each, bayes),
-            "–" if each.posterior is None else digits(shown_mean(each.posterior, bayes)),
-            "–" if each.posterior is None else _bracket(shown_interval(each.posterior, bayes)),
+            *(("–", "–") if each.posterior is None else _mean_and_interval(each.posterior, bayes)),
             three(each.chances),
             *([three(each.shared_chances)] if shared else []),
             three(each.new_chances),
@@ -220,7 +226,7 @@ def sensitivity_columns(bayes: Bayes) -> TextTable:
         [
             _label(own, bayes),
             three(own.chances),
-            "–" if each.robust is None else _bracket(shown_interval(each.robust, bayes)),
+            "–" if each.robust is None else _mean_and_interval(each.robust, bayes)[1],
             three(None if each.robust is None else bayes.chances(each.robust.areas)),
             three(None if each.signed_rank is None else bayes.chances(each.signed_rank)),
         ]
@@ -241,8 +247,10 @@ def shown_interval(found: Posterior, bayes: Bayes) -> Interval:
     return low, high
 
 
-def _bracket(interval: Interval) -> str:
-    return f"[{', '.join(digits(end) for end in interval)}]"
+def _mean_and_interval(found: Posterior, bayes: Bayes) -> tuple[str, str]:
+    asked, shown = bayes.analysis.settings, (shown_mean(found, bayes), *shown_interval(found, bayes))
+    mean, low, high = difference_texts(asked, *shown) if asked.difference == "ratio" else map(digits, shown)
+    return mean, f"[{low}, {high}]"
 
 
 def _ahead(better: Sequence[Sequence[float]] | np.ndarray, k: int, names: Sequence[str], against: str | None) -> str:

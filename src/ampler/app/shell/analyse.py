@@ -65,7 +65,7 @@ def analyse(
         tell(analysis)
         if bayes:
             tell_bayes(analysis.bayes)
-        if explore:
+        if explore and not analysis.unfinished:
             tell_exploration(analysis)
         _next(file, asked)
 
@@ -80,8 +80,10 @@ def tell(analysis: Analysis) -> None:
     """Print what was found: the answer, the verdicts, the table, how it was tested, and what to mind."""
     from ampler.analysis import words
     from ampler.analysis.text import holm_columns
+    from ampler.analysis.units import measure_in_words
 
     say(words.headline(analysis), style="bold")
+    say(f"{measure_in_words(analysis)}.", style="dim")
     if taken := " ".join(each.in_shell for each in analysis.warnings if each.kind == "columns"):
         say(taken, style="dim")
     say_points(words.verdict_sentences(analysis, most=MOST_SENTENCES))

@@ -36,11 +36,11 @@ def check(
     """
     from ampler.running.check import refuse_what_does_not_run
     from ampler.running.remaining import still_to_make
-    from ampler.study.store import open_store
+    from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
 
     check_workers(workers)
-    file = read_study_file(study)
+    file = read_study_file(study, better=recorded_better(store or study.with_suffix(".db")))
     with open_store(store or file.path.with_suffix(".db")) as opened:
         found = _inspected(file.plan, opened)
         opened.make_sure()

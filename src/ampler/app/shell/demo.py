@@ -25,11 +25,12 @@ def demo(
     Example: ampler demo
     """
     from ampler.study.starters.demo import write_study
-    from ampler.study.store import open_store
+    from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
 
     check_workers(workers)
-    file = read_study_file(write_study(output))
+    definition = write_study(output)
+    file = read_study_file(definition, better=recorded_better(definition.with_suffix(".db")))
     say(_introduced(file.plan, file.path.name, output), style="bold")
     with open_store(file.path.with_suffix(".db")) as store:
         _carry_out(file.plan, store, workers or file.workers)

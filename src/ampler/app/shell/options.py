@@ -148,6 +148,7 @@ def table_options() -> list[inspect.Parameter]:
             "where",
             Annotated[list[str] | None, Option(metavar="COLUMN=VALUE", help="Use these rows only; repeatable.")],
         ),
+        _optional("decimal", _text("MARK", "Decimal mark of numbers, a point or a comma. [default: as cells show]")),
         _optional("encoding", _text("NAME", "Of a text file that is not UTF-8, as cp1252.")),
         _optional(
             "on_failure", _text("POLICY", "A failed run counts as: drop, penalty=VALUE, par=K[,cutoff=SECONDS].")
@@ -162,13 +163,19 @@ def pairing_options() -> list[inspect.Parameter]:
 
 def results_options() -> list[inspect.Parameter]:
     """Return everything that can be said of results and of how they are analysed."""
-    return [*settings_options(), *table_options(), *pairing_options(), *looks_options()]
+    return [*settings_options(), *table_options(), *pairing_options(), *looks_options(), *unplanned_options()]
 
 
 def looks_options() -> list[inspect.Parameter]:
     """Return the option to forget that a study was looked at on the way."""
     kind = Annotated[bool, Option("--ignore-looks", help="Ordinary tests of a study with looks: no level is kept.")]
     return [inspect.Parameter("ignore_looks", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)]
+
+
+def unplanned_options() -> list[inspect.Parameter]:
+    """Return the option to test a study before it is finished."""
+    kind = Annotated[bool, Option("--unplanned", help="Test a study that is not finished: no level is kept.")]
+    return [inspect.Parameter("unplanned", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)]
 
 
 def _optional(name: str, annotation: Any) -> inspect.Parameter:

@@ -45,7 +45,7 @@ def run(
     Example: ampler run study.toml --workers 4
     """
     from ampler.study.plan import part_of
-    from ampler.study.store import open_store
+    from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
     from ampler.study.words import plan_warnings
 
@@ -53,7 +53,7 @@ def run(
     if same and again:
         raise WrongUsage("--same and --again contradict each other; say one of them")
     cut = None if part is None else part_numbers(part)
-    file = read_study_file(study)
+    file = read_study_file(study, better=recorded_better(store or study.with_suffix(".db")))
     plan = file.plan if cut is None else part_of(file.plan, *cut)
     kept = store or default_store(study, plan)
     with open_store(kept) as opened:

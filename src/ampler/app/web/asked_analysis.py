@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ampler.app.web.query import Words, address, choice_of, number, said
 from ampler.core.choices import DIFFERENCE_ALIASES, Alternative, Better, Difference, Test, difference_of
 from ampler.core.enumerated import names_in
 
-COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms", "describing")
+COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms", "describing", "decimal")
 LONGEST = 20_000  # characters of names of columns: a table may have many
 SEVERAL = ("algorithm", "instance", "ignore", "algorithms", "describing")  # names joined by commas
 
@@ -36,6 +36,7 @@ class AskedAnalysis:
     ignore: str | None = None
     algorithms: str | None = None
     describing: str | None = None
+    decimal: Literal[".", ","] | None = None
 
     @property
     def words(self) -> dict[str, Any]:
@@ -66,7 +67,7 @@ class AskedAnalysis:
 def asked_analysis(words: Words) -> AskedAnalysis:
     """Return the analysis that an address asks for; InvalidInput when its words are none."""
     texts = {name: said(words, name) for name in ("reference", "statistic", "on_failure")}
-    texts |= {name: said(words, name, LONGEST) for name in COLUMNS}
+    texts |= {name: said(words, name, LONGEST) for name in COLUMNS if name != "decimal"}
     return AskedAnalysis(
         difference=_difference(words),
         better=choice_of(words, "better", get_args(Better), None),
@@ -74,6 +75,7 @@ def asked_analysis(words: Words) -> AskedAnalysis:
         alternative=choice_of(words, "alternative", get_args(Alternative), None),
         alpha=number(words, "alpha"),
         margin=number(words, "margin"),
+        decimal=choice_of(words, "decimal", (".", ","), None),
         **texts,
     )
 

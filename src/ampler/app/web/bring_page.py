@@ -84,7 +84,7 @@ def corrected(request: Request) -> Response:
     found = understood(brought.path, Columns(), limit=MOST_UNPACKED)
     chosen = {name: words.get(f"role{place}", "") for place, name in enumerate(found.columns)}
     said = columns_said(found, chosen)
-    rest = {name: words[name] for name in ("difference", "better") if words.get(name)}
+    rest = {name: words[name] for name in ("difference", "better", "decimal") if words.get(name)}
     asked = asked_analysis(said | rest)
     return RedirectResponse(asked.at(f"/results/{brought.key}"), status_code=303)
 
@@ -123,7 +123,7 @@ def brought_download(request: Request) -> Response:
 def _source(request: Request) -> ResultsSource:
     brought, words = _brought(request), dict(request.query_params)
     home = f"/results/{brought.key}/analysis"
-    back = asked_analysis({name: words[name] for name in (*SAID_BY.values(), "value") if words.get(name)})
+    back = asked_analysis({name: words[name] for name in (*SAID_BY.values(), "value", "decimal") if words.get(name)})
     where = back.at(f"/results/{brought.key}")
     return ResultsSource(brought.path, home, brought.name, brought.name, (brought.name, where), is_study=False)
 
@@ -159,7 +159,7 @@ async def _body(request: Request) -> bytes:
 def _columns(asked: AskedAnalysis) -> Columns:
     options = asked.options
     several = {name: tuple(options.get(name, ())) for name in SAID_BY.values()}
-    return Columns(**several, value=asked.value, metric=asked.metric)
+    return Columns(**several, value=asked.value, metric=asked.metric, decimal=asked.decimal)
 
 
 def _known(brought: BroughtFile, asked: AskedAnalysis, found: Understanding) -> dict[str, Any]:

@@ -36,7 +36,7 @@ VIEWS = {
     "figures": "Figures",
     "take": "Take it along",
 }
-STATISTICS = ("mean", "median", "trimmed-mean", "rate")
+STATISTICS = ("mean", "median", "geometric-mean", "trimmed-mean", "rate")
 MOST_PAIRS = 500  # in the list to choose from
 SHOWN_SENTENCES = 12
 VERDICT_TABLES = (("CSV", "comparisons.csv"), ("LaTeX", "comparisons.tex"))
@@ -109,8 +109,10 @@ def _frame(
 
 
 def _facts(analysis: Analysis) -> list[str]:
+    from ampler.analysis.units import measure_in_words
+
     numbers = ((analysis.instances, "instance"), (len(analysis.algorithms), "algorithm"), (analysis.runs, "run"))
-    return [count(number, noun) for number, noun in numbers]
+    return [*(count(number, noun) for number, noun in numbers), measure_in_words(analysis)]
 
 
 def _exploring(subject: Subject, asked: AskedAnalysis) -> str:
@@ -193,8 +195,7 @@ def _pair(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: 
 
 def _instance_rows(analysis: Analysis, first: str, second: str) -> list[tuple[str, float, str]]:
     """The differences of a pair, instance by instance, in their unit."""
-    from ampler.analysis.units import as_shown
-    from ampler.core.wording import digits
+    from ampler.analysis.units import as_shown, difference_texts
 
     if analysis.single is not None:
         return []
@@ -202,7 +203,11 @@ def _instance_rows(analysis: Analysis, first: str, second: str) -> list[tuple[st
     unit = " %" if analysis.settings.difference == "percent" else ""
     shown = [as_shown(value, analysis.settings) for value in values]
     named = zip((row.instance for row in analysis.accuracy), shown, strict=True)
-    return [(name, value, f"{digits(value)}{unit}".replace("-", "−")) for name, value in named if not math.isnan(value)]
+    return [
+        (name, value, f"{difference_texts(analysis.settings, value)[0]}{unit}".replace("-", "−"))
+        for name, value in named
+        if not math.isnan(value)
+    ]
 
 
 def _groups(subject: Subject, asked: AskedAnalysis, source: ResultsSource, words: dict[str, str]) -> dict[str, Any]:

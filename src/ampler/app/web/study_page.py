@@ -15,8 +15,10 @@ from ampler.app.web.news import News, look_number
 from ampler.app.web.pages import as_sentence, fragment, page
 from ampler.app.web.study_charts import accuracy_chart, heat_chart, heat_legend
 from ampler.core.errors import AmplerError
+from ampler.core.failures import FailurePolicy, StopStudy, policy_words
 from ampler.core.values import Observation
 from ampler.core.wording import count, digits, short_duration
+from ampler.study.evidence import measure_of
 from ampler.study.following import StudyLook
 from ampler.study.status import InstanceStatus
 from ampler.study.words import decisions_taken, how_far, standing
@@ -122,6 +124,10 @@ def _values(live: LiveStudy, seen: Seen, *, everything: bool) -> dict[str, Any]:
     }
 
 
+def _failed(policy: FailurePolicy) -> str:
+    return "stop the study" if isinstance(policy, StopStudy) else f"are {policy_words(policy)}"
+
+
 def _facts(seen: Seen, percent: bool) -> list[tuple[str, str]]:
     """The numbers under the headline."""
     look, status, progress = seen.look, seen.look.status, seen.look.progress
@@ -130,6 +136,7 @@ def _facts(seen: Seen, percent: bool) -> list[tuple[str, str]]:
         (f"{status.runs:,}", "runs"),
         (f"{status.failures:,}", "without a value"),
         (short_duration(status.seconds), "of computing"),
+        (measure_of(look.plan), f"{look.plan.question.better} is better, failed runs {_failed(look.plan.policy)}"),
     ]
     if running and progress is not None and progress.rate > 0:
         facts.append((digits(progress.rate), "runs a second"))

@@ -68,7 +68,15 @@ def read_benchexec(place: Path, files: Sequence[Path]) -> Imported:
         f" ({parameter('value', 'walltime')} or memory for others), and runs without an answer, or with a wrong one,"
         " have failed",
         "lower",
+        time_limits={"cputime": _time_limit(found)},
     )
+
+
+def _time_limit(found: Sequence[_Reading]) -> float | None:
+    """The limit on the CPU time in seconds, if all files have the same."""
+    limits = {(each.result or {}).get("timelimit", "") for each in found}
+    limit = _quantity(limits.pop()) if len(limits) == 1 else 0.0
+    return limit if limit > 0 else None
 
 
 def _read(path: Path, content: bytes) -> _Reading:
@@ -112,9 +120,10 @@ def _quantity(text: str) -> float:
 
 
 def _status(run: dict[str, str]) -> str:
-    if run.get("category", "missing") in DECIDED:
+    late = "timeout" in run.get("status", "").lower()
+    if run.get("category", "error" if late else "missing") in DECIDED:
         return "ok"
-    return "timeout" if "timeout" in run.get("status", "").lower() else "failed"
+    return "timeout" if late else "failed"
 
 
 def _numbered(rows: Sequence[dict[str, Any]], source: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.choices import Better
@@ -25,6 +25,7 @@ class Imported:
     taken: str  # a sentence without its full stop
     better: Better | None = None
     question: str = ""  # to be asked where neither this nor the user names algorithm and instance
+    time_limits: Mapping[str, float | None] = field(default_factory=dict)  # of all runs, by the value that they limit
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]], source: str, tool: str) -> pd.DataFrame:

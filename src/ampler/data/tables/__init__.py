@@ -13,6 +13,7 @@ In reading order:
 * `understood`: what each column is taken for, shown to a person who may correct it;
 * `shapes`: a data frame of known shape as runs;
 * `directions`: whether higher or lower is better, where the name of the values says it;
+* `numerals`: decimal marks and separators of thousands;
 * `cells`, `codes`, `outcomes`: numbers, names and endings of runs as people write them.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,9 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.wording import shortened
+from ampler.data.tables.numerals import Mark, are_numbers, plain_column
 from ampler.data.tables.vocabulary import SUCCESS, fold
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "--", "."
 TRUTH = ("true", "false")  # whether a run succeeded: 1 or 0
 YES_OR_NO = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 OUTCOMES = ({"true", "false"}, {"yes", "no"})  # a column of these two words and of nothing else holds outcomes
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 LARGEST_WHOLE = 2**63 - 1  # whole numbers beyond it fit into no column of numbers
 LONG_NUMBERS = ("2.4192406017894334e+45", "0.1234567890123456789", "8.5e-310")
 LOOKED_AT = 10_000  # so many cells tell whether a column holds numbers
@@ -49,9 +49,7 @@ def holds_numbers(column: pd.Series[Any]) -> bool:
         return len(column) > 0
     text = column.head(LOOKED_AT).astype("str").str.strip()
     text = text[~text.str.lower().isin(MISSING)]
-    if _may_have_decimal_commas(column):
-        text = text.str.replace(",", ".", regex=False)
-    return len(text) > 0 and bool(pd.to_numeric(text, errors="coerce").notna().mean() >= 0.5)
+    return len(text) > 0 and bool((pd.to_numeric(text, errors="coerce").notna() | are_numbers(text)).mean() >= 0.5)
 
 
 def holds_whole_numbers(column: pd.Series[Any]) -> bool:
@@ -63,7 +61,7 @@ def holds_whole_numbers(column: pd.Series[Any]) -> bool:
     return len(known) > 0 and bool((known == np.round(known)).all())
 
 
-def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
+def to_numbers(column: pd.Series[Any], place: Place, decimal: Mark = ".") -> Floats:
     """Return a column as numbers; a missing one is NaN, text is an error that names the line.
 
     A column of yes and no, or of true and false, both of them and nothing else, is one of 1 and 0.
@@ -73,18 +71,16 @@ def to_numbers(column: pd.Series[Any], place: Place) -> Floats:
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return column.to_numpy(dtype=float, na_value=np.nan)
     plain = _parsed(column)
-    if not np.isnan(plain).any() and not _are_truths(column):
+    if decimal == "." and not np.isnan(plain).any() and not _are_truths(column):
         return plain
     text = column.astype("str").str.strip()
     if fold(column.name) in SUCCESS and text.str.lower().isin(TRUTH).all():
         return np.asarray(text.str.lower() == "true", dtype=float)
-    numbers = _parsed(text)
+    numbers = _parsed(plain_column(text, decimal))
     strange = text[np.isnan(numbers) & ~column.isna().to_numpy()]
     strange = strange[~strange.str.lower().isin(MISSING)]
     if not len(strange):
         return numbers
-    if _may_have_decimal_commas(column) and all(DECIMAL_COMMA.fullmatch(cell) for cell in strange):
-        return to_numbers(text.str.replace(",", ".", regex=False), place)
     if np.isnan(numbers).all() and {*strange.str.lower()} in OUTCOMES:
         return np.asarray(text.str.lower().map(YES_OR_NO), dtype=float)
     more = f" (and {len(strange) - 1} more rows)" if len(strange) > 1 else ""
@@ -135,7 +131,7 @@ def same(cell: str, wanted: str) -> bool:
     try:
         return float(cell) == float(wanted)
     except ValueError:
-        return cell.strip().casefold() == wanted.strip().casefold()
+        return composed(cell).strip().casefold() == composed(wanted).strip().casefold()
 
 
 def _are_truths(column: pd.Series[Any]) -> bool:
@@ -143,8 +139,3 @@ def _are_truths(column: pd.Series[Any]) -> bool:
     import pandas as pd
 
     return pd.api.types.is_bool_dtype(column) or isinstance(next(iter(column), None), bool)
-
-
-def _may_have_decimal_commas(column: pd.Series[Any]) -> bool:
-    """Whether 0,95 can mean 0.95: only where the comma does not separate cells."""
-    return bool(column.attrs.get("separator", ",") != ",")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ampler.core.arrays import Codes
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.wording import as_meant
 from ampler.data.tables.cells import Place
 
@@ -97,7 +98,7 @@ def needed(frame: pd.DataFrame, candidates: Sequence[str]) -> tuple[str, ...]:
 
 def _name(cell: object) -> str:
     """A cell as a name; 3.0 in a data frame is the instance 3, and an apostrophe before a formula is taken off."""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else as_meant(str(cell).strip())
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else composed(as_meant(str(cell).strip()))
 
 
 def _joined(columns: Sequence[str], parts: Sequence[Coded]) -> Coded:

@@ -7,8 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
+from ampler.data.tables.numerals import Mark
 from ampler.data.tables.vocabulary import (
     ALGORITHM,
     ALGORITHM_ELSE,
@@ -18,7 +20,6 @@ from ampler.data.tables.vocabulary import (
     INDEX,
     INSTANCE,
     INSTANCE_ELSE,
-    MEASURE,
     METRIC,
     ROW_NUMBER,
     RUN_WORD,
@@ -26,9 +27,14 @@ from ampler.data.tables.vocabulary import (
     STATUS,
     STEP,
     STEPS,
+    SUCCESS,
+    UNSURE,
     VALUE,
     describes,
     fold,
+    is_identifying,
+    is_measure,
+    is_never_value,
 )
 
 NUMBER = re.compile(r"[\s._-]*\d+")  # a column that is called by the number of a run alone
@@ -50,6 +56,14 @@ class Columns:
     ignore: tuple[str, ...] = ()  # columns that are as if they were not there
     describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names say
     paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
+    decimal: Mark | None = None  # the decimal mark of numbers; None: as the cells show
+
+    def __post_init__(self) -> None:
+        for name in ("algorithm", "instance", "algorithms", "ignore", "describing", "paired"):
+            object.__setattr__(self, name, tuple(map(composed, getattr(self, name))))
+        for name in ("value", "metric"):
+            word = getattr(self, name)
+            object.__setattr__(self, name, composed(word) if isinstance(word, str) else word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,20 +217,39 @@ def _values(
         return (find(header, said.value, "value"),)
     if said.metric is not None and metric is None and fold(said.metric) in map(fold, header):
         return (find(header, said.metric, "metric"),)
-    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION | SEED | STEPS
-    free = [name for name in header if name in numeric and name not in keys and fold(name) not in aside]
     runs = [name for name in header if (RUN_WORD.fullmatch(name) or NUMBER.fullmatch(name)) and name not in keys]
-    for found in (_named(header, VALUE, but=keys), runs, _named(header, MEASURE, but=keys), free):
+    named = _named(header, VALUE, but=keys)
+    measures = [
+        name
+        for name in header
+        if name not in keys and (is_measure(name) or fold(name) in UNSURE) and _holds(name, numeric)
+    ]
+    free = [name for name in header if name in numeric and name not in keys and may_be_value(name)]
+    for found in ([name for name in named if _holds(name, numeric)], named, runs, measures, free):
         if len(found) == 1 or (found is runs and found):
             return tuple(found)
         if found:
-            raise InvalidData(
-                f"{quoted(found)} could each be the value; say which to compare: {parameter('value', found[0])}"
-            )
+            raise which_value([*found, *(name for name in free if found is measures and name not in found)])
     raise InvalidData(
         f"no column holds numbers to compare; say which is the value with {parameter('value')}: the columns are"
         f" {quoted(header)}"
     )
+
+
+def _holds(name: str, numeric: Collection[str]) -> bool:
+    """Whether a column has numbers, or says of each run whether it succeeded."""
+    return name in numeric or fold(name) in SUCCESS
+
+
+def may_be_value(name: str) -> bool:
+    """Whether a column of numbers with this name could be what is compared."""
+    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION
+    return fold(name) not in aside and not is_never_value(name)
+
+
+def which_value(found: Sequence[str]) -> InvalidData:
+    """Return the question which of several columns is to be compared."""
+    return InvalidData(f"{quoted(found)} could each be the value; say which to compare: {parameter('value', found[0])}")
 
 
 def _wide(kinds: Kinds, numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
@@ -253,7 +286,7 @@ def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collec
     """The columns of numbers of a table that has algorithms (or instances) side by side; () when it has none."""
     aside = INDEX | SEED | STEPS | ATTEMPT
     numbers = (name for name in header if name in numeric and name not in names)
-    free = tuple(name for name in numbers if fold(name) not in aside and not describes(name))
+    free = tuple(name for name in numbers if fold(name) not in aside and not (describes(name) or is_identifying(name)))
     return free if len(free) > 1 else ()
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData, MissingDependency
+from ampler.core.names import composed
 from ampler.core.spoken import parameter
 from ampler.core.wording import count, in_bytes, quoted
 
@@ -184,7 +185,7 @@ def _header(path: Path, encoding: str, separator: str) -> list[str]:
         cells, first_row = next(reader, []), next(reader, [])
     if len(first_row) == len(cells) + 1:
         cells = ["row name", *cells]  # as R's write.table does it
-    names = [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
+    names = [composed(cell.strip()) or f"column {place}" for place, cell in enumerate(cells, start=1)]
     _refuse_twice(names, path)
     return names
 
@@ -228,7 +229,7 @@ def _attribute(line: str, where: str) -> str:
     cells = next(csv.reader([words[0].replace("\t", " ")], delimiter=" ", quotechar="'"), []) if words else []
     if not cells or not cells[0].strip():
         raise InvalidData(f"{where} must name an attribute and its type, as in @attribute runtime numeric")
-    return cells[0].strip()
+    return composed(cells[0].strip())
 
 
 def _refuse_twice(names: list[str], path: Path) -> None:

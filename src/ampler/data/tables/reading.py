@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData
+from ampler.core.names import composed
 from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import Place, holds_numbers, holds_whole_numbers, plain_cells, same
@@ -17,7 +18,7 @@ from ampler.data.tables.files import LIMIT, read_bytes, read_parquet, read_text
 from ampler.data.tables.hyperfine import instance_columns, read_hyperfine
 from ampler.data.tables.records import read_records
 from ampler.data.tables.shapes import Direction, ResultsTable, to_table
-from ampler.data.tables.suspects import check_side_by_side
+from ampler.data.tables.suspects import check_side_by_side, check_value
 from ampler.data.tables.vocabulary import SEED, counts, fold
 
 if TYPE_CHECKING:
@@ -50,9 +51,15 @@ def read_table(
     frame = _without(_chosen(found.frame, where or {}, place), columns.ignore)
     shape = shape_of(_kinds(frame), columns)
     check_side_by_side(frame, shape, columns)
+    check_value(frame, shape, columns)
     frame, shape = _with_names(frame, shape, place)
     table = to_table(frame, shape, columns=columns, place=place)
-    return replace(table, direction=found.direction or table.direction, taken=found.taken or table.taken)
+    return replace(
+        table,
+        direction=found.direction or table.direction,
+        taken=found.taken or table.taken,
+        time_limit=found.time_limit,
+    )
 
 
 def shape_in(
@@ -64,6 +71,7 @@ def shape_in(
         frame = _without(found.frame, found.columns.ignore)
         shape = shape_of(_kinds(frame), found.columns)
         check_side_by_side(frame, shape, found.columns)
+        check_value(frame, shape, found.columns)
         return found.frame, _with_names(frame, shape, found.place)[1]
     except InvalidData as problem:
         return found.frame, problem
@@ -78,6 +86,7 @@ class _Found:
     columns: Columns
     taken: str = ""
     direction: Direction | None = None
+    time_limit: float | None = None
 
 
 def _found(source: Any, columns: Columns, encoding: str | None, limit: int) -> _Found:
@@ -123,7 +132,8 @@ def _of_tool(path: Path, columns: Columns) -> _Found | None:
         raise InvalidData(imported.question)
     better = imported.better if columns.value in (None, imported.value) else None
     direction = None if better is None else Direction(better, f"what {imported.tool} records")
-    return _Found(imported.frame, Place(path.name, "run"), known, "" if said else imported.taken, direction)
+    limit = imported.time_limits.get(str(known.value))
+    return _Found(imported.frame, Place(path.name, "run"), known, "" if said else imported.taken, direction, limit)
 
 
 def _from_memory(source: Any) -> pd.DataFrame:
@@ -147,7 +157,7 @@ def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
     elif not isinstance(frame.index, pd.RangeIndex) and not pd.api.types.is_integer_dtype(frame.index):
         frame = frame.rename_axis("instance").reset_index()
     frame = frame.reset_index(drop=True)
-    frame.columns = [str(name).strip() for name in frame.columns]
+    frame.columns = [composed(str(name).strip()) for name in frame.columns]
     if not frame.columns.is_unique:
         raise InvalidData("the columns of the data frame must have different names")
     return frame.assign(**{name: plain_cells(frame[name]) for name in frame.columns if frame[name].dtype.kind in "Oc"})
@@ -197,7 +207,7 @@ def _with_names(frame: pd.DataFrame, shape: Shape, place: Place) -> tuple[pd.Dat
 def _chosen(frame: pd.DataFrame, where: Mapping[str, str], place: Place) -> pd.DataFrame:
     header = [str(name) for name in frame.columns]
     for wanted, level in where.items():
-        name = find(header, wanted, "where")
+        name = find(header, composed(wanted), "where")
         levels = frame[name].unique()
         keep = [each for each in levels if same(str(each), str(level))]
         if not keep:

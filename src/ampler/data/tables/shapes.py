@@ -18,8 +18,9 @@ from ampler.data.tables.cells import Place, same, to_numbers
 from ampler.data.tables.codes import Coded, coded, combination, is_crossed, needed, row_names, varies
 from ampler.data.tables.columns import Columns, Long, Shape, Wide, find
 from ampler.data.tables.directions import better_by_name
+from ampler.data.tables.numerals import decimal_mark
 from ampler.data.tables.outcomes import statuses
-from ampler.data.tables.vocabulary import DIMENSION, FOLDS, ROW_NUMBER, SEED, STEPS, fold, is_measure
+from ampler.data.tables.vocabulary import DIMENSION, FOLDS, ROW_NUMBER, SEED, STEPS, fold, is_derived, is_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,8 @@ class ResultsTable:
     taken: str = ""  # which columns were taken for what
     paired: str | None = None  # the columns that runs share, if the user says so
     folds: str = ""  # a warning, if the runs are folds of a cross-validation
+    time_limit: float | None = None  # of all runs, if the source says it
+    measure: str = "value"  # what was measured: the name of the column of values, or the metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +66,8 @@ class _Rows:
 
 def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Place) -> ResultsTable:
     """Turn a frame into runs; every complaint names the line."""
-    frame = frame.assign(**{name: to_numbers(frame[name], place) for name in shape.values})
+    marks = {name: columns.decimal or decimal_mark(frame, name, place.source) for name in shape.values}
+    frame = frame.assign(**{name: to_numbers(frame[name], place, mark) for name, mark in marks.items()})
     frame, long = _melted(frame, shape)
     if not len(frame):
         raise InvalidData(f"{place.source} holds no run; there must be one row per run below the header")
@@ -89,7 +93,15 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, place: Plac
         _taken(shape, parts, long.index),
         " and ".join(pairing) or None,
         _about_folds(rows, (*long.index, *long.others), pairing),
+        measure=_measure(rows.frame, long),
     )
+
+
+def _measure(frame: pd.DataFrame, long: Long) -> str:
+    """The name of what was measured."""
+    if long.metric is not None:
+        return str(frame[long.metric].iloc[0])
+    return "value" if long.values[0] == _VALUE else long.values[0]
 
 
 def _melted(frame: pd.DataFrame, shape: Shape) -> tuple[pd.DataFrame, Long]:
@@ -218,15 +230,17 @@ def _ask_about_factors(rows: _Rows, long: Long, place: Place) -> None:
     cells = combination(rows.algorithm.codes, rows.instance.codes)[0]
     if len(np.unique(cells)) == len(cells):
         return
+    seeds = [coded(rows.frame[name]).codes for name in long.others if fold(name) in SEED]
+    are_runs = bool(seeds) and len(combination(cells, *seeds)[1]) == len(cells)  # each row has a seed of its own
     for name in long.others:
         column = coded(rows.frame[name])
-        if fold(name) in STEPS and varies(cells, column):
+        if fold(name) in STEPS and not are_runs and varies(cells, column):
             raise InvalidData(
                 f"{place.source} has several rows for each algorithm and instance, and column {name!r} counts steps"
                 f" within a run; choose one with {parameter('where', {name: column.names[-1]})}, or take all rows as"
                 f" runs with {parameter('ignore', name)}"
             )
-        if _tells(name) and not is_measure(name) and is_crossed(cells, column):
+        if _tells(name) and not is_measure(name) and not is_derived(name) and is_crossed(cells, column):
             together = (*long.instance, name) if _NAMES not in long.instance else None
             part = f" make it part of the instance with {parameter('instance', together)}," if together else ""
             raise InvalidData(

@@ -16,8 +16,9 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidData
 from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
-from ampler.data.tables.columns import Columns, Shape, Wide
-from ampler.data.tables.vocabulary import MEASURING, RUN_WORD, STATISTIC, fold, is_measure, summarises, words_of
+from ampler.data.tables.cells import holds_numbers
+from ampler.data.tables.columns import Columns, Long, Shape, Wide, may_be_value, which_value
+from ampler.data.tables.vocabulary import MEASURE, RUN_WORD, STATISTIC, VALUE, fold, is_measure, summarises, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,26 @@ def check_side_by_side(frame: pd.DataFrame, shape: Shape, said: Columns) -> None
     if not shape.transposed:
         _refuse_summary_rows(frame, shape)
         _ask_about(_odd(frame, shape.values), shape, "of another kind than the rest, as what describes an instance is")
+
+
+def check_value(frame: pd.DataFrame, shape: Shape, said: Columns) -> None:
+    """Ask which column is the value where another differs from run to run too, whatever it is called."""
+    if not isinstance(shape, Long) or said.value is not None or said.metric is not None or len(shape.values) > 1:
+        return
+    value = shape.values[0]
+    if fold(value) in VALUE:
+        return
+    others = [name for name in shape.others if may_be_value(name) and holds_numbers(frame[name])]
+    found = [
+        name for name in others if not any(_depends(frame, name, keys) for keys in (shape.instance, shape.algorithm))
+    ]
+    if found:
+        raise which_value([value, *found])
+
+
+def _depends(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:
+    """Whether a column is the same wherever the keys are: a size of the instance, a parameter of the algorithm."""
+    return bool(frame.groupby(list(keys), dropna=False, sort=False)[name].nunique(dropna=False).max() == 1)
 
 
 def _refuse_measures(shape: Wide) -> None:
@@ -95,7 +116,7 @@ def _statistics(names: Sequence[str]) -> list[str]:
     """Columns that differ from another in the statistic or the measure alone: RF_mean and RF_std, GA and GA time."""
     families: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in names:
-        stem = tuple(word for word in words_of(name) if word not in STATISTIC | MEASURING)
+        stem = tuple(word for word in words_of(name) if word not in STATISTIC | MEASURE | VALUE)
         if stem:
             families[stem].append(name)
     return [name for family in families.values() for name in family[1:] if len({*map(fold, family)}) > 1]

@@ -13,12 +13,12 @@ BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[^0-9A-Za-z]+")
 
 
 def fold(name: object) -> str:
-    """Return a column's name as it is compared: lower case, letters and digits only.
+    """Return a column's name as it is compared: lower case, letters and digits only, without a tool's prefix.
 
-    >>> fold("Data set_Name")
-    'datasetname'
+    >>> fold("Data set_Name"), fold("params.model")
+    ('datasetname', 'model')
     """
-    return re.sub(r"[^0-9a-z]", "", str(name).lower())
+    return re.sub(r"[\W_]", "", PREFIX.sub("", str(name)).lower())
 
 
 def words_of(name: object) -> list[str]:
@@ -83,30 +83,78 @@ DIRECTION = word_set("maximize maximise maximization maximisation")
 # what was measured ------------------------------------------------------------------------------------------------
 
 VALUE = word_set("value observation obs metricvalue result results y finalfv fx finalvalue bestvalue")
-MEASURE = word_set(  # what the value may be called when no column is called value
-    "accuracy acc auc auroc error errorrate loss score fitness bestfitness finalfitness objective objectivevalue obj"
-    " objval objvalue bestobjective fbest bestf best bestsofar bestcost cost makespan quality gap time times runtime"
-    " runningtime seconds duration cputime walltime usertime elapsed elapsedtime latency rt evaluations fe ert"
-    " performance hypervolume hv igd f1 rmse mse mae profit reward return returns regret success passed pass correct"
-    " solved precision recall"
+# Whole names that mean one thing wherever results are compared. A word that may turn them (accuracy drop, gap closed,
+# survival time) makes another name, which is in neither list.
+HIGHER = word_set(
+    "accuracy acc auc auroc rocauc aucroc auprc prauc aucpr rocaucscore averageprecision f1 f1score fscore fmeasure"
+    " recall specificity r2 r2score rsquared adjustedr2 cohenkappa cohenskappa mcc matthewscorrcoef ndcg mrr hitrate"
+    " iou miou jaccard dice dicescore bleu bleuscore sacrebleu rouge rouge1 rouge2 rougel exactmatch psnr ssim reward"
+    " rewards episodereward episodereturn episodicreturn episodicreward epreturn eprewmean eprew profit revenue"
+    " hypervolume hv throughput speedup fps qps itspersecond samplespersecond tokenspersecond iterationspersecond"
+    " opspersecond requestspersecond opss wins winrate elo sharperatio success successes successrate successful"
+    " passrate passed pass1 pass10 pass100 solved solverate solvedinstances instancessolved correct resolved"
+    " resolvedrate testaccuracy testacc valacc trainacc likelihood loglikelihood loglik tpr tnr truepositiverate"
+    " truenegativerate truepositives truenegatives"
 )
+LOWER = word_set(
+    "time runtime runningtime seconds milliseconds duration cputime gputime walltime wallclocktime wallclock usertime"
+    " systime systemtime elapsed elapsedtime executiontime exectime solvetime solvertime solvingtime computetime"
+    " computationtime computationaltime computingtime fittime scoretime predicttime predictiontime inferencetime"
+    " searchtime planningtime compiletime compilationtime buildtime waittime waitingtime responsetime completiontime"
+    " processingtime timetotarget timetosolution timeperiteration timeperop latency nsop delay downtime slowdown par2"
+    " par10 par2score par10score ert error err errors errorrate loss losses logloss crossentropy crossentropyloss bce"
+    " nll nllloss perplexity brier brierscore mse rmse mae mape smape mase rmsle msle nrmse medae squarederror"
+    " absoluteerror rootmeansquarederror rootmeansquare rootmeansquaredlogerror absolutepercentageerror"
+    " squaredlogerror rmserror mserror perclasserror misclassification misclassificationrate missrate zerooneloss"
+    " hammingloss hingeloss l1loss l2loss calibrationerror expectedcalibrationerror ece wer cer worderrorrate"
+    " charactererrorrate eer lpips fpr fnr falsepositiverate falsenegativerate falsepositives falsenegatives regret"
+    " simpleregret cost costs makespan cmax tardiness lateness earliness flowtime tourlength gap gaps optimalitygap"
+    " mipgap primalgap dualitygap primalintegral igd memory memoryusage peakmemory memusage maxrss peakrss evaluations"
+    " functionevaluations fevals nfev failures failurerate timeouts timeoutrate crashes crashrate penalty penalties"
+    " violation violations constraintviolation constraintviolations infeasibility trainloss valloss testloss testerror"
+    " totaltime averagetime avgtime totalcost bestcost finalcost"
+)
+# What is measured, too, and maximised by some and minimised by others: these are asked.
+EITHER = word_set(
+    "score fitness objective objectivevalue obj objval objvalue fbest bestf bestsofar quality performance fe rt"
+    " return returns precision sensitivity kappa elbo map distance energy conflicts pass bestfitness finalfitness"
+    " bestobjective"
+)
+MEASURE = HIGHER | LOWER | EITHER
 # Columns in which true and false mean that a run succeeded or not.
 SUCCESS = word_set("success succeeded successful passed pass correct iscorrect solved issolved resolved accepted won")
-# Words that say what values are, and those that stand beside them.
-MEASURING = (
-    MEASURE
-    | VALUE
-    | word_set(
-        "r2 mcc kappa ndcg mrr iou dice bleu rouge perplexity nll logloss brier mape wer cer throughput speedup memory"
-        " makespan tardiness distance fscore sensitivity specificity auprc par2 par10 conflicts"
-    )
+UNSURE = word_set("y fx fe rt hv map return pass")  # short enough to be the name of anything
+# Words around the name of a measure that leave its direction as it is: where, over what, and in which unit.
+AROUND = word_set(
+    "test tests train training val valid validation dev eval evaluation holdout heldout oof cv crossval cpu gpu wall"
+    " mean avg average median final last best total overall sum macro micro weighted balanced samples binary"
+    " multiclass relative absolute rel abs normalized normalised norm scaled cumulative cum percent pct percentage"
+    " perc number num n nb no count of the in metrics metric rollout charts top top1 top3 top5 top10 at p50 p90 p95"
+    " p99 p999"
 )
-UNSURE = word_set("y fx fe rt hv")  # short enough to be the name of anything
-BESIDE_A_MEASURE = word_set(
-    "test train training validation valid val dev mean avg average median final best total cpu wall user sys real clock"
-    " s ms sec secs seconds percent pct mb gb in of the macro micro weighted balanced top 1 5 10 at rate value log"
-    " absolute relative squared root mse max min"
+UNITS = word_set(
+    "s ms us ns sec secs second seconds msec millisecond milliseconds microseconds nanoseconds min mins minutes h hr"
+    " hrs hours b kb mb gb kib mib gib bytes usd eur"
 )
+# Words that make another measure of one, whose direction no name tells.
+CHANGING = word_set(
+    "value log log10 ln squared root max min real clock user sys neg negative minus inverse reduction improvement"
+    " saved gain ratio drop closed efficiency survival fixed free variance difference delta"
+)
+# What MLflow, Weights & Biases, Optuna and scikit-learn put before a name, and before that of a setting.
+PREFIX = re.compile(r"^(?:metrics?|config|tags)[./]|^(?:params?|user_attrs|system_attrs)[._/]", re.IGNORECASE)
+SETTING = re.compile(r"^(?:config|tags)[./]|^(?:params?|system_attrs)[._/]", re.IGNORECASE)
+TURNED = re.compile(r"^\W*(?:[-−–]\s*\w|\d[\d.%\s]*[-−–/])|.*[\^*×⁻]")  # -loss, 1 - accuracy, time^-1
+# Names that are never values: what identifies a row, says when it was made, or is a setting.
+NEVER = word_set(
+    "number datetimestart datetimecomplete starttime endtime startedat endedat createdat updatedat created updated date"
+    " datetime timestamp ts epochtime unixtime started finished submitted version ver codeversion release revision"
+    " commit sha hash pid port lr learningrate batchsize nestimators maxdepth momentum weightdecay dropout"
+)
+IDENTIFYING = word_set("id ids uuid guid hash sha timestamp datetime")  # the last word of longer names
+NEVER_LAST = IDENTIFYING | word_set("date seed version")
+DERIVED = word_set("rank std sd stddev stdev")  # a word of a name for what is computed from results
+
 
 # what describes an instance, and what sums up results -------------------------------------------------------------
 
@@ -178,14 +226,69 @@ def summarises(name: object) -> bool:
 def is_measure(name: object) -> bool:
     """Whether a name is that of what was measured, and not of what was run.
 
-    >>> is_measure("Test accuracy (%)"), is_measure("f1"), is_measure("cost-sensitive SVM")
+    >>> is_measure("Test accuracy (%)"), is_measure("accuracy drop"), is_measure("cost-sensitive SVM")
+    (True, True, False)
+    """
+    if fold(name) in UNSURE or is_never_value(name):
+        return False
+    if measure_in(name) is not None or str(name).lower().startswith("metrics."):
+        return True
+    words = words_of(name)
+    beside = MEASURE | VALUE | AROUND | UNITS | CHANGING
+    return any(word in MEASURE for word in words) and all(word in beside or word.isdigit() for word in words)
+
+
+def measure_in(name: object) -> str | None:
+    """Return the one whole measure that a name is, without what may stand around it; None if it is another name.
+
+    >>> measure_in("val_loss"), measure_in("CPU time (s)"), measure_in("ndcg@10"), measure_in("accuracy_drop")
+    ('valloss', 'cputime', 'ndcg', None)
+    """
+    if TURNED.match(str(name)):
+        return None
+    words = words_of(str(name))
+    last = [len(words)]
+    while last[-1] > 1 and (words[last[-1] - 1] in AROUND | UNITS or words[last[-1] - 1].isdigit()):
+        last.append(last[-1] - 1)
+    first = [0]
+    while first[-1] < len(words) - 1 and (words[first[-1]] in AROUND or words[: first[-1]][-1:] == ["top"]):
+        first.append(first[-1] + 1)
+    cores = ("".join(words[start:end]) for start in first for end in last if start < end)
+    return next((core for core in cores if core in MEASURE), None)
+
+
+def is_never_value(name: object) -> bool:
+    """Whether a name is that of what no study compares: an id, a version, a moment, a seed, a size, a setting.
+
+    >>> is_never_value("experiment_id"), is_never_value("_timestamp"), is_never_value("params.lr"), is_never_value("lr")
+    (True, True, True, True)
+    """
+    if SETTING.match(str(name)) is not None or is_identifying(name):
+        return True
+    words, plain = words_of(name), fold(name)
+    if (
+        plain in NEVER | SEED | ROW_NUMBER | (STEPS - MEASURE)
+        or not NEVER_LAST.isdisjoint(words[-1:])
+        or is_derived(name)
+    ):
+        return True
+    return describes(name) and measure_in(name) is None
+
+
+def is_derived(name: object) -> bool:
+    """Whether a name is that of a rank or a standard deviation of results."""
+    return not DERIVED.isdisjoint(words_of(name))
+
+
+def is_identifying(name: object) -> bool:
+    """Whether a name is that of an id or a moment, whatever kind of table it is in.
+
+    >>> is_identifying("experiment_id"), is_identifying("_timestamp"), is_identifying("TS")
     (True, True, False)
     """
     words = words_of(name)
-    if fold(name) in UNSURE:
-        return False
-    return fold(name) in MEASURING or (
-        any(word in MEASURING for word in words) and all(word in MEASURING | BESIDE_A_MEASURE for word in words)
+    return (
+        fold(name).startswith("unnamed") or fold(name) == "timestamp" or (len(words) > 1 and words[-1] in IDENTIFYING)
     )
 
 

@@ -13,7 +13,7 @@ from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidInput
 from ampler.core.failures import Par
 from ampler.core.wording import digits
-from ampler.report.figures.labels import labels
+from ampler.report.figures.labels import first_of, labels
 from ampler.report.figures.profile import recorded_runs
 from ampler.report.figures.steps import Staircase, draw_steps
 from ampler.report.figures.style import canvas
@@ -51,12 +51,14 @@ class CactusData:
     @property
     def finding(self) -> str:
         """Who solves most, and who has the best score."""
-        most = max(range(len(self.runs)), key=lambda k: self.solved[k] / max(self.runs[k], 1))
-        words = f"{self.algorithms[most]} solves most: {self.solved[most]:,} of {self.runs[most]:,} runs"
+        shares = [solved / max(runs, 1) for solved, runs in zip(self.solved, self.runs, strict=True)]
+        places, names = first_of(self.algorithms, shares)
+        most, verb = places[0], "solves" if len(places) == 1 else "solve"
+        words = f"{names} {verb} most: {self.solved[most]:,} of {self.runs[most]:,} runs"
         if any(score != score for score in self.par):
             return words
-        best = min(range(len(self.par)), key=self.par.__getitem__)
-        return f"{words}; best PAR{self.factor:g}: {self.algorithms[best]}, {digits(self.par[best])}"
+        (best, *_), names = first_of(self.algorithms, self.par, larger=False)
+        return f"{words}; best PAR{self.factor:g}: {names}, {digits(self.par[best])}"
 
 
 def cactus_data(

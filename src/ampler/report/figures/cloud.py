@@ -12,7 +12,7 @@ from ampler.core.arrays import Floats
 from ampler.core.choices import Better
 from ampler.core.errors import InvalidInput
 from ampler.report.figures.colours import BLUE, INK, MUTED
-from ampler.report.figures.labels import WIDEST, instance_labels, labels
+from ampler.report.figures.labels import WIDEST, first_of, instance_labels, labels
 from ampler.report.figures.profile import recorded_runs
 from ampler.report.figures.rows import beside, fit_rows, lay_rows
 from ampler.report.figures.style import canvas
@@ -49,8 +49,9 @@ class CloudData:
     def finding(self) -> str:
         """Who has the best median there."""
         medians = [median for _, median, _ in self.quartiles]
-        best = int(np.nanargmin(medians) if self.better == "lower" else np.nanargmax(medians))
-        return f"{self.instance}: {self.algorithms[best]} has the best median of {len(self.values[best])} runs"
+        (best, *others), names = first_of(self.algorithms, medians, larger=self.better == "higher")
+        verb = "share" if others else "has"
+        return f"{self.instance}: {names} {verb} the best median of {len(self.values[best])} runs"
 
 
 def cloud_data(analysis: Analysis, instance: str, *, most: int | None = MOST, widest: int = WIDEST) -> CloudData:

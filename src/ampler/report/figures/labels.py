@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ampler.core.names import told_apart, without_common
+from ampler.core.wording import named
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
@@ -50,6 +52,14 @@ def in_short(sentence: str, analysis: Analysis, widest: int = WIDEST) -> str:
     for name in sorted((name for name in names if len(name) > widest), key=len, reverse=True):
         sentence = sentence.replace(name, short[name])
     return literal(" ".join(sentence.split()))
+
+
+def first_of(names: Sequence[str], scores: Sequence[float], *, larger: bool = True) -> tuple[list[int], str]:
+    """Return the places of the best score, and the names that share it."""
+    known = [score for score in scores if not math.isnan(score)]
+    best = (max if larger else min)(known, default=math.nan)
+    places = [place for place, score in enumerate(scores) if score == best] or [0]
+    return places, named([names[place] for place in places])
 
 
 def literal(text: str) -> str:

@@ -12,6 +12,7 @@ from ampler.analysis import Analysis, Comparison
 from ampler.core.arrays import Codes, Floats, Interval
 from ampler.core.checks import choice, share
 from ampler.core.errors import InvalidInput
+from ampler.core.wording import named
 from ampler.report.axis import axis_of
 from ampler.report.figures.colours import BLUE, MUTED, ORANGE, PAPER
 from ampler.report.figures.labels import WIDEST, instance_labels, labels, pair_labels
@@ -79,6 +80,8 @@ class PairDifferences:
         """On how many instances which of the two is better."""
         ahead, size = self.first_better, len(self.differences)
         behind = size - ahead - int((self.differences == 0).sum())
+        if ahead == behind:
+            return f"{named(self.names)} are each better on {ahead} of {size} instances"
         winner, wins = (self.names[0], ahead) if ahead >= behind else (self.names[1], behind)
         loser = self.names[1] if ahead >= behind else self.names[0]
         return f"{winner} is better than {loser} on {wins} of {size} instances"

@@ -12,7 +12,7 @@ from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.checks import choice
 from ampler.core.errors import InvalidInput
 from ampler.core.runs import Runs
-from ampler.report.figures.labels import labels
+from ampler.report.figures.labels import first_of, labels
 from ampler.report.figures.numbers import compact, size_text
 from ampler.report.figures.steps import Staircase, draw_steps
 from ampler.report.figures.style import canvas
@@ -60,10 +60,13 @@ class ProfileData:
     def finding(self) -> str:
         """Who is most often the best."""
         shares = [self.share(k, self.best) for k in range(len(self.algorithms))]
-        most = int(np.argmax(shares))
+        (most, *others), names = first_of(self.algorithms, shares)
         what = "instances" if self.of == "instances" else "runs"
-        word = "is best on" if self.of == "instances" else "reaches the best seen in"
-        return f"{self.algorithms[most]} {word} {size_text(shares[most], 'percent', 0)} of {what}"
+        if self.of == "instances":
+            word = "are each best on" if others else "is best on"
+        else:
+            word = "each reach the best seen in" if others else "reaches the best seen in"
+        return f"{names} {word} {size_text(shares[most], 'percent', 0)} of {what}"
 
 
 def profile_data(analysis: Analysis, *, of: ProfileOf = "instances", widest: int = WIDEST) -> ProfileData:

@@ -18,6 +18,7 @@ from ampler.core.arrays import Floats
 from ampler.core.checks import choice, share
 from ampler.core.choices import Better
 from ampler.core.errors import InvalidInput
+from ampler.core.wording import named
 from ampler.report.figures.colours import ACCENT, INK, MUTED, ORANGE
 from ampler.report.figures.labels import labels
 from ampler.report.figures.style import PAGE, bare_canvas
@@ -60,8 +61,12 @@ class Ranks:
         near = {place for group in self._whole_groups() if centre in group for place in group} - {centre}
         are = "is" if len(near) == 1 else "are"
         rest = f"{len(near)} of {len(self.algorithms) - 1} others {are} not told apart from"
+        alike = [place for place, rank in enumerate(self.mean_ranks) if rank == self.mean_ranks[centre]]
         if self.reference is not None:
-            return f"{rest} {self.algorithms[centre]}, which ranks {centre + 1} of {len(self.algorithms)}"
+            verb = "ranks" if len(alike) == 1 else "shares rank"
+            return f"{rest} {self.algorithms[centre]}, which {verb} {alike[0] + 1} of {len(self.algorithms)}"
+        if len(alike) > 1:
+            return f"{named([self.algorithms[place] for place in alike])} share the best rank"
         return f"{self.algorithms[0]} ranks best; {rest} it" if near else f"{self.algorithms[0]} ranks best, alone"
 
     def _whole_groups(self) -> list[Sequence[int]]:

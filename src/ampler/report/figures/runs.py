@@ -11,7 +11,7 @@ from ampler.analysis import Analysis
 from ampler.core.arrays import Counts
 from ampler.core.checks import choice
 from ampler.report.figures.colours import BLUE, MUTED, ORANGE
-from ampler.report.figures.labels import WIDEST, labels
+from ampler.report.figures.labels import WIDEST, first_of, labels
 from ampler.report.figures.rows import beside, fit_rows, lay_rows
 from ampler.report.figures.style import canvas
 from ampler.report.figures.titles import entitle, explain
@@ -44,8 +44,8 @@ class RunsData:
         totals = self.totals
         if len(set(totals)) == 1:
             return f"Every algorithm had {totals[0]:,} runs"
-        most = max(range(len(totals)), key=totals.__getitem__)
-        return f"{self.algorithms[most]} took most: {totals[most]:,} of {sum(totals):,} runs"
+        (most, *_), names = first_of(self.algorithms, totals)
+        return f"{names} took most: {totals[most]:,} of {sum(totals):,} runs"
 
 
 def runs_data(analysis: Analysis, *, order: RunsOrder = "given", widest: int = WIDEST) -> RunsData:

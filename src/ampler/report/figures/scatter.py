@@ -11,6 +11,7 @@ from ampler.analysis import Analysis
 from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Better
 from ampler.core.errors import InvalidInput
+from ampler.core.wording import named
 from ampler.report.figures.colours import ACCENT, CONTRAST, MUTED, UNDECIDED
 from ampler.report.figures.labels import instance_labels, labels
 from ampler.report.figures.style import COLUMN, canvas
@@ -54,6 +55,8 @@ class ScatterData:
     def finding(self) -> str:
         """Who is better on how many instances."""
         won, _, lost = self.wins
+        if won == lost:
+            return f"{named(self.names)} are each better on {won} of {len(self.first)} instances"
         (winner, loser), most = (self.names, won) if won >= lost else (self.names[::-1], lost)
         return f"{winner} is better than {loser} on {most} of {len(self.first)} instances"
 

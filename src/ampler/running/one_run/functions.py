@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import os
 import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import fields, is_dataclass
+from pathlib import Path, PosixPath, WindowsPath
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from ampler.core.values import Function, Instance, Limits
@@ -22,6 +26,11 @@ from ampler.running.one_run.surroundings import surroundings_of
 from ampler.running.one_run.warmth import Arrival, warm_up
 
 DEAF = 251  # the exit code of a child whose function has closed the pipe for its answer
+MAX_KNOWN = 1024  # containers that are known to be immutable, by the process that makes the runs
+ATOMS = frozenset(
+    {type(None), bool, int, float, complex, str, bytes, range, type, PosixPath, WindowsPath}
+    | {FunctionType, BuiltinFunctionType, ModuleType}
+)
 
 
 class Call(NamedTuple):
@@ -39,11 +48,13 @@ def call(function: Function, instance: Instance, seed: int) -> Call:
     Only an interrupt from outside is none of its business: KeyboardInterrupt goes on.
     """
     process = os.getpid()
+    argument, run = argument_of(instance), _with_own_keywords(function.call)
+    parameters = untouched(function.parameters) if function.parameters else {}
     with surroundings_of(process):
         began, cpu_began = time.perf_counter(), time.process_time()
         result, reason = None, ""
         try:
-            result = result_of(function.call(argument_of(instance), seed, **function.parameters), function)
+            result = result_of(run(argument, seed, **parameters), function)
         except NoValue as problem:
             reason = str(problem)
         except BaseException as problem:
@@ -86,10 +97,68 @@ def call_forked(function: Function, instance: Instance, seed: int, limits: Limit
 
 
 def argument_of(instance: Instance) -> Any:
-    """Return what a function gets as its instance: the object, the path of a file, or the name."""
+    """Return what a function gets as its instance: a copy of the object, the path of a file, or the name."""
     if instance.data is not None:
-        return instance.data
+        return untouched(instance.data)
     return Path(instance.path) if instance.path else instance.name
+
+
+def untouched(value: Any) -> Any:
+    """Return a value as a run may have it: what can be changed is copied, so that no run sees what another one did.
+
+    What cannot be copied, as a connection or a generator, is given as it is.
+
+    >>> values = [3, 1, 2]
+    >>> untouched(values).sort()
+    >>> values
+    [3, 1, 2]
+    """
+    if type(value) in ATOMS or _is_known(value):
+        return value
+    try:
+        if not hasattr(value, "__deepcopy__"):  # arrays and tables have a quick one
+            return pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+    except Exception:  # a class that is not found by its name, or a function without one
+        pass
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value
+
+
+_known: dict[int, Any] = {}  # immutable containers by their id, kept so that the id stays theirs
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a value is an immutable container; each is looked through once."""
+    if id(value) in _known:
+        return True
+    if not _is_immutable(value):
+        return False
+    if len(_known) >= MAX_KNOWN:
+        _known.clear()
+    _known[id(value)] = value
+    return True
+
+
+def _is_immutable(value: Any) -> bool:
+    if type(value) in ATOMS:
+        return True
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_immutable, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 - not in the type's stub
+        return frozen and all(_is_immutable(getattr(value, field.name)) for field in fields(value))
+    flags = getattr(value, "flags", None)  # of an array that is only read, as one that lies in a file
+    return flags is not None and getattr(flags, "writeable", True) is False and not value.dtype.hasobject
+
+
+def _with_own_keywords(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose bound arguments are those of this run alone."""
+    if not isinstance(call, functools.partial):
+        return call
+    keywords: Mapping[str, Any] = untouched(call.keywords)
+    return functools.partial(call.func, *untouched(call.args), **keywords)
 
 
 def flush() -> None:

@@ -14,7 +14,7 @@ from ampler.stats.paired.contract import Many
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
-    """Return the p-value of the t statistic; 1 if every difference is zero."""
+    """Return the p-value of the t statistic; 1 if all differences are equal, as nothing is known of how they vary."""
     from scipy.special import stdtr
 
     t = t_statistic(x)
@@ -31,17 +31,16 @@ def many(differences: Floats, alternative: Alternative) -> Many:
 
     n = differences.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = differences.mean(-1) / (differences.std(-1, ddof=1) / math.sqrt(n))
+        mean, sd = differences.mean(-1), differences.std(-1, ddof=1)
+        t = np.where(sd > ROUNDING * np.abs(mean), mean / (sd / math.sqrt(n)), np.nan)
     p = p_of_tails(stdtr(n - 1, -t), stdtr(n - 1, t), alternative)
     return Many(np.where(np.isnan(t), 1.0, p), t > 0)
 
 
 def t_statistic(differences: Floats) -> float:
-    """Return √N·mean/sd: infinite for constant differences, NaN if they are all zero."""
+    """Return √N·mean/sd; NaN if all differences are equal."""
     mean, sd, _ = location(differences)
-    if sd <= ROUNDING * abs(mean):
-        return math.copysign(math.inf, mean) if mean else math.nan
-    return mean / sd * math.sqrt(len(differences))
+    return math.nan if sd <= ROUNDING * abs(mean) else mean / sd * math.sqrt(len(differences))
 
 
 def estimate(x: Floats) -> float:
@@ -54,10 +53,12 @@ leaning = estimate  # it is quick enough
 
 
 def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
-    """Return the interval of the mean difference."""
+    """Return the interval of the mean difference; the whole line if all differences are equal."""
     from scipy.special import stdtrit
 
     mean, sd, exponent = location(x)
+    if sd <= ROUNDING * abs(mean):
+        return Bounds(-math.inf, math.inf, 1 - alpha)
     tail = alpha / 2 if alternative == "two-sided" else alpha
     half = -float(stdtrit(len(x) - 1, tail)) * sd / math.sqrt(len(x))
     lower, upper = (_unscaled(bound, exponent) for bound in (mean - half, mean + half))

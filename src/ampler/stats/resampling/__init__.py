@@ -7,12 +7,12 @@ together, a shared reference above all, is in the joint distribution and need no
 In reading order:
 
 * `family`: the differences in standard units, and a family's verdict with its intervals
-* `steps`: stepping down through a family by the largest of its statistics
+* `steps`: stepping down through a family by the smallest of its p-values, balanced
 * `bootstrap`: instances drawn anew, every comparison studentised in every resample
 * `flips`: signs of the differences turned, exact where they are symmetric
 """
 
-from ampler.stats.resampling.bootstrap import bootstrap_t, bootstrap_t_equivalence, judged
+from ampler.stats.resampling.bootstrap import bootstrap_t, bootstrap_t_equivalence, joint_coverage
 from ampler.stats.resampling.family import Family
 from ampler.stats.resampling.flips import sign_flip, sign_flip_equivalence
 from ampler.stats.resampling.steps import RESAMPLES, SEED, Steps
@@ -24,7 +24,7 @@ __all__ = [
     "Steps",
     "bootstrap_t",
     "bootstrap_t_equivalence",
-    "judged",
+    "joint_coverage",
     "sign_flip",
     "sign_flip_equivalence",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ampler.core.arrays import Bools, Floats
+from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative
 from ampler.stats.resampling.family import Family, StandardColumns, columns_of, opened
 from ampler.stats.resampling.steps import (
@@ -22,7 +22,6 @@ from ampler.stats.resampling.steps import (
     either_side,
     one_side,
     resampled_step_down,
-    single_step_bars,
     usable,
 )
 
@@ -53,16 +52,24 @@ def bootstrap_t(
     return Family(one.steps, opened(one.intervals, alternative), opened(one.joint_intervals, alternative))
 
 
-def judged(differences: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> Bools:
-    """Return which columns have enough spread to be judged by resampling.
+def joint_coverage(
+    differences: Floats, *, alternative: Alternative, alpha: float, resamples: int = RESAMPLES, seed: int = SEED
+) -> float:
+    """Return how often the simultaneous t intervals of resamples all hold the means: an estimate for these intervals.
 
-    >>> rare = np.zeros(30); rare[3] = 1.0
-    >>> judged(np.column_stack([np.arange(30.0), rare])).tolist()
-    [True, False]
+    >>> differences = np.random.default_rng(1).lognormal(size=(20, 3))
+    >>> joint_coverage(differences, alternative="two-sided", alpha=0.05) < 0.9
+    True
     """
+    from scipy.special import stdtrit
+
     columns = columns_of(differences)
     resampled = resampled_t(columns, resamples, np.random.default_rng(seed))
-    return side_of(columns, columns.t, resampled).usable
+    tail = alpha / differences.shape[1] / (2 if alternative == "two-sided" else 1)
+    above = resampled > -stdtrit(np.maximum(columns.counts - 1, 1), tail)
+    below = -resampled > -stdtrit(np.maximum(columns.counts - 1, 1), tail)
+    missed = {"two-sided": above | below, "greater": above, "less": below}[alternative]
+    return 1.0 - float(missed.any(axis=1).mean())
 
 
 def bootstrap_t_equivalence(
@@ -70,8 +77,8 @@ def bootstrap_t_equivalence(
 ) -> Steps:
     """Test whether each column's mean lies within ±margin: two one-sided tests, as a family of their own.
 
-    A mean outside is nearly always outside on the side to which the estimate leans. So the largest of the deviations
-    *away from the nearer bound* sets the bar for all comparisons; the farther bound has its own.
+    A mean outside is nearly always outside on the side to which the estimate leans. So the deviations *away from the
+    nearer bound* are held together, and those from the farther bound by themselves.
 
     >>> bootstrap_t_equivalence(np.random.default_rng(1).normal(size=(30, 2)), margin=0.9).rejected.tolist()
     [True, True]
@@ -83,20 +90,20 @@ def bootstrap_t_equivalence(
         side_of(columns, -towards * columns.t_about(towards * margin), -towards * resampled)
         for towards in (leaning, -leaning)
     )
-    return resampled_step_down([near, far], both_sides, alpha=alpha, tail=alpha)
+    return resampled_step_down([near, far], both_sides, alpha=alpha, tail=alpha, balanced=True)
 
 
 def _family(columns: StandardColumns, sides: list[Side], combine: Combination, alpha: float, tail: float) -> Family:
     """The steps, and the intervals at their bars and at those that hold for all at once."""
-    steps = resampled_step_down(sides, combine, alpha=alpha, tail=tail)
-    joint = single_step_bars(sides, tail)  # one bar serves both ends of an interval of which one is kept
-    return Family(steps, *(columns.interval(bars[0], bars[-1]) for bars in (steps.bars, joint)))
+    steps = resampled_step_down(sides, combine, alpha=alpha, tail=tail, balanced=True)
+    # one bar serves both ends of an interval of which one is kept
+    return Family(steps, *(columns.interval(bars[0], bars[-1]) for bars in (steps.bars, steps.joint_bars)))
 
 
 def side_of(columns: StandardColumns, t: Floats, resampled: Floats) -> Side:
-    """Return the side to which t points; a resample without a value, like one without spread, is lost."""
-    lost = np.isnan(resampled)
-    return Side(t, np.where(lost, np.inf, resampled), (columns.counts > 1) & usable(lost | np.isinf(resampled)))
+    """Return the side to which t points; a resample without a value, like one without spread, is infinite."""
+    known = np.isfinite(resampled)
+    return Side(t, np.where(known, resampled, np.inf), (columns.deviations > 0) & usable(~known))
 
 
 def resampled_t(columns: StandardColumns, resamples: int, rng: np.random.Generator) -> Floats:

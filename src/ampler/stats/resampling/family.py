@@ -62,9 +62,8 @@ class StandardColumns:
         """Return mean − below·error and mean + above·error of each comparison, in plain units."""
         with np.errstate(invalid="ignore", over="ignore"):
             bounds = self.means + np.array([-1.0, 1.0])[:, None] * np.array([below, above]) * self.errors
-            bounds = np.where(self.deviations == 0.0, self.means, bounds)  # certain, as for the t-test
             plain = np.ldexp(bounds, self.exponents).T
-        return np.where((self.counts > 1)[:, None], plain, [-np.inf, np.inf])
+        return np.where((self.deviations > 0)[:, None], plain, [-np.inf, np.inf])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,8 @@
 
 If the differences of an instance are as likely as their negatives, all of them together, then every way of flipping
 the signs of whole instances was as likely as the one seen. No normality is needed, and a shared reference makes the
-test sharper than Holm's correction. Skewed differences are not symmetric: there it errs as the t-test does.
+test sharper than Holm's correction. Skewed differences are not symmetric: there it errs as the t-test does. The
+statistics are bounded, so far values of one comparison raise no bar for the others, and no balance is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from ampler.stats.resampling.steps import (
     both_sides,
     one_side,
     resampled_step_down,
-    single_step_bars,
 )
 
 MOST_INSTANCES = 40  # whose flips could be counted in whole numbers; nobody takes them all
@@ -50,7 +50,7 @@ def sign_flip(
     )
     steps = resampled_step_down([about_zero], one_side, alpha=alpha, tail=alpha)
     alone = differences.shape[1] == 1  # then there is one step, and nothing to hold together
-    joint = steps.bars if alone else single_step_bars([about_means], alpha)
+    joint = steps.bars if alone else resampled_step_down([about_means], one_side, alpha=alpha, tail=alpha).joint_bars
     intervals, joints = (_interval(columns, bars[0], alternative) for bars in (steps.bars, joint))
     return Family(steps, intervals, joints)
 
@@ -98,7 +98,7 @@ def _side(columns: StandardColumns, values: Floats, flips: Floats, alternative: 
         observed, flipped = np.abs(observed), np.abs(flipped)
     elif alternative == "less":
         observed, flipped = -observed, -flipped
-    return Side(observed, flipped, columns.counts > 1)
+    return Side(observed, flipped, columns.deviations > 0)
 
 
 def _interval(columns: StandardColumns, bar: Floats, alternative: Alternative) -> Floats:

@@ -57,12 +57,11 @@ def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
 
 
 def _t_of_those_there(differences: Floats) -> float:
-    """The t statistic of the differences that are there: 0 if all are 0, NaN for a single one."""
+    """The t statistic of the differences that are there: 0 if all are 0, NaN if all are equal or there is one."""
     values = differences[~np.isnan(differences)]
     if len(values) < 2:
         return math.nan
-    t = t_statistic(values)
-    return 0.0 if math.isnan(t) else t
+    return t_statistic(values) if values.any() else 0.0
 
 
 def repeated_interval(

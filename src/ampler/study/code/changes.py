@@ -13,6 +13,8 @@ from ampler.core.wording import listed
 
 Verdict = Literal["same", "again"]
 FILES_SHOWN = 3
+OBJECT = "instance:"  # before the name of an instance that is a Python object
+HIDDEN = "?"  # before the digest of one whose content cannot be seen as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,14 @@ class CodeChange:
 
     def __str__(self) -> str:
         made = "its recorded run was" if self.runs == 1 else f"its {self.runs} recorded runs were"
-        which = listed(self.files, FILES_SHOWN)
-        return f"the code of algorithm {self.algorithm!r} has changed since {made} made ({which})"
+        what = "the instances" if all(map(_is_object, self.files)) else "the code"
+        has = "have" if what.endswith("s") else "has"
+        return f"{what} of algorithm {self.algorithm!r} {has} changed since {made} made ({shown(self.files)})"
+
+
+def shown(files: Sequence[str]) -> str:
+    """Return the first few of some files and instances, for people."""
+    return listed([f"instance {each[len(OBJECT) :]!r}" if _is_object(each) else each for each in files], FILES_SHOWN)
 
 
 def code_changes(
@@ -43,10 +51,37 @@ def code_changes(
     changes = []
     for name, files in now.items():
         before = [code.files or {} for code in counting if code.algorithm == name]
-        if runs.get(name) and before and files and not any(same_code(each, files) for each in before):
-            nearest = min((differing(each, files) for each in before), key=len)
-            changes.append(CodeChange(name, nearest, runs[name]))
+        if not (runs.get(name) and before and files):
+            continue
+        changed = _changed_objects(before, files)
+        if not any(same_code(_code_alone(each), _code_alone(files)) for each in before):
+            changed = (*min((differing(_code_alone(each), _code_alone(files)) for each in before), key=len), *changed)
+        if changed:
+            changes.append(CodeChange(name, changed, runs[name]))
     return tuple(changes)
+
+
+def unseen(files: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the instances whose content cannot be seen."""
+    return tuple(name[len(OBJECT) :] for name, digest in files.items() if _is_object(name) and digest[:1] == HIDDEN)
+
+
+def _is_object(name: str) -> bool:
+    return name.startswith(OBJECT)
+
+
+def _code_alone(files: Mapping[str, str]) -> dict[str, str]:
+    return {name: digest for name, digest in files.items() if not _is_object(name)}
+
+
+def _changed_objects(before: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Instances that are in no session what they are now; an instance that came later says nothing of those before."""
+    changed = []
+    for name, digest in now.items():
+        known = {each[name] for each in before if _is_object(name) and each.get(name)}
+        if known and digest not in known:
+            changed.append(name)
+    return tuple(changed)
 
 
 def same_code(before: Mapping[str, str], now: Mapping[str, str]) -> bool:

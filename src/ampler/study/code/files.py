@@ -15,13 +15,14 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ampler.core.values import Algorithm, Command, Function
+from ampler.core.values import Algorithm, Command, Function, Instance
+from ampler.study.code.instances import files_of_instances
 from ampler.study.code.modules import file_of, reached
 from ampler.study.code.scripts import definitions
 from ampler.study.command_line import as_text, commands_around, filled, places
@@ -38,6 +39,12 @@ def codes_of(algorithms: Iterable[Algorithm]) -> dict[str, Files]:
     return {algorithm.name: code_of(algorithm, once) for algorithm in algorithms}
 
 
+def objects_of(instances: Iterable[Instance]) -> Files:
+    """Return the instances that are Python objects, and the files of their classes, on which runs of functions hang."""
+    once = functools.cache(_of_module)
+    return files_of_instances(instances, lambda definition: _of_definition(definition, once))
+
+
 def code_of(algorithm: Algorithm, of_module: OfModule | None = None) -> Files:
     """Return the files of an algorithm, and of the commands around its runs, with their hashes.
 
@@ -47,10 +54,26 @@ def code_of(algorithm: Algorithm, of_module: OfModule | None = None) -> Files:
     return own | {name: sha for each in commands_around(algorithm).values() for name, sha in _of_command(each).items()}
 
 
+@contextmanager
+def paths_read() -> Iterator[set[Path]]:
+    """Collect the paths of the files whose digests are taken meanwhile."""
+    paths: set[Path] = set()
+    _collecting.append(paths)
+    try:
+        yield paths
+    finally:
+        _collecting.remove(paths)
+
+
+_collecting: list[set[Path]] = []
+
+
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file; None when there is no such file, or it cannot be read."""
     try:
         if path.is_file():
+            for paths in _collecting:
+                paths.add(path)
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):  # a word that is no path: too long, or with a zero byte
@@ -115,6 +138,16 @@ def _of_function(function: Function, of_module: OfModule) -> Files:
         files |= definitions(call) if module.__name__ == "__main__" else {}
         files |= of_module(module, _script_folder(module))
     return files
+
+
+def _of_definition(definition: Any, of_module: OfModule) -> Files:
+    """The files of a class or function of the study; none of those that are installed."""
+    module = sys.modules.get(getattr(definition, "__module__", None) or "")
+    if module is None or (not getattr(module, "__file__", None) and module.__name__ != "__main__"):
+        return {}
+    if module.__name__ == "__main__":
+        return definitions(definition)
+    return {} if _is_installed(Path(str(module.__file__)).resolve()) else of_module(module, None)
 
 
 def _bare(call: Callable[..., Any]) -> Any:

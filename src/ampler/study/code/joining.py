@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ampler.core.errors import PlanMismatch
 from ampler.core.spoken import parameter
 from ampler.core.values import Code
-from ampler.core.wording import listed
-from ampler.study.code.changes import FILES_SHOWN, differing, same_code
+from ampler.study.code.changes import differing, same_code, shown
 
 
 def joined_codes(files: Mapping[str, Sequence[Code]], *, same: bool = False) -> tuple[Code, ...]:
@@ -65,7 +64,7 @@ def _alike(one: Code, two: Code) -> bool:
 
 
 def _difference(algorithm: str, first: str, one: Code, other: str, two: Code) -> str:
-    which = listed(differing(one.files or {}, two.files or {}), FILES_SHOWN)
+    which = shown(differing(one.files or {}, two.files or {}))
     return (
         f"the runs of algorithm {algorithm!r} in {first} and {other} were made with different code ({which}); merge"
         f" them with {parameter('same', True)} if that does not matter, or run the part with the old code again with"

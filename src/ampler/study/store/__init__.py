@@ -31,3 +31,4 @@ from ampler.study.store.rescue import rescue_store as rescue_store
 from ampler.study.store.sqlite import SqliteStore as SqliteStore
 from ampler.study.store.sqlite import open_store as open_store
 from ampler.study.store.sqlite import read_store as read_store
+from ampler.study.store.sqlite import recorded_better as recorded_better

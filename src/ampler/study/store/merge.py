@@ -19,6 +19,7 @@ from ampler.core.failures import StopStudy
 from ampler.core.files import replaced
 from ampler.core.values import Code, Fingerprint, PlanRecord, RunKey
 from ampler.study.code.joining import counting, joined_codes
+from ampler.study.defaults import FIRST_FORMULA
 from ampler.study.record import changed, uncut, undated
 from ampler.study.store.columns import KEY, Row, cells, with_attempt, with_session
 from ampler.study.store.connections import connection_to_write, translated_errors
@@ -182,6 +183,9 @@ def _difference(first: _Source, other: _Source) -> str:
     if what == "guard_edition":  # the same study.toml, but one part was begun before there was the other edition
         what, one, two = "guard-edition", one or 1, two or 1
         way_out = f"say guard-edition = {min(one, two)} in [rule] of study.toml and run the other part again"
+    if what == "formula":  # likewise
+        one, two = one or FIRST_FORMULA, two or FIRST_FORMULA
+        way_out = f'say formula = "{FIRST_FORMULA}" in study.toml and run the other part again'
     return (
         f"the plans do not agree: {what} is {_shown(one)} in {first.name} and {_shown(two)} in {other.name}; {way_out}"
     )

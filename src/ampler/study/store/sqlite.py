@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from ampler.core.arrays import Codes
+from ampler.core.choices import Better
 from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
 from ampler.core.failures import StopStudy
 from ampler.core.plain import canonical
@@ -126,6 +127,18 @@ def read_store(path: str | os.PathLike[str]) -> SqliteStore:
         return _store(connection_to_read(file), file, None)
 
 
+def recorded_better(path: str | os.PathLike[str]) -> Better | None:
+    """Return which values a results file has recorded as better; None if there is no such file yet."""
+    if not os.path.isfile(path):
+        return None
+    try:
+        with read_store(path) as store:
+            plans = store.plans()
+    except StoreUnusable:  # said where it is opened for writing
+        return None
+    return plans[-1].question.better if plans else None
+
+
 @dataclass(frozen=True, slots=True)
 class NumberedSession:
     """A session as files tell of it to each other: its number, the place of its plan, and what it says."""
@@ -234,6 +247,17 @@ class SqliteStore:
         """Return the names of the instances with at least one recorded run."""
         any_run = f"SELECT 1 FROM run WHERE run.instance = instance.id AND {self._counting()}"
         return frozenset(name for (name,) in self._rows(f"SELECT name FROM instance WHERE EXISTS ({any_run})"))
+
+    def begun_under(self) -> dict[int, frozenset[str]]:
+        """Return the names of the instances with runs that were made under a plan, by the place of the plan."""
+        query = (
+            "SELECT DISTINCT plan, name FROM run JOIN session ON session.id = run.session"
+            f" JOIN instance ON instance.id = run.instance WHERE {self._counting()}"
+        )
+        places, begun = self._plan_places(), dict[int, set[str]]()
+        for plan, name in self._rows(query):
+            begun.setdefault(places[plan], set()).add(name)
+        return {place: frozenset(names) for place, names in begun.items()}
 
     def finished(self, *decisions: str) -> dict[str, Finished]:
         """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from ampler.core.names import composed
 from ampler.core.values import Instance
 from ampler.core.wording import in_bytes
 from ampler.study.toml import keys
@@ -78,11 +79,11 @@ def _with_features(instances: list[Instance], table: Table, folder: Path) -> lis
     file = Path(folder, table.require("features", keys.text, ""))
     rows = _rows(table, file)
     for instance in instances:
-        if instance.name not in rows:
+        if composed(instance.name) not in rows:
             near = get_close_matches(instance.name, rows, 1)
             hint = f"; did you mean {near[0]!r} there?" if near else ""
             raise table.error("features", f"{file.name} must have a row for instance {instance.name!r}{hint}")
-    return [replace(instance, features=rows[instance.name]) for instance in instances]
+    return [replace(instance, features=rows[composed(instance.name)]) for instance in instances]
 
 
 def _rows(table: Table, file: Path) -> dict[str, dict[str, str]]:
@@ -93,7 +94,7 @@ def _rows(table: Table, file: Path) -> dict[str, dict[str, str]]:
         header, *rows = list(csv.reader(lines, delimiter=separator)) or [[]]
     except csv.Error as problem:
         raise table.error("features", f"{file.name} must be a table: {problem}") from None
-    columns = [column.strip() for column in header]
+    columns = [composed(column.strip()) for column in header]
     folded = [column.lower() for column in columns]
     place = folded.index("instance") if "instance" in folded else 0
     if len(columns) < 2 or len(set(columns)) != len(columns):
@@ -104,10 +105,11 @@ def _rows(table: Table, file: Path) -> dict[str, dict[str, str]]:
         if row and len(row) != len(columns):
             ragged = f"row {number} has {len(row)} cells where the header has {len(columns)}"
             raise table.error("features", f"{file.name} must be a table with distinct columns, but {ragged}")
-        if row and row[place].strip() in found:
+        name = composed(row[place].strip()) if row else ""
+        if row and name in found:
             twice = f"row {number} names one that has a row already"
             raise table.error("features", f"{file.name} must have one row for each instance, but {twice}")
-        found |= {row[place].strip(): _features(columns, row, place)} if row else {}
+        found |= {name: _features(columns, row, place)} if row else {}
     return found
 
 
@@ -127,4 +129,4 @@ def _lines(table: Table, file: Path) -> list[str]:
 
 
 def _features(columns: list[str], row: list[Any], place: int) -> dict[str, str]:
-    return {column: row[n].strip() for n, column in enumerate(columns) if n != place}
+    return {column: composed(row[n].strip()) for n, column in enumerate(columns) if n != place}

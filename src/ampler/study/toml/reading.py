@@ -8,12 +8,13 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ampler.core.checks import integer, positive, workers
+from ampler.core.choices import Better
 from ampler.core.errors import InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, Par, Penalty, StopStudy
 from ampler.core.settings import declared
@@ -48,8 +49,11 @@ class StudyFile:
     notes: tuple[str, ...] = ()  # what the file leaves open and a reader should know
 
 
-def read_study_file(path: str | PathLike[str]) -> StudyFile:
-    """Read study.toml. Python modules it names are imported; InvalidPlan points at the line of what does not fit."""
+def read_study_file(path: str | PathLike[str], *, better: Better | None = None) -> StudyFile:
+    """Read study.toml. Python modules it names are imported; InvalidPlan points at the line of what does not fit.
+
+    `better` is what the results file has recorded, for study definitions of versions in which it had a default.
+    """
     file = _plain_file(path)
     written = _text(file)
     document = _parsed(file.name, written)
@@ -58,6 +62,7 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
     run, available, defaults = _subtable(top, "run"), _subtable(top, "instances"), _subtable(top, "defaults")
     with _pointing(top):
         question = _question(top)
+        question = replace(question, better=question.better or better)
         algorithms = _algorithms(top, defaults, file.parent)
         policy = run.read("on-failure", keys.on_failure, StopStudy())
         rule = _subtable(top, "rule")
@@ -83,10 +88,6 @@ def read_study_file(path: str | PathLike[str]) -> StudyFile:
 def _left_open(document: dict[str, Any], plan: Plan) -> tuple[str, ...]:
     """What the file does not say, and what is taken instead."""
     notes = []
-    if "better" not in document:
-        notes.append(
-            'better is not said, so lower values are taken as better; write better = "lower" or better = "higher"'
-        )
     if isinstance(plan.rule, Fixed) and plan.study_rule is None and "allocation" not in document.get("rule", {}):
         notes.append(
             f"neither se nor an allocation is said, and failed runs count as a penalty: every algorithm is run"
@@ -210,7 +211,7 @@ def _rule(
         "batch": table.read("batch", keys.at_least(1), None),
         "guard": table.read("guard", _reader("guard"), None),
         "guard_edition": table.read("guard-edition", _reader("guard_edition"), None),
-        "formula": table.read("formula", _reader("formula"), None),
+        "formula": table.read("formula", _reader("formula"), question.formula),
         "costs": run_costs(algorithms),
     }
     return Accuracy(

@@ -37,7 +37,7 @@ NAMED = (  # tables, the kind of difference
     ("Benavoli 2017, accuracy", "simple"),
 )
 FACTORS = (5.0, 10.0)  # σ/δ
-PAIRS, OF_A_TABLE = 6, 240
+PAIRS, OF_A_TABLE = 6, 120
 MOST = 20_000  # instances
 
 

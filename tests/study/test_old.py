@@ -346,7 +346,7 @@ def test_an_old_study_with_detect_keeps_its_final_test_and_its_numbers(with_dete
         assert same(before, jsonable(told))
         with read_store(path) as store:
             assert len(store.plans()) == 1, "the plan is the old one"
-            assert "final_test" not in store.plans()[0].study_rule
+            assert store.plans()[0].study_rule["final_test"] == "growth"
             assert len(list(store.all_decisions())) == 3, "no decision was taken again"
 
 

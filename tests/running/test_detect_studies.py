@@ -51,7 +51,7 @@ def make_plan_of(row, algorithms, instances):
     wish.pop("costs", None)
     reference = None if row["reference"] is None else [*algorithms][row["reference"]]
     return make_plan(
-        question=Question(row["difference"], reference=reference, **{"better": "lower"} | asked),
+        question=Question(row["difference"], reference=reference, **{"better": "lower", "formula": "delta"} | asked),
         algorithms=algorithms,
         instances=instances,
         rule=Fixed(runs=wish.get("start", 5)),

@@ -1,6 +1,6 @@
 """Studies that find their own size as a page of the documentation: what was simulated, tables, and what is not reached.
 
-Run: python benchmarks/detect_page.py PART ..., the parts being pilots, costly, skewed, paper=RUNS.CSV, and
+Run: python benchmarks/detect_page.py PART ..., the parts being cells, worlds, tables, pilots, costly, paper=RUNS.CSV,
 pure=LOG.JSONL and whole=LOG.JSONL for what `detect_series` kept. What they give is kept in docs/benchmarks/detect.csv,
 from which docs/benchmarks/detect.md is written. Of a corner that was counted before the larger count stays: studies
 have numbers, and the same number is the same study.
@@ -19,9 +19,9 @@ from time import process_time
 import numpy as np
 
 import detect_paper
-import detect_skewed
+import detect_worlds
 from detect_series import NAMES, PURE, Corner, tallies
-from detect_simulation import Family, Tally, Truth, equal, goal_of, oracle, simulate
+from detect_simulation import CELLS, Family, Tally, Truth, equal, goal_of, oracle, simulate
 
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
 PILOTED: tuple[tuple[Family, float, float], ...] = (
@@ -138,10 +138,27 @@ def costly() -> Iterator[Row]:
                 yield counted("costly", (family, spread, noise), key, 0.1, **said)
 
 
-def skewed() -> Iterator[Row]:
-    """Exponential differences, with several ends."""
-    for each in detect_skewed.counted(4000):
-        yield row("skewed", each.name, (each.spread, each.noise), each.null, each.real)
+def cells() -> Iterator[Row]:
+    """Every cell, with a tenth of the studies that a long series has."""
+    for place, cell in enumerate(CELLS):
+        yield counted("cells", cell, place, 0.1)
+
+
+def worlds() -> Iterator[Row]:
+    """Differences of other shapes, 40 instances available: the t-test, the growth test of before, the bootstrap-t."""
+    for each in detect_worlds.counted(4000):
+        yield row("worlds", each.name, (each.spread, each.noise), each.null, each.real)
+
+
+def tables() -> Iterator[Row]:
+    """Public tables as populations, planned and tested as now and as before."""
+    nan = float("nan")
+    for each in detect_worlds.of_tables():
+        found = each.studies, each.power, each.power_error
+        yield Row(
+            "tables", each.name, each.spread, nan, 20, 0.0, 1.0, 0, nan, nan, *found, nan, each.instances,
+            nan, nan, nan, nan, each.warned, each.best_instances, nan,
+        )  # fmt: skip
 
 
 def paper(path: str) -> Iterator[Row]:
@@ -167,7 +184,9 @@ PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "whole": partial(logged, "whole"),
     "pilots": lambda path: pilots(),
     "costly": lambda path: costly(),
-    "skewed": lambda path: skewed(),
+    "cells": lambda path: cells(),
+    "worlds": lambda path: worlds(),
+    "tables": lambda path: tables(),
     "paper": paper,
 }
 
@@ -231,7 +250,7 @@ algorithms has 120,000 runs, so there are fewer studies where the oracle needs m
     "pilots": """## Other pilots
 
 A pilot of 20 instances is dear where fewer are needed. `pilot = 10` under `[rule]` costs less there, and more
-where many are needed, as the spread is known less well. Pilots of 20 and 30 are looked at by halves.
+where many are needed, as the spread is known less well.
 """,
     "costly": """## Instances or runs that cost
 
@@ -239,11 +258,18 @@ With `instance-cost` fewer instances get more runs. How much of the variation is
 the price over one who knows it is higher. In the last rows of each block a run of the first algorithm costs ten times
 one of the others.
 """,
-    "skewed": """## Skewed differences
+    "worlds": """## Differences that are not normal
 
-The differences of each rival from a quiet reference are exponential (`benchmarks/detect_skewed.py`). A study is ended
-by the t-test, as `detect` does, or by the bootstrap-t: of the comparisons that were not clear after the pilot, or of
-all, where the pilot decides on the size alone. Noise of the runs is normal and makes differences less skewed.
+What varies between instances has another shape (`benchmarks/detect_worlds.py`); 40 instances are available. A rival or
+five differ from a quiet reference. *t* is what `detect` does, *growth* what it did before version 0.3, *bootstrap-t*
+the same plan ended by the bootstrap-t at the lowered level. Outliers are 5 % of the instances, ten times as far.
+*whole*: studies through `am.Study`.
+""",
+    "tables": """## Public tables as populations
+
+Instances drawn with replacement, runs from those recorded; pairs of two algorithms, moved so that they differ by δ, a
+fifth or a tenth of the population's standard deviation. *N/oracle* is over the instances that one who knows the
+standard deviation plans, power 0.80; *warned* the share told after the pilot that few instances carry the variance.
 """,
     "paper": """## The paper's first experiment again
 
@@ -348,6 +374,16 @@ def leavers_table(rows: list[Row]) -> Iterator[str]:
         )
 
 
+def populations_table(rows: list[Row]) -> Iterator[str]:
+    yield "| table | σ/δ | power | N | N/oracle | warned | studies |"
+    yield "|---|---|---|---|---|---|---|"
+    for each in rows:
+        yield (
+            f"| {each.family} | {each.spread:g} | {each.power:.2f} ± {each.power_se:.2f} | {each.instances:.0f} |"
+            f" {each.instances / each.best_instances:.2f} | {each.early:.2f} | {each.studies:,} |"
+        )
+
+
 TABLES: dict[str, Callable[[list[Row]], Iterator[str]]] = {
     "whole": whole_table,
     "pilots": partial(table, more=lambda each: f" {each.pilot} |", heading=" pilot |"),
@@ -356,6 +392,8 @@ TABLES: dict[str, Callable[[list[Row]], Iterator[str]]] = {
         more=lambda each: f" {each.instance_cost:g} | {each.dear:g} |",
         heading=" instance-cost | cost of the first |",
     ),
+    "worlds": partial(table),
+    "tables": populations_table,
     "leavers": leavers_table,
     "whole leavers": leavers_table,
     "paper": paper_table,

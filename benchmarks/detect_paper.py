@@ -17,8 +17,7 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.design.detect import DetectGoal, usual_early_caution, usual_growth
-from ampler.design.early import usual_early
+from ampler.design.detect import EVEN_CAUTION, DetectGoal
 from ampler.stats.contrasts import contrasts_among
 from ampler.study.detect import conclude, decide_after_pilot
 from ampler.study.detect_rule import Detect
@@ -27,7 +26,6 @@ Floats = NDArray[np.float64]
 
 SEED = 20190502  # fixed before the first look
 DELTA = 0.0264  # what 57 instances at se = 0.05 find with mean power 0.80 over the 15
-PILOT = 20
 REFERENCE = "Full"
 MOVE = "TSK"  # in the names of the variants that lack it and differ a lot
 
@@ -77,14 +75,7 @@ class Outcome:
 
 def study(experiment: Experiment, available: int, rng: np.random.Generator, detect: float = DELTA) -> Outcome:
     """Carry out one study on instances drawn from those of the experiment."""
-    goal = DetectGoal(
-        detect,
-        available=available,
-        least=usual_growth(PILOT),
-        early=usual_early(PILOT),
-        early_caution=usual_early_caution(True, len(experiment.algorithms)),
-        stretch=Detect(detect=detect).stretch,
-    )
+    goal = DetectGoal(detect, available=available, caution=EVEN_CAUTION, stretch=Detect(detect=detect).stretch)
     contrasts = contrasts_among(len(experiment.algorithms), difference="percent", reference=0)
     rows = rng.integers(0, len(experiment.means), available)
     means, deviations = experiment.means[rows[: goal.pilot]], experiment.deviations[rows[: goal.pilot]]

@@ -30,11 +30,13 @@ from ampler.design.early import usual_early
 from ampler.sampling.common_runs import common_runs
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.growth import Conclusions
+from ampler.stats.internal_pilot import nominal_levels
 from ampler.stats.resampling import bootstrap_t
 from ampler.study.detect import conclude, decide_after_pilot
 
 Floats = NDArray[np.float64]
-End = Literal["growth", "bootstrap-t"]
+End = Literal["t", "bootstrap-t"]
+World = Literal["normal", "t, 3 df", "t, 2 df", "outliers", "one-sided outliers", "exponential"]
 Family = int | Literal["all"]  # so many rivals of a reference, or five algorithms all with all
 
 SEED = 20261115  # fixed before the first look
@@ -50,7 +52,7 @@ class Truth:
     between: tuple[float, ...]
     noise: tuple[float, ...]
     reference: int | None = 0
-    skewed: bool = False  # exponential between instances, else normal
+    world: World = "normal"  # the shape of what varies between instances
 
     @property
     def contrasts(self) -> Contrasts:
@@ -62,12 +64,26 @@ class Truth:
 
     def effects(self, rng: np.random.Generator, instances: int) -> Floats:
         shape = instances, len(self.means)
-        drawn = rng.exponential(size=shape) - 1 if self.skewed else rng.normal(size=shape)
-        return np.array(self.means) + np.array(self.between) * drawn
+        return np.array(self.means) + np.array(self.between) * shaped(self.world, rng, shape)
 
     def runs(self, rng: np.random.Generator, effects: Floats, counts: Floats) -> Floats:
         """Means of so many runs."""
         return effects + np.array(self.noise) / np.sqrt(counts) * rng.normal(size=effects.shape)
+
+
+def shaped(world: World, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Values with mean 0; outliers are 5 %, ten times as far."""
+    if world == "exponential":
+        return rng.exponential(size=shape) - 1
+    if world.startswith("t"):
+        return rng.standard_t(int(world[3]), shape)
+    values = rng.normal(size=shape)
+    if world == "normal":
+        return values
+    rare = np.where(rng.random(shape) < 0.05, 10.0, 1.0)
+    if world == "outliers":
+        return rare * values
+    return np.where(rare > 1, 10 * np.abs(values), values) - 0.5 * sqrt(2 / np.pi)
 
 
 def goal_of(truth: Truth, **said: Any) -> DetectGoal:
@@ -83,7 +99,7 @@ def goal_of(truth: Truth, **said: Any) -> DetectGoal:
         "stretch": 0.0,
         "available": 100_000,
     }
-    return DetectGoal(1.0, **{**usual, **said})
+    return DetectGoal(**{"detect": 1.0, **usual, **said})
 
 
 @dataclass(frozen=True)
@@ -148,7 +164,7 @@ class Tally:
         return float(np.mean(sizes)), *np.percentile(sizes, [10, 90]).tolist()
 
 
-def simulate(truth: Truth, studies: int, *, key: int, goal: DetectGoal | None = None, end: End = "growth") -> Tally:
+def simulate(truth: Truth, studies: int, *, key: int, goal: DetectGoal | None = None, end: End = "t") -> Tally:
     """Carry out many studies; the same key gives the same ones."""
     tally, goal = Tally(truth), goal or goal_of(truth)
     for number in range(studies):
@@ -156,12 +172,12 @@ def simulate(truth: Truth, studies: int, *, key: int, goal: DetectGoal | None = 
     return tally
 
 
-def numbered(truth: Truth, key: int, number: int, goal: DetectGoal | None = None, end: End = "growth") -> Outcome:
+def numbered(truth: Truth, key: int, number: int, goal: DetectGoal | None = None, end: End = "t") -> Outcome:
     """Carry out the study of this number; those of other keys have other random numbers."""
     return study(truth, np.random.default_rng([SEED, key, number]), goal or goal_of(truth), end)
 
 
-def study(truth: Truth, rng: np.random.Generator, goal: DetectGoal, end: End = "growth") -> Outcome:
+def study(truth: Truth, rng: np.random.Generator, goal: DetectGoal, end: End = "t") -> Outcome:
     """Carry out one study."""
     contrasts, size = truth.contrasts, len(truth.means)
     first = np.full(size, float(goal.start))
@@ -179,7 +195,7 @@ def study(truth: Truth, rng: np.random.Generator, goal: DetectGoal, end: End = "
     new = truth.runs(rng, rest, counts.clip(1))
     values = np.vstack([topped, np.where(playing, new, np.nan)])
     runs = np.where(playing, decision.plan.instances * counts, first_runs)
-    if end == "growth":
+    if end == "t":
         found: Conclusions = conclude(values, decision, contrasts, goal)
         rejected = found.adjusted <= goal.alpha
     else:
@@ -194,9 +210,10 @@ def cost_of(goal: DetectGoal, instances: int, runs: Floats) -> float:
 
 
 def _bootstrap(differences: Floats, clear: NDArray[np.bool_], goal: DetectGoal) -> NDArray[np.bool_]:
-    """The bootstrap-t on what goes on, at the level that the pilot has left it."""
+    """The bootstrap-t on what goes on, at the level that the pilot has left it and the choice of the size allows."""
     rejected = clear.copy()
-    family = bootstrap_t(differences[:, ~clear], alpha=goal.end_alpha)
+    level = nominal_levels(goal.end_alpha, len(differences), goal.pilot, goal.available or 10**9)
+    family = bootstrap_t(differences[:, ~clear], alpha=float(level))
     rejected[~clear] = family.steps.rejected
     return rejected
 

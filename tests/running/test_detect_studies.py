@@ -51,11 +51,11 @@ def make_plan_of(row, algorithms, instances):
     wish.pop("costs", None)
     reference = None if row["reference"] is None else [*algorithms][row["reference"]]
     return make_plan(
-        question=Question(row["difference"], reference=reference, **{"better": "lower"} | asked),
+        question=Question(row["difference"], reference=reference, **{"better": "lower", "formula": "delta"} | asked),
         algorithms=algorithms,
         instances=instances,
         rule=Fixed(runs=wish.get("start", 5)),
-        study_rule=Detect(**wish),
+        study_rule=Detect(**wish, final_test="growth"),  # the reference values are those of version 0.2
         count="all",
     )
 
@@ -90,7 +90,7 @@ ALGORITHMS = {"a": solver(0.0, 1.0), "b": solver(0.5, 2.0), "c": solver(30.0, 1.
 
 
 def study(**more):
-    common = {"difference": "simple", "reference": "a", "detect": 1.5, "pilot": 6, "start": 3, "seed": 4}
+    common = {"difference": "simple", "reference": "a", "detect": 1.0, "pilot": 6, "start": 3, "seed": 4}
     return Study(
         algorithms=ALGORITHMS, instances={f"i{n}": n for n in range(40)}, **{"better": "lower"} | common | more
     )
@@ -163,7 +163,7 @@ def test_status_shows_what_was_decided():
     said = list(decisions_taken(status))
     assert len(status.instances) == len(store.decisions()[1].decision.instances)
     assert any("c gets no more runs" in sentence for sentence in said)
-    assert status.decisions[1].details["detect"] == 1.5
+    assert status.decisions[1].details["detect"] == 1.0
 
 
 def test_a_study_that_is_clear_after_its_pilot_is_kept_read_and_analysed(tmp_path):
@@ -188,7 +188,11 @@ def test_an_unfinished_study_says_that_nothing_can_be_claimed_yet():
     assert len(store.decisions()) == 2
     analysis = analyse(store)
     assert analysis.course is None
-    assert [each.kind for each in analysis.warnings].count("course") == 1
+    assert analysis.unfinished
+    assert not any(each.claimed for each in analysis.comparisons)
+    anyway = analyse(store, unplanned=True)
+    assert [each.kind for each in anyway.warnings][:1] == ["unplanned"]
+    assert [each.kind for each in anyway.warnings].count("course") == 1
 
 
 def test_an_analysis_of_another_question_says_that_its_level_is_not_assured(tmp_path):

@@ -99,7 +99,9 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     comparisons = _comparisons(prepared)
     robust = _robustness(prepared, comparisons)
     bounds = failure_bounds(comparisons, prepared.runs, prepared.blocks, prepared.contrasts, settings=settings)
-    noise = noise_errors(differences, prepared.errors, _freedom(prepared))
+    noise: list[NoiseError | None] = [None] * len(comparisons)
+    if settings.formula == "corrected":  # studies of earlier versions keep their intervals
+        noise = noise_errors(differences, prepared.errors, _freedom(prepared))
     comparisons = widened(comparisons, noise, alternative=settings.alternative, alpha=settings.family_alpha)
     comparisons = tuple(map(with_failures, comparisons, bounds))
     doubts = _doubts(prepared, comparisons, robust, bounds, noise)
@@ -131,7 +133,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
             pairs,
             prepared.blocks.instances,
             features,
-            test=settings.test,
+            test=settings.paired_test,
             alternative=settings.alternative,
             alpha=settings.alpha,
         ),
@@ -294,8 +296,8 @@ class Prepared:
         asked = self.settings
         family = self.family(differences)
         if family is not None:
-            return signs_of(family.steps.rejected, differences, asked.test)
-        return decisions(differences, test=asked.test, alternative=asked.alternative, alpha=asked.family_alpha)
+            return signs_of(family.steps.rejected, differences, asked.paired_test)
+        return decisions(differences, test=asked.paired_test, alternative=asked.alternative, alpha=asked.family_alpha)
 
 
 def _said_rule(settings: AnalysisSettings) -> Accuracy | None:
@@ -325,7 +327,7 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
     comparisons = compare(
         prepared.differences,
         prepared.pairs,
-        test=settings.test,
+        test=settings.paired_test,
         alternative=settings.alternative,
         alpha=settings.family_alpha,
         family=family,
@@ -477,7 +479,7 @@ def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
             replace(each, established=each.established and not equal)
             for each, equal in zip(found, prepared.equal, strict=True)
         )
-    return equivalence(prepared.differences, margin=margin, test=how.test, alpha=how.alpha / 2)
+    return equivalence(prepared.differences, margin=margin, test=how.paired_test, alpha=how.alpha / 2)
 
 
 def _noise_share(differences: Floats, errors: Floats) -> float:

@@ -1,6 +1,5 @@
 """A study that finds its own size, in the shell: what is told before the pilot, after it, and at the end."""
 
-import re
 import shutil
 
 import pytest
@@ -105,23 +104,18 @@ b, far = rival("b"), rival("far")
 """
 
 
-def test_who_follows_the_advice_on_skewness_gets_a_study_that_runs_and_is_not_warned_again(forked, folder):
+def test_who_follows_the_advice_on_skewness_compares_with_the_bootstrap_t(forked, folder):
     (folder / "solvers.py").write_text(SKEWED)
     (folder / "study.toml").write_text(STUDY.replace("pilot = 6", "pilot = 20").replace("detect = 1.0", "detect = 1.4"))
     told = words(forked("run", "study.toml", "--workers", "1", cwd=folder).stderr)
     assert "strongly skewed" in told
-    runs = re.search(r"runs = (\d+) under \[rule\]", told)[1]
-    use = re.search(r"use = (\d+) under \[instances\]", told)[1]
+    assert "compare with the bootstrap-t (test bootstrap-t)" in told
+    assert "seed" not in told
 
-    mended = STUDY.replace("detect = 1.0", 'test = "bootstrap-t"\nseed = 8')
-    mended = mended.replace("pilot = 6\nstart = 3", f'allocation = "fixed"\nruns = {runs}') + f"use = {use}\n"
-    (folder / "study.toml").write_text(mended)
-    ran = forked("run", "study.toml", "--store", "other.db", "--workers", "1", cwd=folder)
-    found = forked("analyse", "other.db", cwd=folder)
+    found = forked("analyse", "study.db", "--test", "bootstrap-t", cwd=folder)
 
-    assert (ran.returncode, found.returncode) == (0, 0), ran.stderr
-    assert f"{use} instances" in words(found.stdout)
-    assert "skewed" not in words(found.stdout)
+    assert found.returncode == 0
+    assert "these are ordinary tests" in words(found.stdout + found.stderr)
 
 
 def test_check_says_when_finding_the_size_out_is_a_bad_bargain(forked, folder):

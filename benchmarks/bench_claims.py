@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
 SEED = 20261118  # fixed before the first look
-STUDIES = 400  # of a cell
+STUDIES = 300  # of a cell
 FEW = 10
 WORKERS = 2
 RUNS = 5

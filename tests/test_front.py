@@ -82,7 +82,6 @@ def test_a_study_file_needs_no_options_and_its_export_gives_the_same(study, tmp_
     again = am.analyse(tmp_path / "runs.csv", **told, se=0.05, start=10, budget=100).comparisons[0]
     assert of_table.p_value == pytest.approx(as_they_are.p_value, rel=1e-9)
     assert again.p_value == pytest.approx(analysis.comparisons[0].p_value, rel=1e-9)
-    assert again.p_value != pytest.approx(of_table.p_value, rel=1e-9)
 
 
 def test_what_is_said_comes_before_what_the_study_says(study, tmp_path):

@@ -16,21 +16,10 @@ MODULES = sorted(HOUSE.rglob("*.py"))
 PAGES = [module for module in MODULES if module.name == "__init__.py"]
 DOORS = {"__init__.py", "__main__.py"}
 
-QUESTIONS = "each paired test answers the questions of its row in the table, by the same names"
-COMMAND = "a command of the shell and the public function behind it"
-SHARED = {
-    "p_value": QUESTIONS,
-    "many": QUESTIONS,
-    "estimate": f"{QUESTIONS}; and the public one, of the differences on one instance",
-    "interval": QUESTIONS,
-    "leaning": QUESTIONS,
-    "analyse": COMMAND,
-    "advise": COMMAND,
-}
-
 FROM_OUTSIDE = "a run is known by what it gives and leaves behind, the same for every way it is made"
 TESTED_THROUGH = {
     "running/one_run/functions.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
+    "study/code/instances.py": ("study/code/test_python_instances.py", "a changed instance is asked for, as code is"),
     "running/one_run/threaded.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
 }
 
@@ -74,13 +63,6 @@ def test_the_house_has_few_entries():
 
 def test_a_public_class_has_one_home():
     assert homes(ast.ClassDef) == {}
-
-
-def test_a_public_function_has_one_home_unless_its_name_is_shared_for_a_reason():
-    twice = homes(ast.FunctionDef, ast.AsyncFunctionDef)
-
-    assert {name: modules for name, modules in twice.items() if name not in SHARED} == {}
-    assert SHARED.keys() <= twice.keys(), "no longer shared: take it off the list"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=room)

@@ -36,6 +36,7 @@ def pairs_of(differences):
 
 def compared(data, test):
     alternative, differences = data["alternative"].replace(".", "-"), np.array(data["Phi"], float)
+    test = {"wilcoxon": "wilcoxon-normal"}.get(test, test)  # as R, where differences tie
     return compare(differences, pairs_of(differences), test=test, alternative=alternative, alpha=data["alpha"])
 
 

@@ -47,7 +47,7 @@ def paper(public_data):
     """The paper's first experiment, analysed as there."""
     runs = public_data / "paper_experiment1_runs.csv"
     return ampler.analyse(
-        runs, reference="Full", difference="percent", better="lower", se=0.05, budget=1100, effect=0.5
+        runs, reference="Full", difference="percent", better="lower", se=0.05, budget=1100, effect=0.5, formula="paper"
     )
 
 

@@ -247,13 +247,13 @@ def test_the_plan_that_was_made_is_reported_and_what_was_chosen_after_the_result
     assert "otherwise than planned" not in paragraph(study_file())
 
 
-@pytest.mark.parametrize("name", ["detect", "looks"])
+@pytest.mark.parametrize("name", ["sized", "looks"])
 def test_studies_whose_values_decide_report_their_plan_whatever_is_tested(name):
     old = Path(__file__).parents[1] / "study" / "old" / name / "study.db"
     options = {"test": "wilcoxon"} | ({"ignore_looks": True} if name == "looks" else {})
     text = paragraph(old, **options)
 
-    assert {"detect": "Each algorithm was first run 3 times on each of 16 instances in random order, a pilot",
+    assert {"sized": "Each algorithm was first run 3 times on each of 16 instances in random order, a pilot",
             "looks": "Interim analyses were planned after 9, 13, 17, 21 instances"}[name] in text  # fmt: skip
     assert "ordinary ones, which do not allow for" in text
     assert "test wilcoxon (planned: t)" in text

@@ -22,7 +22,7 @@ def tied():
     """One and two have the same values in another order of the instances; three is far behind."""
     rng = np.random.default_rng(2)
     values = rng.normal(10, 1, (12, 4))
-    table = np.stack([values, np.roll(values, 6, axis=0), values + 20], axis=1)
+    table = np.stack([values, np.roll(values, 6, axis=0), values + 20 + rng.normal(0, 1, values.shape)], axis=1)
     table[:6, 1], table[6:, 1] = table[:6, 0] + 1, table[6:, 0] - 1
     instance, algorithm, _ = np.indices(table.shape)
     runs = Runs.from_columns(

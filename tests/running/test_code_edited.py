@@ -15,10 +15,12 @@ from ampler.study.store import open_store
 
 SOLVER = "from helper import VALUE\nprint(VALUE)\n"
 EDITOR = """
-import sys
+import os, sys
 from pathlib import Path
 if sys.argv[1] == {instance!r}:
-    Path({file!r}).write_text({text!r})
+    new = Path({file!r} + str(os.getpid()))
+    new.write_text({text!r})
+    new.replace({file!r})  # as editors save: at no moment half of it is there
 print(7)
 """
 EDITS = {"the program": ("solver.py", "print(999)\n"), "a module": ("helper.py", "VALUE = 999\n")}
@@ -29,7 +31,7 @@ def plan_of(folder, edited, text):
     (folder / "helper.py").write_text("VALUE = 1\n")
     names = [f"i{number}" for number in range(6)]
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[
             Command("mine", (sys.executable, "solver.py", "{instance}", "{seed}"), folder=str(folder)),
             Command("editor", (sys.executable, "editor.txt", "{instance}", "{seed}"), folder=str(folder)),

@@ -185,3 +185,60 @@ def test_no_constant_changes_a_study_that_was_begun(tmp_path, name, record_prope
     print(f"{number} constants changed, {number} times {name} reopened, {len(found)} differences")
     assert number > 200
     assert found == []
+
+
+class Interrupted(SerialExecutor):
+    """An executor that is interrupted at its n-th call."""
+
+    def __init__(self, calls):
+        super().__init__()
+        self.left = calls
+
+    def submit(self, call, *arguments):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().submit(call, *arguments)
+
+
+def carried_on(folder, copy):
+    """What a study that was interrupted comes to when it is run to its end: sizes, runs and decisions."""
+    shutil.copytree(folder, copy, dirs_exist_ok=True)
+    plan = read_study_file(copy / "study.toml").plan
+    with open_store(copy / "study.db") as store:
+        run_plan(plan, store, executor=SerialExecutor())
+        decisions = [each.decision for each in store.decisions()]
+        tally = sorted((each.instance, each.algorithm, each.runs) for each in store.tally())
+    return rounded([[getattr(each, "instances", ()), getattr(each, "runs", None)] for each in decisions]), tally
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["se", "sized", "looks"])
+def test_no_constant_changes_how_an_interrupted_study_goes_on(tmp_path, name):
+    folder = tmp_path / "begun"
+    shutil.copytree(OLD / name, folder)
+    (folder / "study.db").unlink()
+    plan = read_study_file(folder / "study.toml").plan
+    with open_store(folder / "study.db") as store, pytest.raises(KeyboardInterrupt):
+        run_plan(plan, store, executor=Interrupted(8))
+    with read_store(folder / "study.db") as store:
+        assert sum(each.runs for each in store.tally()) > 0
+        assert len(store.decisions()) == 1
+
+    before = carried_on(folder, tmp_path / "copy")
+    caches = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]
+    caches = [each for each in caches if str(each.__module__).startswith("ampler")]
+    found, number = [], 0
+    for place, constant in constants():
+        number += 1
+        for each in caches:
+            each.cache_clear()
+        shutil.rmtree(tmp_path / "copy")
+        with changed(place, constant):
+            now = carried_on(folder, tmp_path / "copy")
+        if now != before:
+            found.append(f"{place.__name__}.{constant}")
+    for each in caches:
+        each.cache_clear()
+    print(f"{number} constants changed, {number} times {name} continued, {len(found)} differences: {found}")
+    assert found == []

@@ -330,6 +330,7 @@ def with_detect(monkeypatch):
         instances={f"i{n}": n for n in range(60)},
         difference="simple",
         reference="alpha",
+        better="lower",
         detect=0.8,
         margin=0.5,
         seed=5,
@@ -346,7 +347,7 @@ def test_an_old_study_with_detect_keeps_its_final_test_and_its_numbers(with_dete
         assert same(before, jsonable(told))
         with read_store(path) as store:
             assert len(store.plans()) == 1, "the plan is the old one"
-            assert "final_test" not in store.plans()[0].study_rule
+            assert store.plans()[0].study_rule["final_test"] == "growth"
             assert len(list(store.all_decisions())) == 3, "no decision was taken again"
 
 

@@ -119,7 +119,7 @@ def test_a_study_with_groups_cannot_be_cut_into_parts():
 
 
 def test_the_rule_for_an_instance_is_the_plans_narrowed_to_those_that_go_on():
-    assert instance_rule(PLAN, EVERYTHING) is RULE
+    assert instance_rule(PLAN, EVERYTHING) == RULE
     assert instance_rule(PLAN, replace(EVERYTHING, algorithms=("a", "c"))).costs == {"a": 1.0, "c": 3.0}
     assert instance_rule(PLAN, replace(EVERYTHING, runs={"a": 4, "b": 5, "c": 6})) == Exactly({"a": 4, "b": 5, "c": 6})
 

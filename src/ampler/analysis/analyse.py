@@ -131,7 +131,7 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
             pairs,
             prepared.blocks.instances,
             features,
-            test=settings.test,
+            test=settings.paired_test,
             alternative=settings.alternative,
             alpha=settings.alpha,
         ),
@@ -294,8 +294,8 @@ class Prepared:
         asked = self.settings
         family = self.family(differences)
         if family is not None:
-            return signs_of(family.steps.rejected, differences, asked.test)
-        return decisions(differences, test=asked.test, alternative=asked.alternative, alpha=asked.family_alpha)
+            return signs_of(family.steps.rejected, differences, asked.paired_test)
+        return decisions(differences, test=asked.paired_test, alternative=asked.alternative, alpha=asked.family_alpha)
 
 
 def _said_rule(settings: AnalysisSettings) -> Accuracy | None:
@@ -325,7 +325,7 @@ def _comparisons(prepared: Prepared) -> tuple[Comparison, ...]:
     comparisons = compare(
         prepared.differences,
         prepared.pairs,
-        test=settings.test,
+        test=settings.paired_test,
         alternative=settings.alternative,
         alpha=settings.family_alpha,
         family=family,
@@ -477,7 +477,7 @@ def _equivalence(prepared: Prepared, margin: float) -> tuple[Equivalence, ...]:
             replace(each, established=each.established and not equal)
             for each, equal in zip(found, prepared.equal, strict=True)
         )
-    return equivalence(prepared.differences, margin=margin, test=how.test, alpha=how.alpha / 2)
+    return equivalence(prepared.differences, margin=margin, test=how.paired_test, alpha=how.alpha / 2)
 
 
 def _noise_share(differences: Floats, errors: Floats) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -208,6 +208,7 @@ def replayed(
     rule: Accuracy | None,
 ) -> Replay:
     """Take the looks of a study again from its runs; `rule` decided on these by their values, if one did."""
+    course = replace(course, test=settings.paired_test)
     tables: list[Floats] = []
     pairs: tuple[Pair, ...] = ()
     for look in range(1, course.done + 1):

@@ -66,7 +66,7 @@ class _Other:
     """The same pair in another kind of difference."""
 
     def __init__(self, kind: Literal["exchanged", "ratio"], differences: Floats, settings: AnalysisSettings) -> None:
-        method = paired_test(settings.test)
+        method = paired_test(settings.paired_test)
         sample = present(differences)
         self.kind, self.better = kind, settings.better
         self.p = method.p_value(sample, settings.alternative)

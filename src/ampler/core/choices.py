@@ -14,6 +14,7 @@ Better = Literal["lower", "higher"]
 Formula = Literal["corrected", "delta", "paper"]  # of relative differences: second order, first order, the paper's
 Estimate = Literal["corrected", "all-runs", "first-runs"]  # of what stands for runs that their values ended
 Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
+SignedRanks = Literal["exact", "normal"]  # Wilcoxon's test where differences tie; normal up to version 0.2, as in R
 GuardEdition = Literal[1, 2]  # how its bounds are calibrated; a study file keeps the edition it began with
 Weights = Literal["equal", "precision"]  # of instances in a posterior
 TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 from ampler.core.checks import choice, integer, positive, share, simple_if_rate
 from ampler.core.choices import (
@@ -20,6 +20,7 @@ from ampler.core.choices import (
     Formula,
     Guard,
     GuardEdition,
+    SignedRanks,
     Test,
     Weights,
     difference_of,
@@ -142,6 +143,7 @@ class AnalysisSettings:
     ] = "corrected"
     guard: Annotated[Guard, Setting(check=_one_of(Guard, "pairs is the default"))] = "pairs"
     guard_edition: Annotated[GuardEdition, Setting(check=_edition)] = 2
+    signed_ranks: Annotated[SignedRanks, Setting(check=_one_of(SignedRanks, "exact is the default"))] = "exact"
     failures: Annotated[FailurePolicy | None, Setting()] = None
     paired: Annotated[str | None, Setting()] = None  # what runs of different algorithms share; None: nothing
 
@@ -171,6 +173,12 @@ class AnalysisSettings:
             return self.statistic
         name: str = getattr(self.statistic, "__name__", "custom")
         return f"{name}()" if name in OURS else name
+
+    @property
+    def paired_test(self) -> Test:
+        """The name of the paired test, also of one that only studies of earlier versions have."""
+        normal = (self.test, self.signed_ranks) == ("wilcoxon", "normal")
+        return cast(Test, "wilcoxon-normal") if normal else self.test
 
     @property
     def are_rates(self) -> bool:

@@ -13,9 +13,12 @@ b of what the rule aims at. Cells that end with their first runs have none: thei
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ampler.core.arrays import Bools, Floats
+from ampler.core.choices import Estimate
 from ampler.sampling.allocation import aims
 from ampler.sampling.rules import Accuracy, default_budget
 from ampler.stats.contrasts import Contrasts
@@ -23,7 +26,9 @@ from ampler.stats.guard import NEWEST, guarded_variances
 from ampler.stats.rates import Rate
 from ampler.stats.summaries import summary_of
 
-STEP = 0.05  # of the finite differences: a twentieth of an sd, or of the variance; the aims have bends
+# Steps of the finite differences: a twentieth of an sd, or of the variance; the aims have bends. The step is a part of
+# what the recorded estimate is: another step would be an estimate of another name.
+STEPS: Mapping[Estimate, float] = {"corrected": 0.05}
 
 
 def stopping_bias(
@@ -50,10 +55,11 @@ def stopping_bias(
     """
     cells = _Cells(rule, contrasts, counts, theta, variances, kurtosis, certain)
     sd = np.sqrt(variances)
-    follow = cells.elasticities(STEP * sd, np.zeros_like(sd))
+    step = STEPS["corrected"]
+    follow = cells.elasticities(step * sd, np.zeros_like(sd))
     with np.errstate(invalid="ignore"):  # endless runs: not known
         if skewness is not None:
-            follow = follow + skewness * cells.elasticities(np.zeros_like(sd), np.full_like(sd, STEP))
+            follow = follow + skewness * cells.elasticities(np.zeros_like(sd), np.full_like(sd, step))
         bias = -follow * sd / counts
     return np.where(np.isfinite(bias) & (variances > 0), bias, 0.0)
 
@@ -78,12 +84,12 @@ class _Cells:
         self.budget = default_budget(counts.shape[-1]) if rule.budget is None else rule.budget
 
     def elasticities(self, shifts: Floats, logs: Floats) -> Floats:
-        """Return how log N of each algorithm follows its own statistic and variance, per STEP of them."""
+        """Return how log N of each algorithm follows its own statistic and variance, per step of them."""
         own = np.eye(self.counts.shape[-1])[:, None, :]  # one problem per algorithm: only its own cell moves
         up, down = (self._log_aims(sign * own * shifts, sign * own * logs) for sign in (1.0, -1.0))
         each = np.arange(len(own))
         with np.errstate(invalid="ignore"):  # endless either way: not known
-            return np.asarray((up - down)[each, :, each].T / (2 * STEP))
+            return np.asarray((up - down)[each, :, each].T / (2 * STEPS["corrected"]))
 
     def _log_aims(self, shifts: Floats, logs: Floats) -> Floats:
         """The logarithm of the runs aimed at when statistics and log variances are shifted; budgets are shared out."""

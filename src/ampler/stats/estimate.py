@@ -57,7 +57,7 @@ def estimate(
     comparison with published results. `method="bootstrap"` takes each error from resampled differences instead.
 
     >>> estimate({"full": [5.0, 7.0], "no-swap": [9.0, 9.5, 10.0]}, difference="percent", reference="full")
-    (Estimate(first='full', second='no-swap', difference=-0.583..., error=0.26..., ratio=0.66..., best_ratio=4.47...),)
+    (Estimate(first='full', second='no-swap', difference=-0.538..., error=0.27..., ratio=0.66..., best_ratio=4.66...),)
     """
     samples = Samples.of(samples)
     contrasts = contrasts_of(samples.algorithms, difference=difference, reference=reference, formula=formula)

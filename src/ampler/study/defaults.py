@@ -26,11 +26,16 @@ Old = Callable[
 ]  # of a described rule, the number of algorithms, whether there is a reference
 
 RULES: dict[str, Any] = {rule.__name__: rule for rule in (Accuracy, Fixed, Detect, Looking)}
-ANALYSIS = ("estimate", "weights", "guard", "guard_edition")  # of an analysis, and not of a Question
+ANALYSIS = ("estimate", "weights", "guard", "guard_edition", "signed_ranks")  # of an analysis, and not of a Question
 
 # What study files of versions 0.1 and 0.2 leave out or have as null. These values are never changed.
 FIRST_FORMULA: Formula = "delta"
-OLD_ANALYSIS = {"estimate": "corrected", "weights": "equal", "guard": "pairs", "guard_edition": 2}
+OLD_ANALYSIS = {
+    "estimate": "corrected",
+    "weights": "equal",
+    "guard": "pairs",
+    "guard_edition": 2,
+}
 OLD_OPEN: Mapping[str, Mapping[str, Old]] = {
     "Accuracy": {
         "budget": lambda rule, algorithms, reference: 50 * algorithms,
@@ -136,7 +141,9 @@ def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     given = {part: filled(value, algorithms, reference) for part, value in parts.items()}
     names = {part: tuple(each) for part, each in opened.items()}
     question = {"question": {"formula": FIRST_FORMULA, **data["question"]}}
-    return data | given | question | {"analysis": data.get("analysis") or OLD_ANALYSIS, "open": names}
+    ranks = "normal" if data["question"].get("test") == "wilcoxon" else "exact"  # for others it makes no difference
+    analysis = {**OLD_ANALYSIS, "signed_ranks": ranks, **(data.get("analysis") or {})}
+    return data | given | question | {"analysis": analysis, "open": names}
 
 
 def filled(rule: Described, algorithms: int, reference: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ COMPARISON_FIELDS = {
     "doubts", "claimed",
 }  # fmt: skip
 
-PAPER = ("--reference", "Full", "--difference", "percent", "--better", "lower", "--se", "0.05", "--budget", "1100")
+PAPER = ("--reference", "Full", "--difference", "percent", "--better", "lower", "--se", "0.05", "--budget", "1100", "--formula", "paper")
 
 
 @pytest.fixture

@@ -102,6 +102,13 @@ def test_points_that_may_separate_thousands_are_asked_about_where_semicolons_sep
         assert sorted(set(read_table(write(table(cells, separator))).runs.value)) == [1.234, 12.345, 987]
 
 
+def test_a_mark_that_comes_late_is_seen_too():
+    cells = ["1240"] * 12_000 + ["1,234"]
+    frame = pd.DataFrame({"solver": "a", "instance": [f"i{n}" for n in range(len(cells))], "cost": cells})
+    with pytest.raises(InvalidData, match="can be read in two ways"):
+        read_table(frame)
+
+
 def test_a_wide_table_and_a_data_frame_are_asked_about_too(write):
     with pytest.raises(InvalidData, match=r"column 'new' of runs\.csv can be read in two ways"):
         read_table(write("dataset;old;new\ni1;1240;1,234\ni2;1250;1,300\n"))

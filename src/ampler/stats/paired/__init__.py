@@ -31,9 +31,11 @@ questions of its row remain (subgroups and figures ask about one pair).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from ampler.core.arrays import Floats
 from ampler.core.choices import Alternative, Test
@@ -160,6 +162,11 @@ _ROWS = (
     ),
 )
 TESTS: Mapping[Test, PairedTest] = {row.name: row for row in _ROWS}
+_NORMAL_TIES: dict[str, Any] = {
+    name: partial(getattr(wilcoxon, name), exact_ties=False) for name in ("p_value", "many", "interval")
+}
+_NORMAL = cast(Test, "wilcoxon-normal")  # of studies that were begun with version 0.2 or before
+_EARLIER: Mapping[Test, PairedTest] = {_NORMAL: replace(TESTS["wilcoxon"], name=_NORMAL, **_NORMAL_TIES)}
 _OF_RUNS = (  # on one instance
     Estimand("shift", words="in the median of all differences between two runs", tex="shift"),
     Estimand("difference", words="in the statistic compared", tex="difference"),
@@ -177,7 +184,7 @@ def paired_test(test: Test) -> PairedTest:
     >>> wilcoxon.p_value(np.array([1.1, -0.4, 2.0, 3.2, 0.7]), "two-sided")
     0.125
     """
-    return TESTS[test]
+    return TESTS.get(test) or _EARLIER[test]
 
 
 def family_verdict(differences: Floats, *, test: Test, alternative: Alternative, alpha: float) -> FamilyVerdict:
@@ -190,7 +197,7 @@ def family_verdict(differences: Floats, *, test: Test, alternative: Alternative,
     >>> family_verdict(differences, test="t", alternative="two-sided", alpha=0.05).steps.rejected.tolist()
     [True, False]
     """
-    row = TESTS[test]
+    row = paired_test(test)
     if row.family is not None:
         return row.family(differences, alternative, alpha)
     return HolmFamily(row, differences, alternative, alpha)

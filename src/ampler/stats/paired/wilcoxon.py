@@ -1,12 +1,13 @@
-"""Wilcoxon's signed-rank test as R's wilcox.test(paired = TRUE, conf.int = TRUE), with the Hodges-Lehmann estimate.
+"""Wilcoxon's signed-rank test with its exact distribution, ties and zeros included, and the Hodges-Lehmann estimate.
 
-`scipy.stats.wilcoxon` chooses exact or normal by other rules, leaves out the continuity correction unless asked, and
-gives neither the estimate nor its interval; where the choices are the same, so are the p-values.
+Without ties and zeros, and from 50 differences on, it is R's wilcox.test(paired = TRUE, conf.int = TRUE). With some, R
+and ampler up to version 0.2 use the normal approximation (`exact_ties=False`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,22 +19,24 @@ from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
 from ampler.stats.paired.contract import Many
 from ampler.stats.ranks import mean_ranks_of, tied_with
 
-EXACT_BELOW = 50  # R's wilcox.test: exact with fewer differences than this, none of them tied or zero
+EXACT_BELOW = 50  # differences: exact with fewer, as in R
 EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
 
 
-def p_value(x: Floats, alternative: Alternative) -> float:
+def p_value(x: Floats, alternative: Alternative, *, exact_ties: bool = True) -> float:
     """Return the p-value of the sum of the positive ranks; zeros are dropped."""
     kept = x[x != 0]
     if not len(kept):
         return 1.0
     ranked = _ranked(kept)
+    if exact_ties and len(kept) < EXACT_BELOW:
+        return float(p_of_tails(*_tied_exact_tails(ranked), alternative))
     if _is_exact(x, ranked):
         return float(p_of_tails(*_exact_tails(np.intp(ranked.above), len(kept)), alternative))
     return _normal_p_value(_z(ranked, alternative), alternative)
 
 
-def many(differences: Floats, alternative: Alternative) -> Many:
+def many(differences: Floats, alternative: Alternative, *, exact_ties: bool = True) -> Many:
     """Return the p-values of many samples, on the last axis."""
     sizes = np.abs(differences)
     order = np.argsort(sizes, axis=-1)
@@ -43,7 +46,7 @@ def many(differences: Floats, alternative: Alternative) -> Many:
     n = differences.shape[-1]
     at_least, at_most = _untied_tails(np.matmul(positive, np.arange(1.0, n + 1), dtype=float), n)
     if tied.any():
-        at_least[tied], at_most[tied] = _tied_tails(differences[tied])
+        at_least[tied], at_most[tied] = (_tails_one_by_one if exact_ties else _tied_tails)(differences[tied])
     return Many(p_of_tails(at_least, at_most, alternative), at_least < at_most)
 
 
@@ -61,12 +64,15 @@ def estimate(x: Floats) -> float:
     return low / 2 + high / 2
 
 
-def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
+def interval(x: Floats, alternative: Alternative, alpha: float, *, exact_ties: bool = True) -> Bounds:
     """Return the interval of the pseudomedian: two of the ordered pairwise means."""
     kept = x[x != 0]
     if len(kept) < 2:
         return Bounds(-math.inf, math.inf, 1.0)
-    if _is_exact(x, _ranked(kept)):
+    ranked = _ranked(kept)
+    if exact_ties and len(ranked.ties) < len(kept) < EXACT_BELOW:
+        return _tied_interval(kept, alternative, alpha)
+    if len(ranked.ties) == len(kept) < EXACT_BELOW if exact_ties else _is_exact(x, ranked):
         place, level = _exact_place(len(kept), alternative, alpha)
     else:
         place, level = _normal_place(kept, alternative, alpha)
@@ -95,6 +101,26 @@ def signed_rank_distribution(n: int) -> Floats:
     return distribution
 
 
+@lru_cache(maxsize=4096)
+def tied_distribution(ties: tuple[int, ...]) -> Floats:
+    """Return P(2W <= w) for w = 0, 1, …, W the sum of the mean ranks of positive differences, by sizes of their ties.
+
+    Every choice of signs is equally likely, whatever the ranks are (Pratt and Gibbons 1981).
+    """
+    ways, below = np.ones(1), 0
+    for tied in ties:
+        doubled = 2 * below + tied + 1  # ranks below + 1 to below + tied have this sum of their ends
+        for _ in range(tied):
+            longer = np.zeros(len(ways) + doubled)
+            longer[: len(ways)] = ways
+            longer[doubled:] += ways
+            ways = longer
+        below += tied
+    distribution = np.cumsum(ways) * 0.5**below
+    distribution.flags.writeable = False
+    return distribution
+
+
 class _Ranked(NamedTuple):
     """The sum of the ranks of the positive differences, and how many share each rank."""
 
@@ -119,6 +145,48 @@ def _ranked(kept: Floats) -> _Ranked:
 def _is_exact(x: Floats, ranked: _Ranked) -> bool:
     """R's rule: few differences, no zeros, no ties."""
     return len(x) < EXACT_BELOW and len(ranked.ties) == len(x)
+
+
+def _tied_exact_tails(ranked: _Ranked) -> tuple[Floats, Floats]:
+    """P(W >= w), by symmetry of the distribution, and P(W <= w)."""
+    at_most = tied_distribution(tuple(ranked.ties.astype(int).tolist()))
+    place = round(2 * ranked.above)
+    return np.asarray(at_most[len(at_most) - 1 - place]), np.asarray(at_most[place])
+
+
+def _tied_interval(kept: Floats, alternative: Alternative, alpha: float) -> Bounds:
+    """The shifts that the test does not reject, from one pairwise mean to another; both lie between such means.
+
+    Between two neighbouring means the test is the same, so that the first and the last interval that is not rejected
+    are searched; zero, where differences tie with their opposites, belongs to it if the test does not reject it.
+    """
+    sides = 2 if alternative == "two-sided" else 1
+    half = kept / 2
+    i, j = np.triu_indices(len(kept))
+    means = np.unique(half[i] + half[j])
+    middles = means[:-1] / 2 + means[1:] / 2
+
+    def tail(place: int, above: bool) -> float:
+        shifted = _ranked((half - middles[place] / 2)[half != middles[place] / 2])
+        return float(_tied_exact_tails(shifted)[0 if above else 1])
+
+    last = len(middles) - 1
+    lower = _first(len(middles), lambda place: tail(place, True) > alpha / sides)
+    upper = last - _first(len(middles), lambda place: tail(last - place, False) > alpha / sides)
+    low, high = float(means[min(lower, len(means) - 1)]), float(means[max(upper + 1, 0)])
+    if p_value(kept, alternative) > alpha:
+        low, high = min(low, 0.0), max(high, 0.0)
+    least = sides * 0.5 ** len(kept)
+    return one_sided(low, high, alternative, 1 - alpha if least <= alpha else 1 - least)
+
+
+def _first(size: int, holds: Callable[[int], bool]) -> int:
+    """The first place from which a condition holds, by bisection; the size if it never does."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def _exact_tails(w: Codes | np.intp, n: int) -> tuple[Floats, Floats]:
@@ -239,6 +307,15 @@ def _untied_tails(w: Floats, n: int) -> tuple[Floats, Floats]:
     if n >= EXACT_BELOW:
         return _normal_tails(w, n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
     return _exact_tails(w.astype(np.intp), n)
+
+
+def _tails_one_by_one(differences: Floats) -> tuple[Floats, Floats]:
+    """The exact tails where there are ties or zeros; the normal ones of samples that are too large for them."""
+    at_least, at_most = _tied_tails(differences)
+    for row in np.flatnonzero((differences != 0).sum(-1) < EXACT_BELOW):
+        kept = differences[row][differences[row] != 0]
+        at_least[row], at_most[row] = _tied_exact_tails(_ranked(kept)) if len(kept) else (1.0, 1.0)
+    return at_least, at_most
 
 
 def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:

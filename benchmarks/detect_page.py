@@ -165,7 +165,7 @@ def paper(path: str) -> Iterator[Row]:
     """The paper's first experiment; the errors are not counted there."""
     experiment = detect_paper.read(path)
     for available in (3000, 57):
-        done = detect_paper.studies(experiment, available, 4000)
+        done = detect_paper.studies(experiment, available, 400)
         runs, found = [float(each.runs) for each in done], [each.found for each in done]
         (cost, cost_se), (power, power_se) = map(detect_paper.mean_and_error, (runs, found))
         sizes = [each.instances for each in done]
@@ -268,7 +268,7 @@ the same plan ended by the bootstrap-t at the lowered level. Outliers are 5 % of
     "tables": """## Public tables as populations
 
 Instances drawn with replacement, runs from those recorded; pairs of two algorithms, moved so that they differ by δ, a
-fifth or a tenth of the population's standard deviation. *N/oracle* is over the instances that one who knows the
+fifth of the population's standard deviation σ. *N/oracle* is over the instances that one who knows the
 standard deviation plans, power 0.80; *warned* the share told after the pilot that few instances carry the variance.
 """,
     "paper": """## The paper's first experiment again

@@ -36,7 +36,7 @@ NAMED = (  # tables, the kind of difference
     ("paper, experiment 1", "ratio"),
     ("Benavoli 2017, accuracy", "simple"),
 )
-FACTORS = (5.0, 10.0)  # σ/δ
+FACTORS = (5.0,)  # σ/δ
 PAIRS, OF_A_TABLE = 6, 120
 MOST = 20_000  # instances
 

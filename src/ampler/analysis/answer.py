@@ -13,6 +13,7 @@ from ampler.analysis.results import Analysis
 from ampler.analysis.units import margin_in_words
 from ampler.analysis.words import (
     CLAIM_NOTHING,
+    DOUBTS,
     SUCCEEDED,
     forgets_looks,
     irrelevant_pairs,
@@ -51,6 +52,10 @@ def finding_sentence(analysis: Analysis) -> str:
     if analysis.unfinished:
         return not_finished(analysis)
     found = findings(analysis)
+    if len(found) == 1 and analysis.comparisons[0].in_doubt:
+        [comparison] = analysis.comparisons
+        cause = DOUBTS[comparison.doubts[0].kind]
+        return f"{comparison.first} against {comparison.second} is inconclusive, {cause}."
     if analysis.settings.reference is not None:
         said = _of_reference(analysis, found)
     elif len(found) == 1:
@@ -68,11 +73,7 @@ def _in_doubt(analysis: Analysis) -> str:
     doubtful = sum(each.in_doubt for each in analysis.comparisons)
     if not doubtful:
         return ""
-    return (
-        "; the difference is significant but in doubt"
-        if len(analysis.comparisons) == 1
-        else (f"; {count(doubtful, 'significant difference')} {'is' if doubtful == 1 else 'are'} in doubt")
-    )
+    return f"; {count(doubtful, 'significant difference')} {'is' if doubtful == 1 else 'are'} inconclusive"
 
 
 def _of_reference(analysis: Analysis, found: Mapping[Pair, Finding]) -> str:
@@ -166,7 +167,8 @@ def _losses(found: Mapping[Pair, Finding]) -> Counter[str]:
 
 def power_sentence(analysis: Analysis) -> str:
     """Say what would have been found where nothing was; nothing where all is decided or nothing can be said."""
-    open_ones = [pair for pair, what in findings(analysis).items() if what == "undecided"]
+    doubtful = {(each.first, each.second) for each in analysis.comparisons if each.in_doubt}
+    open_ones = [pair for pair, what in findings(analysis).items() if what == "undecided" and pair not in doubtful]
     if not open_ones or analysis.single is not None:
         return ""
     if analysis.course is not None:

@@ -146,7 +146,7 @@ def _row(each: Comparison, found: Finding, wins: Wins, analysis: Analysis, unit:
 
 def _word(found: Finding, *, against_one: bool) -> str:
     if against_one or found not in ("better", "worse"):
-        return "not told apart" if found == "undecided" else found
+        return "inconclusive" if found == "undecided" else found
     return "first better" if found == "better" else "second better"
 
 

@@ -149,4 +149,4 @@ def test_a_row_by_hand_shows_whether_it_is_rejected(analysis):
 
     ax = draw_intervals(replace(data, rows=rows, finding=""))
 
-    assert "◆ rejected  ● not told apart" in ax.get_xlabel()
+    assert "◆ rejected  ● inconclusive" in ax.get_xlabel()

@@ -196,7 +196,7 @@ def _marks(data: Intervals) -> str:
     """What the marks mean that there are."""
     shapes = {"better": "▲", "worse": "▼", "rejected": "◆", "equivalent": "■", "undecided": "●"}
     there = [kind for kind in shapes if any(row.kind == kind for row in data.rows)]
-    words = {"undecided": "not told apart"} | ({} if data.against_one else PAIRED)
+    words = {"undecided": "inconclusive"} | ({} if data.against_one else PAIRED)
     return "  ".join(f"{shapes[kind]} {words.get(kind, kind)}" for kind in there)
 
 

@@ -80,6 +80,17 @@ def test_the_reversal_is_the_rate_at_which_the_difference_of_the_means_is_zero(d
         assert words in ampler.analysis.words.headline(analysed(frame, difference=difference, reference=reference))
 
 
+def test_geometric_means_have_a_reversal_of_their_own():
+    frame = solvers()
+    comparison, bound = only(analysed(frame, difference="ratio", statistic="geometric-mean"))
+    quick, slow = (
+        np.log(frame[frame.algorithm == name].time).groupby(frame.instance).mean() for name in ("quick", "slow")
+    )
+    expected = brentq(lambda rate: (quick + rate * (np.log(1000) - quick) - slow).mean(), 0, 1, xtol=1e-14)
+    assert bound.reversal == pytest.approx(expected, rel=1e-6)
+    assert comparison.claimed == (bound.upper < expected)
+
+
 def test_with_the_runs_named_the_difference_is_claimed():
     _, bound = only(analysed(solvers(), on_failure="penalty=500"))
     enough = -(-bound.enough // 20)

@@ -20,7 +20,7 @@ from ampler.core.runs import Runs
 from ampler.core.settings import AnalysisSettings
 from ampler.core.wording import count, digits
 from ampler.stats.contrasts import Contrasts, contrasts_among
-from ampler.stats.summaries import Mean, summary_of
+from ampler.stats.summaries import GeometricMean, Mean, summary_of
 
 MAX_RUNS = 10**9  # beyond it nothing is settled by runs
 
@@ -73,10 +73,11 @@ def failure_bounds(
 
     None where failed runs have no value of their own, or no failure rate reverses the difference.
     """
-    penalty = _penalty(settings.failures)
-    if penalty is None or not isinstance(summary_of(settings.statistic), Mean):
+    penalty, summary = _penalty(settings.failures), summary_of(settings.statistic)
+    geometric = isinstance(summary, GeometricMean)
+    if penalty is None or not isinstance(summary, Mean | GeometricMean) or (geometric and penalty <= 0):
         return [None] * len(comparisons)
-    table = _Table(runs, blocks, contrasts, penalty, settings.family_alpha / len(runs.algorithms))
+    table = _Table(runs, blocks, contrasts, penalty, settings.family_alpha / len(runs.algorithms), geometric=geometric)
     return [table.closest(k, comparison) for k, comparison in enumerate(comparisons)]
 
 
@@ -132,7 +133,10 @@ def _penalty(policy: FailurePolicy | None) -> float | None:
 class _Table:
     """The statistics of an analysis, with the runs and failures of each cell."""
 
-    def __init__(self, runs: Runs, blocks: Blocks, contrasts: Contrasts, penalty: float, alpha: float) -> None:
+    def __init__(
+        self, runs: Runs, blocks: Blocks, contrasts: Contrasts, penalty: float, alpha: float, *, geometric: bool
+    ) -> None:
+        self.geometric = geometric
         rows = [runs.instances.index(name) for name in blocks.instances]
         shape = len(runs.instances), len(runs.algorithms)
         cell = np.ravel_multi_index((runs.instance, runs.algorithm), shape)
@@ -185,7 +189,11 @@ class _Table:
         """The differences if more runs failed: their means move; where there is one run, it fails as a whole."""
         single = rows & (self.runs[:, who] == 1)
         means = self.theta.copy()
-        means[rows & ~single, who] += more * (self.penalty - means[rows & ~single, who])
+        several = rows & ~single, who
+        if self.geometric:
+            means[several] *= (self.penalty / means[several]) ** more
+        else:
+            means[several] += more * (self.penalty - means[several])
         found = self._differences(k, means)
         if single.any():
             means[single, who] = self.penalty

@@ -113,11 +113,9 @@ def test_dropped_failures_are_no_missing_runs(tmp_path):
 
 
 def test_a_study_that_a_rule_ends_is_finished(tmp_path):
-    asked = {"difference": "simple", "seed": 3, "better": "lower", "use": "all"}
-    for number, question in enumerate(
-        ({"detect": 1.0, "pilot": 8}, {"se": 0.2}, {"effect": 1.0, "looks": 2, "se": 0.3})
-    ):
-        found = study(rule=None, **asked | question).run(tmp_path / f"{number}.db", workers=1)
+    rules = {"detect": 1.0, "pilot": 8, "use": "needed"}, {"se": 0.2}, {"effect": 1.0, "looks": 2, "se": 0.3}
+    for number, asked in enumerate(rules):
+        found = study(rule=None, **asked).run(tmp_path / f"{number}.db", workers=1)
         assert (found.unfinished, found.comparisons[0].claimed) == ("", True)
 
 

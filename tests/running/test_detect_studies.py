@@ -188,7 +188,11 @@ def test_an_unfinished_study_says_that_nothing_can_be_claimed_yet():
     assert len(store.decisions()) == 2
     analysis = analyse(store)
     assert analysis.course is None
-    assert [each.kind for each in analysis.warnings].count("course") == 1
+    assert analysis.unfinished
+    assert not any(each.claimed for each in analysis.comparisons)
+    anyway = analyse(store, unplanned=True)
+    assert [each.kind for each in anyway.warnings][:1] == ["unplanned"]
+    assert [each.kind for each in anyway.warnings].count("course") == 1
 
 
 def test_an_analysis_of_another_question_says_that_its_level_is_not_assured(tmp_path):

@@ -13,6 +13,7 @@ In reading order:
 * `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
 * `percent_roles`: claims on percent differences held against the exchanged roles and the ratio;
+* `robustness`: claims of the t-test held against skewness and other tests;
 * `grown`: the tests of a study whose size was chosen after a pilot;
 * `looked`: a study that was looked at on the way, replayed look by look; `look_family`: its tests; `look_words` and
   `look_table`: its sentences and its table;

@@ -32,7 +32,7 @@ from ampler.stats.guard import pooled_kurtosis
 from ampler.stats.location import is_constant
 from ampler.stats.paired import FEWEST, paired_test, present_columns
 from ampler.stats.rates import is_yes_or_no
-from ampler.stats.shape import farthest
+from ampler.stats.shape import farthest_difference
 
 NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
 REMEDY = "the bootstrap-t test keeps close to its level (test bootstrap-t)"
@@ -405,7 +405,7 @@ def dominated(
     if paired_test(settings.test).estimand.name != "mean" or settings.are_rates:
         return None
     found = [
-        (k, farthest(column))
+        (k, farthest_difference(column))
         for k, column in enumerate(present_columns(differences))
         if len(column) >= FEWEST_FOR_OUTLIER
     ]

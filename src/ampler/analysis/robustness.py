@@ -19,7 +19,7 @@ from ampler.core.arrays import Bools, Floats
 from ampler.core.choices import Alternative, Test
 from ampler.stats.paired import family_verdict, paired_test, present_columns
 from ampler.stats.resampling import joint_coverage
-from ampler.stats.shape import farthest, skewness_score
+from ampler.stats.shape import farthest_difference, skewness_score
 
 SURE = 0.025  # level at which the shape of all comparisons together is beyond chance
 SKEWED_CLAIM = 0.05  # level at which the skewness against all claims together is
@@ -51,7 +51,7 @@ def robustness(differences: Floats, claimed: Bools, *, alternative: Alternative,
     """Hold the claims of a family of t-tests, or sign-flip tests, against the shape of the differences and other tests.
 
     >>> rng = np.random.default_rng(6)
-    >>> differences = -rng.lognormal(size=(25, 1)) + 0.6
+    >>> differences = -rng.lognormal(size=(40, 1))
     >>> robustness(differences, np.array([True]), alternative="two-sided", alpha=0.05).skewed.tolist()
     [True]
     """
@@ -62,7 +62,7 @@ def robustness(differences: Floats, claimed: Bools, *, alternative: Alternative,
     means = np.array([paired_test("t").leaning(column) if len(column) else 0.0 for column in columns])
     size = len(columns)
     skewed = skewed_beyond_chance(differences)
-    far = np.array([farthest(column).p_value for column in columns]) * size < SURE
+    far = np.array([farthest_difference(column).p_value for column in columns]) * size < SURE
     number = (claimed.sum() * size) ** 0.5  # between the claims, which were chosen by the data, and all comparisons
     against = np.where(claimed, ndtr(np.sign(means) * scores) * number, np.nan)
 

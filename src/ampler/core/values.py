@@ -30,7 +30,8 @@ class Observation:
 
     A value is a finite number, and there is one exactly when the status is "ok"; measures are finite too. `seconds` are
     by the clock, `cpu` those of processor time, and `started` is when the run began, in seconds since 1970; None where
-    they were not measured.
+    they were not measured. `cause` is why there is no value, as a program reads it: a kind ("memory", "timeout",
+    "exit", "exception", …) and, after a colon, which one; empty in study files of versions 0.1 and 0.2.
     """
 
     key: RunKey
@@ -44,6 +45,7 @@ class Observation:
     measures: Mapping[str, float] | None = None
     cpu: float | None = None
     started: float | None = None
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ class InstanceRun:
             seed=run_seed(self._plan.seed, key.instance, key.algorithm, key.index),
             attempt=task.attempt,
             round=task.round,
+            cause="worker",
         )
 
     def expected(self) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ import os
 from ampler.core.values import Instance, Observation
 from ampler.running.one_run import Outcome
 
-SPOILED = "its instance file "  # how the message of a run begins that must not be recorded
+CAUSE = "instance"  # of a run that must not be recorded
 
 Look = tuple[int, int, int, int]
 _as_planned: dict[tuple[str, str], Look] = {}  # files that were found to be as planned: how they looked then
@@ -28,9 +28,9 @@ def change_of(instance: Instance) -> str | None:
         with open(instance.path, "rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as problem:
-        return f"{SPOILED}{instance.name!r} cannot be read any more ({problem.strerror})"
+        return f"its instance file {instance.name!r} cannot be read any more ({problem.strerror})"
     if found != instance.sha256:
-        return f"{SPOILED}{instance.name!r} was changed while the study ran"
+        return f"its instance file {instance.name!r} was changed while the study ran"
     _as_planned[instance.path, instance.sha256] = look
     return None
 
@@ -44,12 +44,12 @@ def unless_changed(instance: Instance, outcome: Outcome) -> Outcome:
 def spoiled(change: str, outcome: Outcome | None = None) -> Outcome:
     """Return the outcome of a run whose instance is no longer what it was: whatever it gave says nothing."""
     made = Outcome(None, 0.0) if outcome is None else outcome
-    return made._replace(value=None, status="failed", message=change, measures=None)
+    return made._replace(value=None, status="failed", message=change, measures=None, cause=CAUSE)
 
 
 def is_spoiled(seen: Observation) -> bool:
     """Whether a run was made, or would have been, on a file that is not the one that was planned."""
-    return seen.status == "failed" and seen.message.startswith(SPOILED)
+    return seen.cause == CAUSE
 
 
 def _look(path: str) -> Look:

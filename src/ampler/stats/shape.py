@@ -31,7 +31,7 @@ def skewness_score(differences: Floats) -> float:
     It is NaN with fewer than eight differences, as the approximation needs, or constant ones.
 
     >>> round(skewness_score(np.array([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 3.0])), 2)
-    3.1
+    3.41
     """
     n = len(differences)
     if n < 8 or is_constant(differences):
@@ -51,12 +51,12 @@ class Farthest:
     p_value: float  # of Grubbs' test: how often normal differences have one so far away, or more seldom
 
 
-def farthest(differences: Floats) -> Farthest:
+def farthest_difference(differences: Floats) -> Farthest:
     """Return the difference that is farthest from the mean, with its share of the variance (Grubbs 1950).
 
     The p-value is Bonferroni's bound over the differences; it is 1 with fewer than three, or constant ones.
 
-    >>> farthest(np.array([0.1, -0.2, 0.0, 0.3, 9.0, -0.1])).share
+    >>> farthest_difference(np.array([0.1, -0.2, 0.0, 0.3, 9.0, -0.1])).share
     0.83...
     """
     from scipy.special import stdtr

@@ -13,7 +13,7 @@ from ampler.core.values import Observation, Tally
 ENOUGH = 10  # failed runs of an algorithm, without any other, that are no accident
 PLACES = 2  # instances on which they must have failed: one instance alone may be beyond an algorithm
 LAST_WORDS = "; its error output ends with "  # differs from run to run where the reason does not
-OUT_OF_MEMORY = re.compile(r"it used .* of memory, more than ")
+OUT_OF_MEMORY = re.compile(r"it used .* of memory, more than ")  # in files that have no causes
 
 
 class CommonFailure(NamedTuple):
@@ -94,13 +94,22 @@ class Hopeless:
 
 
 def _reached_a_limit(seen: Observation) -> bool:
-    return seen.status == "timeout" or bool(OUT_OF_MEMORY.match(seen.message))
+    return seen.status == "timeout" or _kind(seen) == "memory"
 
 
 def _other_kind(failed: list[Observation], seen: Observation) -> bool:
-    return bool(failed) and _kind(failed[0].message) != _kind(seen.message)
+    return bool(failed) and _kind(failed[0]) != _kind(seen)
 
 
-def _kind(message: str) -> str:
-    """The kind of reason: the first clause, whatever its numbers and quotations are."""
+def _kind(seen: Observation) -> str:
+    """The kind of cause: of exit codes any, of signals and exceptions which one."""
+    if not seen.cause:
+        return _kind_of_old(seen.message)
+    return "exit" if seen.cause.startswith("exit:") else seen.cause
+
+
+def _kind_of_old(message: str) -> str:
+    """What stands for the cause in files of versions 0.1 and 0.2: the first clause, whatever its numbers are."""
+    if OUT_OF_MEMORY.match(message):
+        return "memory"
     return re.sub(r"'[^']*'|\d+", "…", re.split(r"[;:]", reason_of(message))[0])

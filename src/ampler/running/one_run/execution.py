@@ -27,7 +27,8 @@ TRIES = 3  # so often a run may end the process that makes it before it counts a
 class Outcome(NamedTuple):
     """What a run gave: a value exactly when `status` is "ok", else a message that says why there is none.
 
-    `line` is what was printed that the value was read from, for people to check; it is not recorded.
+    `cause` says the same as the message, for programs. `line` is what was printed that the value was read from, for
+    people to check; it is not recorded.
     """
 
     value: float | None
@@ -38,6 +39,7 @@ class Outcome(NamedTuple):
     cpu: float | None = None
     started: float | None = None
     line: str = ""
+    cause: str = ""
 
 
 def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -131,7 +133,8 @@ def _within_time(outcome: Outcome, limits: Limits) -> Outcome:
         return outcome
     if outcome.status != "ok":
         return outcome
-    return Outcome(None, outcome.seconds, "timeout", _out_of_processor_time(limits), cpu=outcome.cpu)
+    words = _out_of_processor_time(limits)
+    return Outcome(None, outcome.seconds, "timeout", words, cpu=outcome.cpu, cause="cpu-timeout")
 
 
 def _out_of_processor_time(limits: Limits) -> str:
@@ -145,7 +148,7 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
     try:
         ending = run_group(argv, folder=command.folder, limits=limits, out=out, err=err)
     except (OSError, ValueError) as problem:
-        return Outcome(None, 0.0, "failed", _cannot_start(argv[0], command.folder, problem))
+        return Outcome(None, 0.0, "failed", _cannot_start(argv[0], command.folder, problem), cause="start")
     if ending.cause != "ended" or ending.code not in command.success:
         return _without_value(ending, limits, errors.text, success=command.success)
     value = _time(command.reading, ending.seconds, ending.cpu_seconds)
@@ -156,7 +159,7 @@ def _run_command(command: Command, instance: Instance, seed: int, limits: Limits
         found = reader.result()
         return Outcome(found.value, ending.seconds, measures=found.measures, cpu=cpu, line=found.line)
     except NoValue as problem:
-        return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}", cpu=cpu)
+        return Outcome(None, ending.seconds, "failed", f"{problem}{_last_words(errors.text)}", cpu=cpu, cause="value")
 
 
 def _run_resident(command: Command, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -164,9 +167,11 @@ def _run_resident(command: Command, instance: Instance, seed: int, limits: Limit
     try:
         answer = ask(command, instance, seed, limits, err=_text_into(errors.feed))
     except OutOfStep as problem:
-        return Outcome(None, time.perf_counter() - began, "failed", f"{problem}{_last_words(errors.text)}")
+        return Outcome(
+            None, time.perf_counter() - began, "failed", f"{problem}{_last_words(errors.text)}", cause="value"
+        )
     except (OSError, ValueError) as problem:
-        return Outcome(None, 0.0, "failed", _cannot_start(command.argv[0], command.folder, problem))
+        return Outcome(None, 0.0, "failed", _cannot_start(command.argv[0], command.folder, problem), cause="start")
     if isinstance(answer, Ending):
         return _without_value(answer, limits, errors.text, when=" before it answered")
     value = _time(command.reading, answer.seconds, answer.cpu_seconds)
@@ -176,7 +181,7 @@ def _run_resident(command: Command, instance: Instance, seed: int, limits: Limit
         return Outcome(counted, answer.seconds, measures=found.measures, cpu=answer.cpu_seconds, line=found.line)
     except NoValue as problem:
         words = f"{problem}{_last_words(errors.text)}"
-        return Outcome(None, answer.seconds, "failed", words, cpu=answer.cpu_seconds)
+        return Outcome(None, answer.seconds, "failed", words, cpu=answer.cpu_seconds, cause="value")
 
 
 def _run_function(function: Function, instance: Instance, seed: int, limits: Limits) -> Outcome:
@@ -187,9 +192,9 @@ def _run_function(function: Function, instance: Instance, seed: int, limits: Lim
 
 def _given(function: Function, called: Call, started: float | None = None) -> Outcome:
     """The outcome of a call."""
-    result, seconds, cpu, reason = called
+    result, seconds, cpu, reason, cause = called
     if result is None:
-        return Outcome(None, seconds, "failed", reason, None, cpu, started)
+        return Outcome(None, seconds, "failed", reason, None, cpu, started, cause=cause)
     value = _time(function.reading, seconds, cpu)
     return Outcome(result.value if value is None else value, seconds, "ok", "", result.measures, cpu, started)
 
@@ -205,7 +210,15 @@ def _without_value(
     """The outcome of a run that a limit ended, or that ended by itself with a code not in `success`."""
     status, words = _reason(ending, limits, when, success)
     said = words if status == "timeout" or ending.cause == "memory" else f"{words}{_last_words(errors)}"
-    return Outcome(None, ending.seconds, status, said, cpu=ending.cpu_seconds or None)
+    return Outcome(None, ending.seconds, status, said, cpu=ending.cpu_seconds or None, cause=_cause(ending))
+
+
+def _cause(ending: Ending) -> str:
+    if ending.cause != "ended":
+        return ending.cause
+    if ending.code == UNSEEN:
+        return "unseen"
+    return f"signal:{signal_name(-ending.code)}" if ending.code < 0 else f"exit:{ending.code}"
 
 
 def _reason(ending: Ending, limits: Limits, when: str, success: Collection[int]) -> tuple[Status, str]:

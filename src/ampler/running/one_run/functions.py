@@ -34,12 +34,13 @@ ATOMS = frozenset(
 
 
 class Call(NamedTuple):
-    """What a function call gave: a result, or the reason why there is none, and how long it took."""
+    """What a function call gave: a result, or the reason and the cause why there is none, and how long it took."""
 
     result: Result | None
     seconds: float
     cpu_seconds: float
     reason: str = ""
+    cause: str = ""
 
 
 def call(function: Function, instance: Instance, seed: int) -> Call:
@@ -52,16 +53,16 @@ def call(function: Function, instance: Instance, seed: int) -> Call:
     parameters = untouched(function.parameters) if function.parameters else {}
     with surroundings_of(process):
         began, cpu_began = time.perf_counter(), time.process_time()
-        result, reason = None, ""
+        result, reason, cause = None, "", ""
         try:
             result = result_of(run(argument, seed, **parameters), function)
         except NoValue as problem:
-            reason = str(problem)
+            reason, cause = str(problem), "value"
         except BaseException as problem:
-            reason = raised(problem)
+            reason, cause = raised(problem), f"exception:{type(problem).__name__}"
         if os.getpid() != process:
             os._exit(0)  # the function has forked and returned twice: only one of them answers
-        return Call(result, time.perf_counter() - began, time.process_time() - cpu_began, reason)
+        return Call(result, time.perf_counter() - began, time.process_time() - cpu_began, reason, cause)
 
 
 def call_forked(function: Function, instance: Instance, seed: int, limits: Limits) -> Call | Ending:
@@ -92,7 +93,7 @@ def call_forked(function: Function, instance: Instance, seed: int, limits: Limit
     if ending.cause == "ended" and answer:
         return _answered(answer, ending)
     if ending.cause == "ended" and code == DEAF:
-        return Call(None, ending.seconds, cpu, "it closed the descriptor through which its value must come")
+        return Call(None, ending.seconds, cpu, "it closed the descriptor through which its value must come", "pipe")
     return Ending(ending.cause, ending.seconds, code, max(cpu, ending.cpu_seconds), ending.memory)
 
 
@@ -174,7 +175,7 @@ def _answered(answer: bytearray, ending: Ending) -> Call:
         assert isinstance(called, Call)
     except Exception:
         reason = "it wrote into the pipe through which its value must come"
-        return Call(None, ending.seconds, ending.cpu_seconds, reason)
+        return Call(None, ending.seconds, ending.cpu_seconds, reason, "pipe")
     warm_up(imported)
     return called
 

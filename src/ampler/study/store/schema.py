@@ -160,6 +160,14 @@ CREATE VIEW superseded AS
     GROUP BY run.instance, run.algorithm, "index";
 """
 
+CAUSE = f"""
+ALTER TABLE run ADD COLUMN cause TEXT NOT NULL DEFAULT '';  -- why a run gave no value, in a word; empty where it did
+
+{TIMED_RUNS.replace("started, session", "started, cause, session")}
+    WHERE (run.session, run.algorithm) NOT IN superseded
+    GROUP BY run.instance, run.algorithm, "index";
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -174,6 +182,7 @@ MIGRATIONS = (
     Migration("decisions over instances, and progress", OVER_INSTANCES),
     Migration("processor time and start of runs", CLOCKS),
     Migration("the code that runs were made with", CODE),
+    Migration("why runs gave no value, as data", CAUSE),
 )
 
 

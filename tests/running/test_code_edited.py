@@ -29,7 +29,7 @@ def plan_of(folder, edited, text):
     (folder / "helper.py").write_text("VALUE = 1\n")
     names = [f"i{number}" for number in range(6)]
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[
             Command("mine", (sys.executable, "solver.py", "{instance}", "{seed}"), folder=str(folder)),
             Command("editor", (sys.executable, "editor.txt", "{instance}", "{seed}"), folder=str(folder)),

@@ -49,7 +49,7 @@ def plan_of(kind, **given):
     draws = {f"i{number}": [random.Random(number * 31 + k).random() for k in range(9)] for number in range(4)}
     wrap = {"list": list, "array": np.array, "dataclass": lambda values: Job(list(values))}[kind]
     return make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms={"first": partial(spoil, weights=[3.0, 1.0]), "second": inversions},
         instances={name: wrap(values) for name, values in draws.items()},
         rule=Fixed(runs=3),
@@ -93,7 +93,7 @@ def test_bound_arguments_are_those_of_each_run():
         return float(len(cache))
 
     plan = make_plan(
-        question=Question("simple"),
+        question=Question("simple", better="lower"),
         algorithms=[Function("a", partial(remembers, cache=cache), "m:a"), Function("b", inversions, "m:b")],
         instances={"i": [2, 1], "j": [1, 2]},
         rule=Fixed(runs=3),

@@ -289,7 +289,9 @@ def test_the_pilot_is_read_by_the_formula_of_the_study(difference):
     """That of equal algorithms finds less to be different where the noise of the runs is corrected for."""
     reports = {}
     for formula in (None, "corrected", "delta", "paper"):
-        plan = plan_of(Detect(detect=0.05), question=Question(difference, reference="a", formula=formula))
+        plan = plan_of(
+            Detect(detect=0.05), question=Question(difference, reference="a", formula=formula, better="lower")
+        )
         pilot = group(decided(plan, ()), noise=30.0)
         reports[formula] = PilotReport.from_data(decided(plan, (pilot,)).details)
     read = {formula: (report.means, report.noise_shares, report.needed) for formula, report in reports.items()}

@@ -333,6 +333,7 @@ def with_detect(monkeypatch):
         detect=0.8,
         margin=0.5,
         seed=5,
+        better="lower",
     )
 
 

@@ -22,8 +22,8 @@ def tied():
     """One and two have the same values in another order of the instances; three is far behind."""
     rng = np.random.default_rng(2)
     values = rng.normal(10, 1, (12, 4))
-    table = np.stack([values, np.roll(values, 6, axis=0), values + 20 + rng.normal(0, 1, values.shape)], axis=1)
-    table[:6, 1], table[6:, 1] = table[:6, 0] + 1, table[6:, 0] - 1
+    table = np.stack([values, np.roll(values, 6, axis=0), values + rng.normal(20, 1, (12, 1))], axis=1)
+    table[:6, 1], table[6:, 1] = table[:6, 0] + 0.1, table[6:, 0] - 0.1
     instance, algorithm, _ = np.indices(table.shape)
     runs = Runs.from_columns(
         np.array([f"i{k}" for k in range(12)], object)[instance.ravel()],
@@ -34,7 +34,7 @@ def tied():
 
 
 def test_the_headline_names_all_who_lose_to_none(tied):
-    assert finding_sentence(tied).startswith("one and two lose to none; 2 of 3 pairs differ")
+    assert re.match("(one and two|two and one) lose to none; 2 of 3 pairs differ", finding_sentence(tied))
     assert not any("best mean rank" in sentence for sentence in disagreements(tied))
 
 

@@ -290,7 +290,7 @@ def test_the_pilot_is_read_by_the_formula_of_the_study(difference):
     reports = {}
     for formula in (None, "corrected", "delta", "paper"):
         plan = plan_of(
-            Detect(detect=0.05), question=Question(difference, reference="a", better="lower", formula=formula)
+            Detect(detect=0.05), question=Question(difference, reference="a", formula=formula, better="lower")
         )
         pilot = group(decided(plan, ()), noise=30.0)
         reports[formula] = PilotReport.from_data(decided(plan, (pilot,)).details)

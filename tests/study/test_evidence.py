@@ -128,7 +128,7 @@ def test_what_a_plan_chose_on_purpose_is_not_warned_of(tmp_path, how):
     algorithms = {"a": noisy, "b": noisy, "far": lambda instance, seed: noisy(instance, seed) + 50}
     study = am.Study(
         algorithms=algorithms, instances={f"i{k}": k for k in range(40)}, difference="simple", reference="a", seed=3,
-        better="lower", **settings,
+        **settings, better="lower",
     )  # fmt: skip
     kinds = {each.kind for each in study.run(tmp_path / "study.db", executor=SerialExecutor(), report=None).warnings}
     assert bool(kinds & {"bias", "run-noise"}) == (how == "accuracy")

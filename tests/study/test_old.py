@@ -334,6 +334,7 @@ def with_detect(monkeypatch):
         detect=0.8,
         margin=0.5,
         seed=5,
+        better="lower",
     )
 
 

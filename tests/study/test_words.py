@@ -110,12 +110,12 @@ def test_without_an_accuracy_the_noise_is_told_in_deviations_and_without_an_effe
 @pytest.mark.parametrize(
     ("question", "how", "said"),
     [
-        (Question("percent", reference="a", effect=0.5), {}, True),
-        (Question("percent", reference="a"), {"study_rule": Detect(detect=0.02)}, True),
-        (Question("percent", effect=0.5), {}, False),
-        (Question("ratio", reference="a", effect=0.5), {}, False),
-        (Question("simple", reference="a"), {"study_rule": Detect(detect=0.02)}, False),
-        (Question("percent", reference="a"), {}, False),
+        (Question("percent", reference="a", effect=0.5, better="lower"), {}, True),
+        (Question("percent", reference="a", better="lower"), {"study_rule": Detect(detect=0.02)}, True),
+        (Question("percent", effect=0.5, better="lower"), {}, False),
+        (Question("ratio", reference="a", effect=0.5, better="lower"), {}, False),
+        (Question("simple", reference="a", better="lower"), {"study_rule": Detect(detect=0.02)}, False),
+        (Question("percent", reference="a", better="lower"), {}, False),
     ],
 )
 def test_planned_studies_say_that_percent_favours_the_reference(question, how, said):

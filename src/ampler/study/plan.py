@@ -112,7 +112,8 @@ def _with_composed_names(rule: Callable[[Any], Decision]) -> Callable[[Any], Dec
         return rule
     reference = composed(rule.reference) if isinstance(rule.reference, str) else rule.reference
     costs = None if rule.costs is None else {composed(name): cost for name, cost in rule.costs.items()}
-    return replace(rule, reference=reference, costs=costs)
+    same = (reference, costs) == (rule.reference, rule.costs)
+    return rule if same else replace(rule, reference=reference, costs=costs)
 
 
 def _implied_better(algorithms: Sequence[Algorithm]) -> Better:

@@ -58,8 +58,11 @@ def test_a_study_of_version_0_2_is_resumed_without_a_run_and_has_its_conclusions
         assert store.decisions() == before
     then, now = json.loads((old / "analysis.json").read_text()), am.analyse(old / "study.db").as_dict()
     for one, other in zip(then["comparisons"], now["comparisons"], strict=True):
-        for name in ("estimate", "joint_interval", "p_value", "p_holm", "effect_size"):
+        for name in ("estimate", "p_value", "p_holm", "effect_size"):
             assert other[name] == pytest.approx(one[name], rel=1e-9), name
+        (low, high), (lower, higher) = one["joint_interval"], other["joint_interval"]
+        assert lower <= low + 1e-9, "run noise may have widened it"
+        assert higher >= high - 1e-9
         assert other["rejected"] == one["rejected"]
 
 

@@ -13,6 +13,7 @@ In reading order:
 * `stopping`: decisions over instances, taken again when a study goes on; `decided`: what then must stay as it is
 * `detect_rule`: the study rule that finds its own size; `detect`: its decision; `cells`: what it sees of the runs
 * `looks_rule`: the study rule that is looked at on the way; `looks_analysed`: when such a study may be analysed
+* `defaults`: what nobody chose, as a study was begun with it; `repeated_testing`: studies enlarged after results
 * `asked`: what a plan says of its analysis
 * `code`: the files behind an algorithm, and what happens when they change
 * `command_line`: the arguments of a command, with places for instance, seed and parameters

@@ -136,8 +136,9 @@ def _comparisons(plan: PlanRecord) -> int:
 
 def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[ChangedSetting]:
     first, second = _flat(before), _flat(now)
+    follow = {*before.open.get("rule", ())} & {*now.open.get("rule", ())}  # nobody chose them: they follow from others
     for name in {**first, **second}:
-        if first.get(name) != second.get(name):
+        if first.get(name) != second.get(name) and name not in follow:
             yield ChangedSetting(name, first.get(name), second.get(name))
 
 

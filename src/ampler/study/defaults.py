@@ -138,7 +138,7 @@ def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
         for part, value in {"question": {"rule": "Question", **data["question"]}, **parts}.items()
         if value
     }
-    given = {part: filled(value, algorithms, reference) for part, value in parts.items()}
+    given = {part: described_whole(value, algorithms, reference) for part, value in parts.items()}
     names = {part: tuple(each) for part, each in opened.items()}
     question = {"question": {"formula": FIRST_FORMULA, **data["question"]}}
     ranks = "normal" if data["question"].get("test") == "wilcoxon" else "exact"  # for others it makes no difference
@@ -146,7 +146,7 @@ def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     return data | given | question | {"analysis": analysis, "open": names}
 
 
-def filled(rule: Described, algorithms: int, reference: bool) -> dict[str, Any]:
+def described_whole(rule: Described, algorithms: int, reference: bool) -> dict[str, Any]:
     """Return a described rule with a value for each of its fields."""
     name, given = rule.get("rule", ""), dict(rule)
     if name not in RULES:

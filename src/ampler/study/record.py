@@ -15,7 +15,7 @@ from ampler.core.failures import policy_data, policy_from
 from ampler.core.plain import canonical, described_rule, digest, plain
 from ampler.core.values import Algorithm, Fingerprint, Function, Limits, Plan, PlanRecord, Question
 from ampler.study.command_line import commands_around
-from ampler.study.defaults import FIRST_FORMULA, as_first_written, filled, resolved, with_defaults
+from ampler.study.defaults import FIRST_FORMULA, as_first_written, described_whole, resolved, with_defaults
 
 POWER_DIGITS = 9  # that make a plan another one
 STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
@@ -90,7 +90,7 @@ def record(plan: Plan) -> PlanRecord:
     plan = resolved(plan)
     family = len(plan.algorithms), plan.question.reference is not None
     rules = (plan.rule, *([] if plan.study_rule is None else [plan.study_rule]))
-    described, *over_instances = (_with_stored_word(filled(described_rule(rule), *family)) for rule in rules)
+    described, *over_instances = (_with_stored_word(described_whole(described_rule(rule), *family)) for rule in rules)
     decisive = [_with_stored_word(as_first_written(rule, *family)) for rule in rules]
     deterministic = tuple(algorithm.name for algorithm in plan.algorithms if algorithm.deterministic)
     names = [algorithm.name for algorithm in plan.algorithms]

@@ -6,6 +6,7 @@ In reading order:
 * `modules`: what a Python file imports from its own folder
 * `scripts`: functions of the program that was started, or of a notebook, where a file says too much or nothing
 * `instances`: instances that are Python objects: a digest of what each contains
+* `instances`: what Python objects contain
 * `changes`: the code of recorded runs against the present one; `joining`: that of several study files. Pure
 
 The others read files; nothing is executed.

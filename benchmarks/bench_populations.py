@@ -37,7 +37,8 @@ MOST_RUNS = 10  # of an algorithm on an instance
 MOST_ALGORITHMS = 8  # the first by name: families of 28 pairs at most
 TARGET = 0.92
 DRAWN = ("duplicates", "repeated-runs", "direction", "columns")  # warnings that come from drawing with replacement
-DATA = Path(__file__).parents[2] / "shared" / "public-data"
+FOLDERS = [folder / "shared" / "public-data" for folder in Path(__file__).resolve().parents]
+DATA = next((folder for folder in FOLDERS if folder.is_dir()), FOLDERS[0])
 WAYS: Mapping[str, Mapping[str, str]] = {
     "t": {"difference": "simple"},
     "bootstrap-t": {"difference": "simple", "test": "bootstrap-t"},

@@ -7,12 +7,8 @@ from ampler.analysis import analyse_runs
 from ampler.analysis.evidence import Evidence
 from ampler.front import evidence_of
 
-ELSEWHERE = {  # told as AnalysisSettings, shown beside the analysis, the cutoff of PAR
-    "measure",
-    "settings",
-    "notes",
-    "time_limit",
-}
+# told as AnalysisSettings, shown beside the analysis, the cutoff of PAR, and what is taken from the whole at the end
+ELSEWHERE = {"measure", "settings", "notes", "time_limit", "unfinished"}
 
 
 def test_an_analysis_takes_whatever_a_source_says():

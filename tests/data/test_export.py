@@ -26,9 +26,26 @@ def test_csv_has_the_promised_columns_and_gives_every_value_back(tmp_path):
         rows = list(csv.DictReader(file))
     assert number == 2
     assert tuple(rows[0]) == COLUMNS
-    assert ",".join(COLUMNS) == "instance,algorithm,index,attempt,round,seed,value,seconds,status,message,cpu,started,cause"
+    assert (
+        ",".join(COLUMNS)
+        == "instance,algorithm,index,attempt,round,seed,value,seconds,status,message,cpu,started,cause"
+    )
     assert list(rows[0].values()) == ["i,1", 'a "b"', "0", "1", "2", "3", repr(0.1 + 0.2), "1.5", "ok", "", "", "", ""]
-    assert list(rows[1].values()) == ["i2", "é", "1", "0", "0", "4", "", "0.25", "failed", "it broke,\nbadly", "", "", ""]
+    assert list(rows[1].values()) == [
+        "i2",
+        "é",
+        "1",
+        "0",
+        "0",
+        "4",
+        "",
+        "0.25",
+        "failed",
+        "it broke,\nbadly",
+        "",
+        "",
+        "",
+    ]
 
 
 def test_parquet_has_the_same(tmp_path):

@@ -120,9 +120,13 @@ def test_without_an_accuracy_the_noise_is_told_in_deviations_and_without_an_effe
 )
 def test_planned_studies_say_that_percent_favours_the_reference(question, how, said):
     made = make_plan(
-        question=replace(question, better="lower"), algorithms={"a": min, "b": max}, instances=[f"i{k}" for k in range(40)], rule=Fixed(runs=4),
-        count="all", **how,
-    )  # fmt: skip
+        question=replace(question, better="lower"),
+        algorithms={"a": min, "b": max},
+        instances=[f"i{k}" for k in range(40)],
+        rule=Fixed(runs=4),
+        count="all",
+        **how,
+    )
     told = [warning for warning in plan_warnings(made) if "percent differences favour the reference" in warning]
     assert bool(told) == said
     assert all('difference = "ratio"' in warning for warning in told)

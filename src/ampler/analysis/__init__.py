@@ -12,6 +12,10 @@ In reading order:
 * `pairing`: runs that share a fold or a seed, compared run by run;
 * `estimates`: what stands for runs that their values ended: corrected, as they are, or the first alone;
 * `compare`: each pair tested under Holm, with intervals, effect sizes and equivalence;
+* `failure_bounds`: claims on penalties held against the failures that were not seen;
+* `run_noise`: claims on ratios held against the bias that run noise leaves; `noise_width`: intervals no narrower than
+  the noise of the runs implies;
+* `unfinished`: estimates without verdicts, for studies that are not complete;
 * `percent_roles`: claims on percent differences held against the exchanged roles and the ratio;
 * `robustness`: claims of the t-test held against skewness and other tests;
 * `grown`: the tests of a study whose size was chosen after a pilot;

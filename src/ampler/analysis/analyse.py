@@ -99,7 +99,9 @@ def _analysis(prepared: Prepared, features: Features) -> Analysis:
     comparisons = _comparisons(prepared)
     robust = _robustness(prepared, comparisons)
     bounds = failure_bounds(comparisons, prepared.runs, prepared.blocks, prepared.contrasts, settings=settings)
-    noise = noise_errors(differences, prepared.errors, _freedom(prepared))
+    noise: list[NoiseError | None] = [None] * len(comparisons)
+    if settings.formula == "corrected":  # studies of earlier versions keep their intervals
+        noise = noise_errors(differences, prepared.errors, _freedom(prepared))
     comparisons = widened(comparisons, noise, alternative=settings.alternative, alpha=settings.family_alpha)
     comparisons = tuple(map(with_failures, comparisons, bounds))
     doubts = _doubts(prepared, comparisons, robust, bounds, noise)

@@ -79,7 +79,8 @@ class _Other:
     def finding(self, comparison: Comparison) -> str:
         where = "the ratio" if self.kind == "ratio" else f"in percent of {comparison.second}'s value"
         if self.p > comparison.alpha:
-            return f"{where} {'shows' if self.kind == 'ratio' else 'there is'} no difference (p = {self.p:.2g})"
+            verb = "is" if self.kind == "ratio" else "the difference is"
+            return f"{where} {verb} not significant (p = {self.p:.2g}, level {comparison.alpha:.2g})"
         winner = comparison.first if self.larger == (self.better == "higher") else comparison.second
         return f"{'by ' if self.kind == 'ratio' else ''}{where} {winner} looks better (p = {self.p:.2g})"
 

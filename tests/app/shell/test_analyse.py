@@ -18,7 +18,20 @@ COMPARISON_FIELDS = {
     "doubts", "claimed",
 }  # fmt: skip
 
-PAPER = ("--reference", "Full", "--difference", "percent", "--better", "lower", "--se", "0.05", "--budget", "1100", "--formula", "paper")
+PAPER = (
+    "--reference",
+    "Full",
+    "--difference",
+    "percent",
+    "--better",
+    "lower",
+    "--se",
+    "0.05",
+    "--budget",
+    "1100",
+    "--formula",
+    "paper",
+)
 
 
 @pytest.fixture

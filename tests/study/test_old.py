@@ -330,7 +330,6 @@ def with_detect(monkeypatch):
         instances={f"i{n}": n for n in range(60)},
         difference="simple",
         reference="alpha",
-        better="lower",
         detect=0.8,
         margin=0.5,
         seed=5,

@@ -19,7 +19,6 @@ DOORS = {"__init__.py", "__main__.py"}
 FROM_OUTSIDE = "a run is known by what it gives and leaves behind, the same for every way it is made"
 TESTED_THROUGH = {
     "running/one_run/functions.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
-    "study/code/instances.py": ("running/test_python_instances.py", "a changed instance is asked for, as code is"),
     "running/one_run/threaded.py": ("running/one_run/test_execution.py", FROM_OUTSIDE),
 }
 

@@ -26,7 +26,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import ampler as am
-from ampler.analysis.cautions import REVERSES, gravity
 from ampler.testing import SerialExecutor
 from kept_results import FOLDER, append, asked, read
 
@@ -166,7 +165,7 @@ def study(cell: Cell, number: int) -> am.Analysis | tuple[bool, bool, bool, bool
     rng = np.random.default_rng(seed)
     analysis = _of_table(cell, rng) if cell.size == "fixed" else _of_study(cell, rng, seed)
     claimed = any(each.claimed for each in analysis.comparisons)
-    warned = any(gravity(each.kind) == REVERSES for each in analysis.warnings)
+    warned = any(each.severity == "could reverse a verdict" for each in analysis.warnings)
     missed = any(not each.joint_interval[0] <= 0 <= each.joint_interval[1] for each in analysis.comparisons)
     significant = any(each.rejected for each in analysis.comparisons)
     return significant, claimed, claimed and not warned, warned, missed, analysis.instances
@@ -226,9 +225,9 @@ def _of_study(cell: Cell, rng: np.random.Generator, seed: int) -> am.Analysis:
     """A study that finds its own size, or samples until each difference is known to a target standard error."""
     true = centres(cell, rng)
     true = _paired(cell, rng, true) if cell.world in SHAPES else true
-    sizes: dict[str, Any] = {"detect": 0.5 if cell.difference == "simple" else 0.1}
+    size: dict[str, Any] = {"detect": 0.5 if cell.difference == "simple" else 0.1}
     if cell.size == "se":
-        sizes = {"se": 0.5 if cell.difference == "simple" else 0.1, "use": "all"}
+        size = {"design": am.Precision(se=0.5 if cell.difference == "simple" else 0.1)}
     study = am.Study(
         algorithms={f"a{k}": _algorithm(cell, true[:, k]) for k in range(cell.algorithms)},
         instances={f"i{number:03}": number for number in range(cell.instances)},
@@ -236,10 +235,10 @@ def _of_study(cell: Cell, rng: np.random.Generator, seed: int) -> am.Analysis:
         reference=cell.reference,
         better="lower",
         seed=seed,
-        **sizes,
+        **size,
     )
     with tempfile.TemporaryDirectory() as folder:
-        return study.run(Path(folder) / "study.db", executor=SerialExecutor(), report=None)
+        return study.run(Path(folder) / "study.db", executor=SerialExecutor(), progress=False)
 
 
 def _algorithm(cell: Cell, centre: Floats) -> Callable[..., float]:

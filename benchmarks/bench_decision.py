@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import caiser
-from ampler.core.samples import Samples
+from ampler.core.arrays import Samples
 from ampler.sampling.rules import Accuracy
 from speed_page import Line, keep, quickest
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import caiser
-from ampler.core.samples import Samples
-from ampler.core.values import Decision
+from ampler.core.arrays import Samples
+from ampler.core.plan import Decision
 from ampler.running import driver, run_plan
 from ampler.running.engines.local import LocalPool
 from ampler.sampling.rules import Accuracy

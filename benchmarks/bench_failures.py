@@ -1,9 +1,11 @@
 """Rare failures that count as a penalty, and an instance at the time limit: how often is a wrong claim made?
 
-    python benchmarks/bench_failures.py            a table on the terminal
-    python benchmarks/bench_failures.py --write    docs/benchmarks/failures.md as well
+    python benchmarks/bench_failures.py            some studies of every cell
+    python benchmarks/bench_failures.py --write    all; docs/benchmarks/failures.csv and failures.md
+    python benchmarks/bench_failures.py --page     only the page, from the results that are there
 
 Whole studies of two algorithms with equal means. A claim is a verdict of better or worse.
+Results are kept cell by cell, so a run that was stopped resumes.
 """
 
 from __future__ import annotations
@@ -18,20 +20,22 @@ import numpy as np
 
 import ampler as am
 from ampler.analysis import analyse_runs
+from ampler.core.arrays import STATUSES, Runs
 from ampler.core.failures import FailurePolicy, Par, Penalty
-from ampler.core.runs import STATUSES, Runs
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 from ampler.sampling.rules import Accuracy, sample
+from kept_results import FOLDER, append, asked, read
 
-SEED = 20261119  # fixed before the first look
-STUDIES = 300
+SEED = 20261119  # fixed before the first study
+STUDIES = 300  # of a cell
+FEW = 5
 LIMIT, SPREAD = 100.0, 3.0
 INSTANCES, RUNS = 20, 10
 RULE = Accuracy(se=1.0, start=10, budget=80, difference="simple")
 POLICIES: dict[str, FailurePolicy] = {"PAR10": Par(10, LIMIT), "penalty 10,000": Penalty(1e4)}
 RATES = (0.002, 0.005, 0.01, 0.02, 0.05)
 LATE = STATUSES.index("timeout")
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "failures.md"
+ERROR, COVERAGE = 0.05, 0.94
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,12 @@ class Row:
     size: str
     world: str
     policy: str
-    significant: float
-    claimed: float
-    wrong: float
-    covered: float
+    studies: int
+    significant: float  # the test rejects
+    claimed: float  # the verdict is better or worse
+    wrong: float  # so, and not true
+    silent: float  # wrong, and no warning of the first rank
+    covered: float  # the simultaneous interval holds the true difference
 
 
 def study(world: World, size: str, penalty: float, rng: np.random.Generator) -> Runs:
@@ -97,70 +103,113 @@ def study(world: World, size: str, penalty: float, rng: np.random.Generator) -> 
     return Runs.from_columns(*zip(*rows, strict=True))
 
 
-def row(world: World, size: str, policy: str) -> Row:
+def row(world: World, size: str, policy: str, studies: int) -> Row:
     """Carry out the studies of a cell."""
     counted = POLICIES[policy]
     penalty = counted.value if isinstance(counted, Penalty) else 10 * LIMIT
-    asked = {"se": RULE.se, "start": RULE.start, "budget": RULE.budget} if size == "se" else {}
-    settings = AnalysisSettings(difference="simple", failures=counted, **asked)
+    stated = {"se": RULE.se, "start": RULE.start, "budget": RULE.budget} if size == "se" else {}
+    settings = Settings(difference="simple", failures=counted, **stated)
     found = []
-    for number in range(STUDIES):
+    for number in range(studies):
         runs = study(world, size, penalty, np.random.default_rng([SEED, number]))
-        [each] = analyse_runs(runs, settings, rule=RULE if size == "se" else None).comparisons
+        analysis = analyse_runs(runs, settings, rule=RULE if size == "se" else None)
+        [each] = analysis.comparisons
         low, high = each.joint_interval
         wrong = each.claimed and (world.truth == 0 or (each.estimate > 0) != (world.truth > 0))
-        found.append((each.rejected, each.claimed, wrong, low <= world.truth <= high))
-    return Row(size, world.name, policy, *np.mean(found, axis=0).tolist())
+        silent = wrong and not any(warning.severity == "could reverse a verdict" for warning in analysis.warnings)
+        found.append((each.rejected, each.claimed, wrong, silent, low <= world.truth <= high))
+    return Row(size, world.name, policy, studies, *np.mean(found, axis=0).tolist())
 
 
 def cells() -> Iterator[tuple[World, str, str]]:
-    """Everything that is looked at."""
+    """Every world, way to choose the runs, and policy."""
     for rate in RATES:
         for failing, who in (((rate, rate), "both fail"), ((rate, 0.0), "one fails")):
             world = World(f"{who} in {100 * rate:g} %", failing)
-            yield from ((world, "fixed", policy) for policy in POLICIES)
-            yield world, "se", "PAR10"
+            yield from ((world, size, policy) for size in ("fixed", "se") for policy in POLICIES)
     for failing in ((0.5, 0.5), (0.6, 0.5), (0.2, 0.1), (0.9, 0.8), (0.05, 0.05)):
         shown = " and ".join(f"{100 * each:g} %" for each in failing)
-        yield World(f"one instance at the limit, {shown}", failing, at_limit=True, gain=1.0), "fixed", "PAR10"
+        world = World(f"one instance at the limit, {shown}", failing, at_limit=True, gain=1.0)
+        yield from ((world, size, "PAR10") for size in ("fixed", "se"))
 
 
 def refused() -> str:
     """Return what a study with detect says to a penalty."""
     two = {name: (lambda instance, seed: instance + seed % 7) for name in "ab"}
-    asked = {"difference": "simple", "better": "lower", "on_failure": Penalty(1000.0)}
+    options = {"difference": "simple", "better": "lower", "on_failure": Penalty(1000.0)}
     try:
-        am.Study(algorithms=two, instances={f"i{n}": n + 1.0 for n in range(40)}, detect=0.5, **asked).run("none.db")
+        am.Study(algorithms=two, instances={f"i{n}": n + 1.0 for n in range(40)}, detect=0.5, **options).run("none.db")
     except am.AmplerError as problem:
         return str(problem)
     raise AssertionError("detect takes penalties")
 
 
-def table(rows: list[Row]) -> list[str]:
-    """Return the results as Markdown."""
-    header = "| runs | world | failures count as | significant | claimed | wrong claims | covered |"
-    return [header, "|---|---|---|--:|--:|--:|--:|", *map(_line, rows)]
+INTRODUCTION = f"""# Rare failures and time limits
+
+Whole studies of two algorithms, {STUDIES} per cell or more, with seeds fixed before the first study. Failures count as
+PAR10 of a limit of {LIMIT:g}, or as 10,000. In the first worlds the means are equal: both algorithms fail equally
+often, or one fails and the other is slower. In the last worlds one of {INSTANCES} instances is at the time limit; the
+failure rates of the two algorithms hold there. *Significant*: the test rejects.
+*Claimed*: the verdict is better or worse.
+*Wrong*: a claim that is not true. *Silent*: a wrong claim without a first-rank warning. *Covered*: the simultaneous
+interval contains the true difference. Studies have {RUNS} runs on each instance (*fixed*), or a target standard error
+(*se*). The targets are at most {ERROR} wrong claims, and a coverage of {COVERAGE} at the time limit, each within three
+standard errors. Without a failed run, no interval can contain a penalty: the verdict is inconclusive instead.
+Written by `python benchmarks/bench_failures.py`.
+"""
+
+
+def page(rows: list[Row]) -> str:
+    """Return the page, missed targets first."""
+    most = {row: ERROR + 3 * sqrt(ERROR * (1 - ERROR) / row.studies) for row in rows}
+    least = {row: COVERAGE - 3 * sqrt(COVERAGE * (1 - COVERAGE) / row.studies) for row in rows}
+    missed = [f"- wrong claims in {row.wrong:.3f}: {_described(row)}" for row in rows if row.wrong > most[row]]
+    missed += [
+        f"- coverage {row.covered:.3f}: {_described(row)}"
+        for row in rows
+        if "limit" in row.world and row.covered < least[row]
+    ]
+    head = "| runs | world | failures count as | studies | significant | claimed | wrong | silent | covered |"
+    absent = len(list(cells())) - len(rows)
+    missed += [f"- Not measured yet: {absent} of the cells."] if absent else []
+    parts = [INTRODUCTION, "## What is not reached\n", *(missed or ["Nothing."])]
+    parts += ["\n## All cells\n", head, "|---|---|---|--:|--:|--:|--:|--:|--:|", *map(_line, rows)]
+    parts += [f"\n## detect\n\n`detect` refuses a penalty:\n\n```text\n{refused()}\n```"]
+    return "\n".join(parts) + "\n"
 
 
 def _line(row: Row) -> str:
-    numbers = " | ".join(f"{each:.3f}" for each in (row.significant, row.claimed, row.wrong, row.covered))
-    return f"| {row.size} | {row.world} | {row.policy} | {numbers} |"
+    numbers = " | ".join(f"{x:.3f}" for x in (row.significant, row.claimed, row.wrong, row.silent, row.covered))
+    return f"| {row.size} | {row.world} | {row.policy} | {row.studies} | {numbers} |"
 
 
-def main() -> None:
-    """Print the table, and write the page if asked."""
-    rows = []
-    for cell in cells():
-        rows.append(row(*cell))
-        print(_line(rows[-1]), flush=True)
-    most, least = 0.05 + 3 * sqrt(0.05 * 0.95 / STUDIES), 0.94 - 3 * sqrt(0.94 * 0.06 / STUDIES)
-    missed = [each for each in rows if each.wrong > most or ("limit" in each.world and each.covered < least)]
-    print(f"{len(rows)} cells; missed targets: {len(missed)}")
-    if "--write" in sys.argv:
-        text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-        before = text.split("| runs |")[0]
-        PAGE.write_text(before + "\n".join(table(rows)) + "\n", encoding="utf-8")
+def _described(row: Row) -> str:
+    return f"{row.size}, {row.world}, {row.policy}"
+
+
+def measure(path: Path | None) -> list[Row]:
+    """Measure every cell that is not there yet."""
+    rows = read(path, Row) if path is not None else []
+    there = {(row.size, row.world, row.policy) for row in rows}
+    for world, size, policy in cells():
+        if (size, world.name, policy) not in there:
+            rows.append(row(world, size, policy, FEW if path is None else STUDIES))
+            if path is not None:
+                append(path, rows[-1:])
+    return rows
+
+
+def main() -> int:
+    """Measure, and print or write the page."""
+    chosen = asked(__doc__)
+    path = FOLDER / "failures.csv"
+    rows = read(path, Row) if chosen.page else measure(path if chosen.write else None)
+    if chosen.write or chosen.page:
+        (FOLDER / "failures.md").write_text(page(rows), encoding="utf-8")
+    else:
+        print(page(rows))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -18,7 +18,8 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from ampler.core.values import Finished, Plan, Question
+from ampler.core.plan import Plan, Question
+from ampler.core.runs import Finished
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
@@ -174,7 +175,7 @@ def the_plan(instances: int) -> Plan:
 def do(what: str, study: Path, instances: int) -> None:
     """Do one thing with a study."""
     from ampler import analyse, write_report
-    from ampler.app.shell import main as shell
+    from ampler.app.cli import main as shell
 
     match what:
         case "resume":

@@ -16,9 +16,12 @@ from pathlib import Path
 
 import scipy.special  # noqa: F401  decisions use it
 
-from ampler import Accuracy, Question, make_plan, open_store, run_plan
+from ampler import Accuracy
 from ampler.core.contracts import Rule
-from ampler.core.values import Plan
+from ampler.core.plan import Plan, Question
+from ampler.running import run_plan
+from ampler.study.plan import make_plan
+from ampler.study.store import open_store
 from ampler.testing import SerialExecutor
 from measuring import folder_on_disk
 

@@ -1,7 +1,7 @@
 """Every benchmark of speed, one after the other, and at the end what was missed: what `make bench` runs.
 
 A script that breaks, or takes longer than ten minutes, stops no other one. The exit code is 1 if a target was missed or
-a script broke. Names choose some of them: `python benchmarks/every.py shell looks`. Simulations of what is promised,
+a script broke. Names choose some of them: `python benchmarks/every.py shell decision`. Simulations of what is promised,
 which take minutes and have pages of their own, are run only by name; so is the study of 10⁷ runs (see `bench_large`).
 """
 
@@ -18,7 +18,7 @@ from speed_page import kept
 
 FOLDER = Path(__file__).parent
 LONGEST = 600.0  # seconds
-SIMULATIONS = {"bayes", "guard", "sampling", "skewness", "stopping"}
+SIMULATIONS = {"claims", "compare", "failures", "populations"}
 
 
 class Ran(NamedTuple):

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ampler import Question, make_plan, open_store, run_plan
+from ampler.core.plan import Question
+from ampler.running import run_plan
+from ampler.study.plan import make_plan
+from ampler.study.store import open_store
 from speed_page import Line, keep
 
 Algorithm = Callable[[str, int], float]

@@ -18,6 +18,8 @@ from time import process_time
 import numpy as np
 
 import ampler as am
+from ampler.sampling.rules import sample
+from ampler.study.store import read_store
 from peers_rows import Row
 from peers_tools import quiet
 
@@ -73,7 +75,7 @@ def _counts(case: dict) -> list[int]:
         difference={"simple": "simple", "perc": "percent"}[case["dif"]],
         reference="0" if case["comparisons"] == "all.vs.first" else None,
     )
-    return am.sample(rule, lambda name, index: case["streams"][int(name)][index], names).samples.counts.tolist()
+    return sample(rule, lambda name, index: case["streams"][int(name)][index], names).samples.counts.tolist()
 
 
 def naps_of_hyperfine() -> list[Row]:
@@ -101,7 +103,7 @@ def naps_of_ampler() -> list[Row]:
         Path(folder, "study.toml").write_text("\n".join(lines))
         spent = _children([sys.executable, "-m", "ampler", "run", f"{folder}/study.toml"])
         analysis = am.analyse(f"{folder}/study.db")
-        with am.read_store(f"{folder}/study.db") as store:
+        with read_store(f"{folder}/study.db") as store:
             times = _times(store)
     return _naps("ampler", times, spent, analysis.comparisons[0].verdict)
 
@@ -164,7 +166,7 @@ def searches_of_coco() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder), quiet():
         _observe_coco()
         spent = _children([sys.executable, "-c", "import cocopp; cocopp.main('exdata/random exdata/simplex')"])
-        analysis, read = _timed(lambda: am.analyse("exdata", difference="ratio", floor=1e-8))
+        analysis, read = _timed(lambda: am.analyse("exdata", difference="ratio", settings=am.Settings(floor=1e-8)))
     return _alone("two searches on bbob", "COCO", spent, read, analysis)
 
 

@@ -73,9 +73,12 @@ class Cell:
     def sizes(self) -> dict[str, Any]:
         """What such a study says of its size."""
         return {
-            "fixed": {"rule": am.Fixed(runs=REPEATS), "use": "all"},
-            "looks": {"rule": am.Fixed(runs=REPEATS), "effect": EFFECT, "power": POWER, "looks": LOOKS["looks"]},
-            "se": {"se": 0.2, "use": "all"},
+            "fixed": {"design": am.FixedSize(runs=REPEATS)},
+            "looks": {
+                "design": am.FixedSize(instances="needed", runs=REPEATS, effect=EFFECT, interim=LOOKS["looks"]),
+                "power": POWER,
+            },
+            "se": {"design": am.Precision(se=0.2)},
             "detect": {"detect": EFFECT, "power": POWER},
         }[self.size]
 

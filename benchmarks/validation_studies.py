@@ -100,11 +100,12 @@ def carried_out(world: World, seed: int, sizes: Mapping[str, Any], tests: tuple[
         reference=REFERENCE,
         seed=seed,
         on_failure=am.Drop() if world.failing else am.StopStudy(),
-        **{"better": "lower"} | sizes,
+        better="lower",
+        **sizes,
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"
-        first = study.run(path, executor=SerialExecutor(), report=None)
+        first = study.run(path, executor=SerialExecutor(), progress=False)
         analyses = {test: first if test == "t" else am.analyse(path, test=test) for test in tests}  # type: ignore[arg-type]
         return {test: judged(world, analysis) for test, analysis in analyses.items()}
 

@@ -16,79 +16,95 @@ FIGURES = HERE / "_build" / "figures"
 
 # Types that stand in signatures by their name; the API page lists the words behind them.
 CHOICES = {
-    "Alternative": "core.choices",
-    "Better": "core.choices",
+    "Alternative": "core.settings",
+    "Better": "core.settings",
     "Correction": "stats.holm",
     "Dependence": "design.simulate",
-    "Difference": "core.choices",
+    "Difference": "core.settings",
     "Simulated": "design.powers",
-    "Target": "core.choices",
-    "Test": "core.choices",
+    "Target": "core.settings",
+    "Test": "core.settings",
 }
 ALIASES = (*CHOICES, "Distribution", "Floats")
 # What public functions take and give besides public names: documented on the API page as well.
 VALUES = (
-    "analysis.advice.curve.Choice",
-    "analysis.advice.pilot.VarianceParts",
-    "analysis.advice.study_plan.StudyPlan",
+    "analysis.advice.Advice",
+    "analysis.advice.StudyPlan",
+    "analysis.bayes.Bayes",
+    "analysis.bayes.Chances",
+    "analysis.bayes.Probable",
+    "analysis.bayes.Ranking",
+    "analysis.bayes.Sensitivity",
+    "analysis.claim_checks.FailureBound",
+    "analysis.compare.ClusterEffect",
     "analysis.compare.Comparison",
+    "analysis.compare.Doubt",
     "analysis.compare.Equivalence",
+    "analysis.cost_curve.Choice",
+    "analysis.cost_curve.VarianceParts",
     "analysis.exploration.Conclusion",
     "analysis.exploration.OtherPolicy",
     "analysis.exploration.Subgroup",
-    "analysis.looked.LookCourse",
-    "analysis.looked.LookLimits",
-    "analysis.looked.Looked",
     "analysis.results.AlgorithmRuns",
     "analysis.results.Diagnosis",
     "analysis.results.InstanceAccuracy",
-    "analysis.bayes.conclusions.Bayes",
-    "analysis.bayes.conclusions.Chances",
-    "analysis.bayes.conclusions.Probable",
-    "analysis.bayes.ranking.Ranking",
-    "analysis.bayes.sensitivity.Sensitivity",
+    "core.arrays.Runs",
+    "core.arrays.Samples",
     "core.contracts.Executor",
     "core.contracts.PairErrors",
     "core.contracts.Rule",
     "core.contracts.Statistic",
     "core.contracts.Store",
     "core.contracts.StudyRule",
-    "core.runs.Runs",
-    "core.settings.AnalysisSettings",
-    "core.values.Caution",
-    "core.values.Code",
-    "core.values.Continue",
-    "core.values.DecisionRecord",
-    "core.values.EndStudy",
-    "core.values.Fingerprint",
-    "core.values.Finished",
-    "core.values.Limits",
-    "core.values.PlanRecord",
-    "core.values.Session",
-    "core.values.Tally",
-    "design.looks.Expectation",
-    "design.looks.Looks",
-    "design.pilot.PilotReport",
+    "core.errors.AnalysisWarning",
+    "core.plan.Around",
+    "core.plan.Continue",
+    "core.plan.DecisionRecord",
+    "core.plan.EndStudy",
+    "core.plan.Fingerprint",
+    "core.plan.Plan",
+    "core.plan.PlanRecord",
+    "core.plan.Question",
+    "core.plan.Reading",
+    "core.plan.Sample",
+    "core.plan.Stop",
+    "core.runs.Code",
+    "core.runs.Finished",
+    "core.runs.Observation",
+    "core.runs.Progress",
+    "core.runs.RunKey",
+    "core.runs.Session",
+    "core.runs.Tally",
+    "design.detect.PilotReport",
+    "design.instances.Design",
+    "design.interim.Expectation",
+    "design.interim.InterimDesign",
     "design.powers.PlannedFamily",
     "design.powers.Terms",
+    "design.simulate.SimulatedPower",
     "design.simulate.SimulatedRate",
-    "design.solve.SimulatedPower",
+    "running.check.Check",
+    "running.check.FirstRun",
+    "running.check.Inspection",
+    "sampling.rules.Fixed",
     "sampling.rules.Sampled",
     "stats.bayes.mixture.Areas",
     "stats.bayes.posterior.Posterior",
     "stats.bayes.shared.SharedPosterior",
     "stats.contrasts.Contrasts",
+    "stats.estimate.Estimate",
     "stats.omnibus.BlockAnova",
     "stats.omnibus.Friedman",
     "stats.omnibus.Omnibus",
     "stats.omnibus.RankTest",
+    "stats.sequential.boundaries.Schedule",
+    "stats.sequential.boundaries.Spending",
     "stats.sequential.decisions.Declared",
     "stats.sequential.decisions.EquivalenceStop",
     "stats.sequential.decisions.Standing",
-    "stats.sequential.schedule.Schedule",
-    "stats.sequential.spending.Spending",
     "study.changes.ChangedSetting",
     "study.changes.PlanChange",
+    "study.code.CodeChange",
     "study.forecast.Forecast",
     "study.store.merge.Merged",
     "study.store.rescue.Rescued",
@@ -99,14 +115,17 @@ project = "ampler"
 author = "The ampler authors"
 version = release = ampler.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+napoleon_use_param = False  # types of parameters are words, not references
+napoleon_use_rtype = False
+napoleon_google_docstring = False
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "benchmarks/peers.md"]  # the latter is a part of peers.md
 html_theme = "furo"
 html_title = f"ampler {version}"
 html_static_path = ["_static"]
-html_css_files = ["doors.css"]
+html_css_files = ["entries.css"]
 html_copy_source = False
 html_show_copyright = False
 default_role = "code"  # `names` in docstrings are code
@@ -123,7 +142,11 @@ nitpick_ignore_regex = [
     ("py:.*", r"PathLike|TypeAliasForwardRef|collections\.abc\.Mapping\[str"),
     ("py:.*", r"tuple\[str|ampler\.core\.samples\.T|Names|Pair|Guard|Formula|FailurePolicy|Weights|StudyDecision"),
     ("py:.*", "|".join(ALIASES)),
-    ("py:.*", r"ampler\.study\.store\.sqlite\..*"),  # a store is what its contract says
+    ("py:.*", r"ampler\.study\.store\..*"),  # a store is what its contract says
+    ("py:class", r".*\s.*"),  # the first line of a property with a colon in it
+    ("py:class", r"(.*\.)?(Files|T|Count|InitVar|SqliteStore|Event|Description|Outputs|Algorithm|Seeds)"),  # aliases
+    ("py:class", r"(.*\.)?(Measure|MeasuresAnalysis|PlanOption|NonInferiority)"),  # fields of results, described there
+    ("py:exc", r"(Invalid\w+|StoreError)"),
 ]
 
 
@@ -194,7 +217,7 @@ def values() -> str:
 
 def help_pages() -> str:
     """The help page of every command, as the shell prints it."""
-    from ampler.app.shell.app import app as shell
+    from ampler.app.cli.app import app as shell
 
     names = [command.name or command.callback.__name__.replace("_", "-") for command in shell.registered_commands]
     return "\n\n".join(f"### {name}\n\n```text\n{_help_page(name)}```" for name in names)

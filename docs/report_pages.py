@@ -1,45 +1,28 @@
-"""The screenshots of docs/report.md: five kinds of reports, at the widths people have, light, dark and as printed.
+"""The pictures of docs/report.md: the first screens of reports, light and dark, on a desktop and on a phone.
 
     python docs/report_pages.py FOLDER
 
-writes the reports into FOLDER and the pictures into docs/figures: for each report the first screens at four widths side
-by side, light and dark, and the first pages that it prints on A4. It needs Chromium, Playwright, Pillow and
-Ghostscript; the paper's runs are taken from ../shared/public-data where they are there, and the study of the scheduling
-demo (`upmsp-demo`, `ampler run`) from FOLDER/study.db.
+writes the reports into FOLDER and the pictures into docs/figures. It needs Chromium and Playwright. The paper's runs
+come from ../shared/public-data.
 """
 
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from PIL import Image
 
 import ampler
 
 HERE = Path(__file__).parent
 PUBLIC = HERE.parents[1] / "shared" / "public-data"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-WIDTHS = {390: 844, 768: 1024, 1280: 900, 1920: 1080}
-SCHEMES = ("light", "dark")
-SMALLER = 0.5  # of a screen, in the pictures that show four
-BETWEEN, GROUND = 16, "#8a8f99"
-PRINTED, DOTS = 4, 60  # pages, and dots per inch
-COLOURS = 128  # of a picture: pages have few
-ALONE = (  # report, width, scheme: pictures of their own
-    ("scheduling", 1280, "light"),
-    ("scheduling", 390, "dark"),
-    ("paper", 1280, "dark"),
-    ("many", 1920, "light"),
-    ("two", 1280, "light"),
-    ("single-values", 1280, "light"),
-)
+SIZES = {1280: 900, 390: 844}
+PICTURES = (("paper", 1280, "light"), ("paper", 390, "dark"), ("ten", 1280, "light"), ("two", 1280, "dark"))
 
 
 def main(folder: Path) -> None:
@@ -47,78 +30,32 @@ def main(folder: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
-    pages = dict(reports(folder))
+    pages = reports(folder)
     found = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        for name, page_file in pages.items():
-            for scheme in SCHEMES:
-                take(browser, page_file, name, scheme, folder)
-            printed(browser, page_file, HERE / "figures" / f"report-{name}-printed.webp", folder)
+        for name, width, scheme in PICTURES:
+            page: Any = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": SIZES[width]})
+            page.goto(pages[name].as_uri())
+            page.screenshot(path=str(HERE / "figures" / f"report-{name}-{width}-first.png"))
+            page.close()
         browser.close()
 
 
-def take(browser: Any, page_file: Path, name: str, scheme: str, folder: Path) -> None:
-    """Take the first screens at all widths; some stand by themselves, too."""
-    page = browser.new_page(color_scheme=scheme)
-    page.goto(page_file.as_uri())
-    screens = []
-    for width, height in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": height})
-        page.screenshot(path=str(folder / "screen.png"))
-        screens.append(Image.open(folder / "screen.png").convert("RGB"))
-        if (name, width, scheme) in ALONE:
-            alone = screens[-1].quantize(COLOURS, dither=Image.Dither.NONE)
-            alone.save(HERE / "figures" / f"report-{name}-{width}-first.png", optimize=True)
-    page.close()
-    smaller = [each.resize((int(each.width * SMALLER), int(each.height * SMALLER)), Image.LANCZOS) for each in screens]
-    side_by_side(smaller).save(HERE / "figures" / f"report-{name}-{scheme}.webp", quality=72, method=6)
-
-
-def printed(browser: Any, page_file: Path, target: Path, folder: Path) -> None:
-    """Print a report, and show its first pages."""
-    page = browser.new_page()
-    page.goto(page_file.as_uri())
-    page.pdf(path=str(folder / "printed.pdf"), prefer_css_page_size=True)
-    page.close()
-    for old in folder.glob("printed-*.png"):
-        old.unlink()
-    command = ["gs", "-q", "-dNOPAUSE", "-dBATCH", "-dTextAlphaBits=4", "-dGraphicsAlphaBits=4", "-sDEVICE=png16m"]
-    where = [f"-r{DOTS}", f"-dLastPage={PRINTED}", f"-sOutputFile={folder}/printed-%02d.png"]
-    subprocess.run([*command, *where, str(folder / "printed.pdf")], check=True)
-    sheets = [Image.open(each).convert("RGB") for each in sorted(folder.glob("printed-*.png"))]
-    side_by_side(sheets).save(target, quality=72, method=6)
-
-
-def side_by_side(pictures: Sequence[Image.Image]) -> Image.Image:
-    """Return the pictures in a row, their upper ends at the same height."""
-    width = sum(each.width for each in pictures) + BETWEEN * (len(pictures) + 1)
-    row = Image.new("RGB", (width, max(each.height for each in pictures) + 2 * BETWEEN), GROUND)
-    left = BETWEEN
-    for each in pictures:
-        row.paste(each, (left, BETWEEN))
-        left += each.width + BETWEEN
-    return row
-
-
-def reports(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Write the five reports; a study of the scheduling demo is taken from FOLDER/study.db where it is."""
-    demo, paper = folder / "study.db", PUBLIC / "paper_experiment1_runs.csv"
-    if demo.is_file():
-        yield "scheduling", ampler.write_report(demo, folder / "scheduling.html", title="scheduling")
-    if paper.is_file():
-        asked = {"reference": "Full", "difference": "percent", "better": "lower", "se": 0.05, "budget": 1100}
-        title = "Campelo and Wanner's first experiment"
-        yield "paper", ampler.write_report(paper, folder / "paper.html", title=title, effect=0.5, **asked)
-    asked = {"reference": "radix sort", "difference": "ratio", "better": "lower", "margin": 0.1}
-    yield "two", ampler.write_report(two_sorts(), folder / "two.html", title="Two ways to sort", **asked)
-    title = "Forty configurations"
-    yield "many", ampler.write_report(forty(), folder / "many.html", title=title, difference="percent", better="lower")
-    asked = {"reference": "plain", "difference": "simple", "better": "higher"}
-    yield (
-        "single-values",
-        ampler.write_report(four_trees(), folder / "values.html", title="Four ways to prune", **asked),
+def reports(folder: Path) -> dict[str, Path]:
+    """Write the reports."""
+    paper = ampler.analyse(
+        PUBLIC / "paper_experiment1_runs.csv",
+        reference="Full",
+        difference="percent",
+        better="lower",
+        settings=ampler.Settings(se=0.05, budget=1100, effect=0.5),
     )
+    two = ampler.analyse(two_sorts(), difference="ratio", better="lower", margin=0.1)
+    ten = ampler.analyse(ten_heuristics(), difference="ratio", better="lower")
+    titles = {"paper": "Campelo and Wanner's first experiment", "two": "Two ways to sort", "ten": "Ten heuristics"}
+    analyses = {"paper": paper, "two": two, "ten": ten}
+    return {name: ampler.write_report(analyses[name], folder / f"{name}.html", title=titles[name]) for name in titles}
 
 
 def two_sorts() -> pd.DataFrame:
@@ -133,28 +70,14 @@ def two_sorts() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["instance", "algorithm", "seconds"])
 
 
-def forty() -> pd.DataFrame:
-    """Forty algorithms on 200 instances, five runs of each."""
-    rng = np.random.default_rng(2019)
-    shape = 200, 40, 5
-    level = np.exp(rng.normal(4.6, 0.5, shape[:1]))[:, None] * np.exp(rng.normal(0, 0.03, shape[:2]))
-    level *= np.exp(0.004 * np.arange(40) * rng.random(40))
-    values = level[:, :, None] * np.exp(rng.normal(0, 0.03, shape))
-    places = np.indices(shape).reshape(3, -1)
-    names = {
-        "instance": [f"bench/n{k:03d}.txt" for k in places[0]],
-        "algorithm": [f"config-{k:02d}" for k in places[1]],
-    }
-    return pd.DataFrame(names | {"cost": values.ravel()})
-
-
-def four_trees() -> pd.DataFrame:
-    """One value in each cell: four variants on 14 data sets."""
-    rng = np.random.default_rng(14)
-    level = rng.uniform(0.6, 0.95, 14)
-    names = {"plain": 0.0, "m": 0.012, "cf": 0.004, "m+cf": 0.02}
-    columns = {name: np.round(level + gain + rng.normal(0, 0.015, 14), 3) for name, gain in names.items()}
-    return pd.DataFrame({"dataset": [f"set {k + 1}" for k in range(14)], **columns})
+def ten_heuristics() -> pd.DataFrame:
+    """One value of ten algorithms on 30 instances."""
+    rng = np.random.default_rng(3)
+    level = rng.lognormal(3, 0.8, 30)
+    names = {"ils": 0, "grasp": 2, "tabu": 10, "vns": 15, "sa": 30, "ga": 50, "aco": 60, "lns": 100, "alns": 120}
+    columns = {name: level * np.exp(gain / 1000 + rng.normal(0, 0.025, 30)) for name, gain in names.items()}
+    greedy = level * np.exp(0.5 + rng.normal(0, 0.025, 30))
+    return pd.DataFrame({"instance": [f"tsp/n{k:02d}.tsp" for k in range(30)], **columns, "greedy": greedy})
 
 
 if __name__ == "__main__":

@@ -1,118 +1,48 @@
-"""What all tests share: their order, processes that have loaded everything, a browser, and the public data."""
+"""Fixtures of all tests: commands, a browser, the public data, and analyses of generated runs."""
 
 import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
-from begins import begun_elsewhere, in_one_order
-from hypothesis import is_hypothesis_test, settings
-from order import dealt_out
-from together import together
-
-settings.register_profile("house", deadline=None)  # a busy machine is not a bug
-settings.load_profile("house")
-
-SHARE = {True: 4, False: 2}  # of the examples of a costly law the fast suite tries a quarter, of others half,
-MORE = 2  # and the slow one twice as many, of costly ones all
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
-    """Have each worker, if there are any, begin to collect elsewhere."""
-    report = yield
-    given = getattr(collector.config, "workerinput", None)
-    if given is not None and collector.path == Path(__file__).parent and report.result:
-        begun_elsewhere(report.result, int(given["workerid"].removeprefix("gw")), given["workercount"])
-    return report
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config, items):
-    """Deal the tests out to the workers, if there are any, and say how many examples of each law are tried.
-
-    Workers must agree on the order: they have one before the tests are shuffled, wherever collecting began.
-    """
-    given = getattr(config, "workerinput", None)
-    if given is not None:
-        in_one_order(items)
-    yield
-    if given is not None:
-        items[:] = dealt_out(together(items), given["workercount"])
-    laws = {item.obj: item.get_closest_marker("costly") is not None for item in items if is_hypothesis_test(item.obj)}
-    for law, costly in laws.items():
-        whole = law._hypothesis_internal_use_settings
-        if config.option.markexpr == "not slow":
-            number = -(-whole.max_examples // SHARE[costly])
-        else:
-            number = whole.max_examples * (1 if costly else MORE)
-        law._hypothesis_internal_use_settings = settings(whole, max_examples=number)
-
 
 collect_ignore_glob = ["study/old/*"]  # studies as users have them: their solvers are no tests
 
-ROOT = Path(__file__).parents[1]
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem):
-    """Run a test marked `alone` in a process of its own where others have left threads in this one."""
-    if pyfuncitem.get_closest_marker("alone") is None or threading.active_count() == 1:
-        return None
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:randomly", pyfuncitem.nodeid]
-    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (answer.returncode, " passed" in answer.stdout) == (0, True), answer.stdout + answer.stderr
-    return True
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _commands_are_made_once():
-    """Typer reads the signatures of all commands at each call: once for a user, a thousand times for us."""
-    import typer.main
-
-    make, made = typer.main.get_command, {}
-
-    def get_command(app):
-        asked = (app, *app.registered_commands)  # a test may have added one
-        if asked not in made:
-            made[asked] = make(app)
-        return made[asked]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", get_command)
-        yield
+@pytest.fixture(autouse=True)
+def _count_own_threads(monkeypatch):
+    """Threads that earlier tests have left (Dask, loky) do not forbid a test to fork."""
+    count = threading.active_count
+    if left := count() - 1:
+        monkeypatch.setattr(threading, "active_count", lambda: max(1, count() - left))
 
 
 @pytest.fixture(scope="session")
-def warm():
-    """A process that has loaded what commands need, and forks itself for each."""
-    from warm import Warm
-
-    with Warm() as started:
-        yield started
+def shell():
+    """`shell("design", "--power", 0.8)`: a command in this process."""
+    return commands.ampler
 
 
 @pytest.fixture(scope="session")
-def drivers():
-    """One that has loaded what carries studies out and no more, for drivers that are watched, interrupted or killed."""
-    from warm import Warm
-
-    with Warm("runs") as started:
-        yield started
+def process():
+    """`process("design", "--power", 0.8)`: a command in a process of its own."""
+    return commands.process
 
 
-@pytest.fixture(scope="session")
-def forked(warm, drivers):
-    """`forked("run", "study.toml", cwd=folder)`: a command in a process of its own that need not load Python first."""
-    from warm import CARRYING
+@pytest.fixture
+def start():
+    """`start("run", "study.toml", cwd=folder)`: a command in the background, which is killed at the end of the test."""
+    started = []
 
-    def run(*words, **how):
-        return (drivers if words[0] in CARRYING else warm).run(*words, **how)
+    def begin(*arguments, **options):
+        started.append(commands.start(*arguments, **options))
+        return started[-1]
 
-    return run
+    yield begin
+    for process in started:
+        commands.end(process)
 
 
 @pytest.fixture
@@ -158,36 +88,29 @@ def chromium():
         started.close()
 
 
-PUBLIC_DATA = next(
-    (found for above in Path(__file__).parents if (found := above / "shared" / "public-data").is_dir()), Path("none")
-)
-
-
 @pytest.fixture(scope="session")
 def public_data():
     """The folder of public results, which is not part of the project."""
-    if not PUBLIC_DATA.is_dir():
-        pytest.skip("the public data are not here")
-    return PUBLIC_DATA
-
-
-NASTY_NAMES = (
-    "<script>alert(1)</script>",
-    "a & b",
-    "naïve-α_1%",
-    r"$\frac{$",
-    r"\input{x}",
-    "=1+1",
-    "x" * 100 + "y" * 100,
-    "x" * 100 + "z" * 99 + "y",
-    "50% #1 ~^{}|\"'",
-)
+    for folder in Path(__file__).parents:
+        if (data := folder / "shared" / "public-data").is_dir():
+            return data
+    pytest.skip("the public data are not here")
 
 
 @pytest.fixture(scope="session")
 def nasty_names():
     """Names that break HTML, LaTeX, spreadsheets and mathematics in figures."""
-    return NASTY_NAMES
+    return (
+        "<script>alert(1)</script>",
+        "a & b",
+        "naïve-α_1%",
+        r"$\frac{$",
+        r"\input{x}",
+        "=1+1",
+        "x" * 100 + "y" * 100,
+        "x" * 100 + "z" * 99 + "y",
+        "50% #1 ~^{}|\"'",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -197,8 +120,8 @@ def study_of():
     `lacking` are cells without runs, by the places of their instance and algorithm.
     """
     from ampler.analysis import Analysis, analyse_runs
-    from ampler.core.runs import Runs
-    from ampler.core.settings import AnalysisSettings
+    from ampler.core.arrays import Runs
+    from ampler.core.settings import Settings
 
     def make(
         names, *, instances=12, runs=6, features=None, difference="simple", reference=None, lacking=(), **options
@@ -218,7 +141,7 @@ def study_of():
             for feature, values in (features or {}).items()
         }
         made = Runs.from_columns(*map(list, zip(*columns, strict=True)))
-        settings = AnalysisSettings(difference=difference, reference=reference, **options)
+        settings = Settings(difference=difference, reference=reference, **options)
         return analyse_runs(made, settings, features=groups)
 
     return make

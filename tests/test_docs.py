@@ -8,20 +8,21 @@ import re
 import runpy
 import shlex
 import shutil
-import subprocess
+import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 import ampler
-from ampler.app.shell.app import app
+from ampler.app.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 # The Python of README.md, the first, is collected by pytest itself.
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = [page for page in PAGES if page.stem.startswith("tutorial-")]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
 COMMANDS = [command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands]
-READING = ("analyse", "report", "export", "status", "design")  # commands that know the files they are told only
 SHOWN = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -47,55 +48,29 @@ def files(page: Path) -> dict[str, str]:
     return {file: text for text, file in blocks}
 
 
-def state(folder: Path) -> tuple[tuple[str, bytes], ...]:
-    """Everything that lies in a folder."""
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
-    return tuple((str(file.relative_to(folder)), file.read_bytes()) for file in files)
-
-
 @pytest.fixture(scope="module")
-def typed(forked):
-    """`typed(command, folder)`: what a reader gets who types it; `python` is this one, and `ampler` its module.
-
-    Pages begin alike: what a command made of the same files before, it makes of them again. Reports have all their
-    figures in README.md, and few in the other pages.
-    """
+def typed():
+    """`typed(command, folder)`: the answer that a reader gets who types a command; `python` is this one."""
     env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    known = {}
 
-    def ampler(words: list[str], folder: Path, figures: tuple[str, ...] | None) -> subprocess.CompletedProcess[str]:
-        before = state(folder)
-        read = [file for file in before if words[0] not in READING or file[0] in words]
-        drawn = figures if words[0] == "report" else None
-        if (asked := (*words, drawn, *read)) not in known:
-            answer = forked(*words, cwd=folder, env=env, figures=drawn)
-            known[asked] = answer, set(state(folder)) - set(before)
-            return answer
-        answer, made = known[asked]
-        for name, content in made:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
-        return answer
-
-    def run(command: str, folder: Path, figures: tuple[str, ...] | None) -> subprocess.CompletedProcess[str]:
+    def run(command: str, folder: Path) -> commands.Answer:
         program, *words = shlex.split(command)
         if program == "ampler":
-            return ampler(words, folder, figures)
-        if program == "python":
-            return forked(*words, cwd=folder, env=env, program=program, figures=figures)
-        return subprocess.run(
-            [program, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+            return commands.ampler(*words, cwd=folder, env=env)
+        ran = commands.process(
+            *words, cwd=folder, env=env, program=(sys.executable if program == "python" else program,)
         )
+        return commands.Answer(ran.returncode, ran.stdout, ran.stderr)
 
     return run
 
 
-def check_session(session: list[tuple[str, str]], folder: Path, typed, figures=("comparisons",)) -> None:
+def check_session(session: list[tuple[str, str]], folder: Path, typed) -> None:
     checker = doctest.OutputChecker()
     for command, expected in session:
-        answer = typed(command, folder, figures)
-        assert answer.returncode == 0, f"{command}\n{answer.stderr}"
-        assert not expected or checker.check_output(expected, answer.stdout, SHOWN), f"{command}\n{answer.stdout}"
+        answer = typed(command, folder)
+        assert answer.code == 0, f"{command}\n{answer.err}"
+        assert not expected or checker.check_output(expected, answer.out, SHOWN), f"{command}\n{answer.out}"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +78,15 @@ def check_session(session: list[tuple[str, str]], folder: Path, typed, figures=(
     [page for page in PAGES if page not in TUTORIALS and "$ ampler" in page.read_text(encoding="utf-8")],
     ids=name,
 )
-def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, typed):
-    figures = None if page.stem == "README" else ("comparisons",)
-    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path, typed, figures)
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, typed, figures_only_of):
+    if page.stem != "README":
+        figures_only_of("comparisons")
+    check_session([each for each in sessions(page) if each[0].startswith("ampler ")], tmp_path, typed)
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=name)
-def test_a_tutorial_leads_where_it_says(page, tmp_path, typed):
+def test_a_tutorial_leads_where_it_says(page, tmp_path, typed, figures_only_of):
+    figures_only_of("comparisons")
     needed = {command.split()[0] for command, _ in sessions(page)} - {"python", "ampler"}
     if missing := [program for program in needed if shutil.which(program) is None]:
         pytest.skip(f"the tutorial needs {', '.join(missing)}, which is not installed here")
@@ -118,6 +95,17 @@ def test_a_tutorial_leads_where_it_says(page, tmp_path, typed):
 
     assert len(sessions(page)) > 0
     check_session(sessions(page), tmp_path, typed)
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.parent.name)
+def test_an_example_prints_what_its_page_shows(page, tmp_path, typed):
+    shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
+
+    check_session(sessions(page), tmp_path, typed)
+
+
+def test_there_are_five_examples():
+    assert len(EXAMPLES) == 5
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=name)
@@ -174,11 +162,11 @@ def test_every_page_is_in_the_table_of_contents():
     assert set(listed) == {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/house.md"])
-def test_files_that_the_map_of_the_house_names_exist(page):
+@pytest.mark.parametrize(("page", "least"), [("CONTRIBUTING.md", 3), ("docs/architecture.md", 20)])
+def test_files_named_by_the_pages_for_contributors_exist(page, least):
     named = set(re.findall(r"`(\w+(?:/[\w.]+)+/?)`", (ROOT / page).read_text(encoding="utf-8")))
 
-    assert len(named) > 20
+    assert len(named) > least
     assert [name for name in named if not any((base / name).exists() for base in (ROOT, ROOT / "src" / "ampler"))] == []
 
 

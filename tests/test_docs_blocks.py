@@ -9,13 +9,16 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import typer.main
 
 import ampler as am
-from ampler.app.shell.app import app
+from ampler.app.cli.app import app
+from ampler.core.plan import Limits
+from ampler.running.one_run.execution import run_once
+from ampler.study.toml import read_study_file
 from ampler.testing import STORE_CONTRACT, MemoryStore, SerialExecutor, dummy_algorithms, dummy_instances
 
 ROOT = Path(__file__).parents[1]
@@ -66,7 +69,7 @@ def test_settings_that_are_shown_make_a_study(text, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     write_what_it_names(tmp_path)
 
-    study = am.read_study_file(completed(text, tmp_path))
+    study = read_study_file(completed(text, tmp_path))
 
     assert len(study.plan.algorithms) >= 2
     assert study.plan.question.difference in ("simple", "percent", "ratio")
@@ -95,17 +98,25 @@ def write_what_it_names(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", shown("python"))
-def test_python_that_is_only_shown_runs(text, tmp_path, monkeypatch):
+def test_python_that_is_only_shown_runs(text, tmp_path, monkeypatch, capsys):
     if "iterations=1_000_000" in text:
         pytest.skip("the paper's experiment takes hours; `make paper` carries it out")
+    if "def recognises(" in text:
+        pytest.skip("tests/data/imports/test_plugin.py installs this reader")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "dask.distributed", cluster_of_one())
+    monkeypatch.setitem(sys.modules, "highspy", solver_of_one_model())
+    monkeypatch.setattr(sys, "argv", ["highs.py", "model.lp"])
     names = around(text)
 
     exec(compile(text, "page", "exec"), names)
 
     if "test_my_store_fills_the_contract" in names:
         names["test_my_store_fills_the_contract"](STORE_CONTRACT[0], tmp_path)
+    elif "import sys, highspy" in text:
+        assert capsys.readouterr().out == "Model status: Optimal\nObjective: 3089.0\n"
+    elif "def solve(" in text:
+        assert run_of_the_function(text, tmp_path, monkeypatch) == (311.0, "17.5")
     else:
         assert len(names["analysis"].comparisons) == 2
 
@@ -123,8 +134,7 @@ def around(text: str) -> dict[str, object]:
             instances=few,
             difference="simple",
             reference="full",
-            se=0.5,
-            use="all",
+            design=am.Precision(se=0.5, instances="all"),
             better="lower",
         )
     return names
@@ -144,3 +154,28 @@ def cluster_of_one() -> ModuleType:
     module = ModuleType("dask.distributed")
     module.Client = Client  # type: ignore[attr-defined]
     return module
+
+
+def solver_of_one_model() -> ModuleType:
+    """HiGHS as the page calls it, with the optimum of p0033 for every model."""
+
+    module = ModuleType("highspy")
+    module.Highs = lambda: SimpleNamespace(  # type: ignore[attr-defined]
+        readModel={"model.lp": None}.__getitem__,
+        run=lambda: None,
+        getModelStatus=lambda: 7,
+        modelStatusToString={7: "Optimal"}.__getitem__,
+        getObjectiveValue=lambda: 3089.0,
+    )
+    return module
+
+
+def run_of_the_function(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[float | None, str | None]:
+    """Value and answer of a run of a function that is shown with its settings in a comment."""
+    monkeypatch.syspath_prepend(folder)
+    (folder / "shown.py").write_text(text, encoding="utf-8")
+    settings = "\n".join(re.findall(r'(?:solved|answer) = "\w+"', text))
+    two = "".join(f'\n[[algorithm]]\nname = "{name}"\npython = "shown:solve"\n' for name in ("full", "half"))
+    study = read_study_file(completed(f"[defaults]\n{settings}\n{two}", folder))
+    outcome = run_once(study.plan.algorithms[0], study.plan.instances[0], 1, Limits())
+    return outcome.value, outcome.answer

@@ -9,12 +9,12 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from ampler import Accuracy, Fixed
+from ampler import Accuracy, AmplerError, Detect, FixedSize, Precision, Settings, Study
 from ampler.analysis import Analysis
 from ampler.core.errors import InvalidPlan, RunFailed
 from ampler.core.failures import Drop, Penalty
-from ampler.core.values import Command, Limits
-from ampler.front import Study
+from ampler.core.plan import Command, Limits
+from ampler.running import Progress
 from ampler.study.store import read_store
 from ampler.testing import SerialExecutor
 
@@ -26,10 +26,8 @@ STUDY = Study(
     instances={f"i{number}": 10.0 * number for number in range(1, 7)},
     reference="near",
     difference="simple",
-    se=0.5,
+    design=Precision(se=0.5, start=4, instances="all"),
     seed=2019,
-    start=4,
-    use="all",
     better="lower",
 )
 
@@ -52,11 +50,11 @@ def test_running_again_makes_no_run_twice_and_says_the_same(tmp_path):
     first = STUDY.run(tmp_path / "study.db", executor=SerialExecutor())
     before = recorded(tmp_path / "study.db")
     progress = []
-    second = STUDY.run(tmp_path / "study.db", workers=1, report=progress.append)
+    second = STUDY.run(tmp_path / "study.db", workers=1, progress=progress.append)
 
     assert recorded(tmp_path / "study.db") == before
     assert str(first) == str(second)
-    assert all(each.new == 0 for each in progress)
+    assert all(each.new == 0 for each in progress if isinstance(each, Progress))
 
 
 def test_any_executor_gives_the_same_runs(tmp_path):
@@ -68,9 +66,9 @@ def test_any_executor_gives_the_same_runs(tmp_path):
 
 
 def test_the_plan_has_everything_that_was_said():
-    study = replace(
-        STUDY, timeout=5.0, memory=10**9, on_failure=Penalty(9.0), retries=2, budget=77, effect=0.9, use=3, name="mine"
-    )
+    design = Precision(se=0.5, start=4, budget=77, effect=0.9, instances=3)
+    limits = Limits(time=5.0, memory="1GB")
+    study = replace(STUDY, limits=limits, on_failure="penalty=9", retries=2, design=design, name="mine")
 
     plan = study.plan
 
@@ -92,12 +90,10 @@ def test_costs_of_algorithms_reach_the_rule():
     assert study.plan.rule.costs == {"cheap": 1.0, "dear": 10.0}
 
 
-@pytest.mark.parametrize(("changes", "came"), [({"se": None}, "neither"), ({"rule": Fixed(runs=3)}, "both")])
-def test_accuracy_or_rule_one_of_them_must_be_given(changes, came, tmp_path):
-    with pytest.raises(InvalidPlan, match=f"needs either se, .*, or a rule such as Fixed.*, got {came}"):
-        replace(STUDY, **changes).run(tmp_path / "study.db")
-
-    assert not (tmp_path / "study.db").exists()
+@pytest.mark.parametrize(("changes", "came"), [({"design": None}, "neither"), ({"detect": 0.5}, "both")])
+def test_a_study_has_one_size(changes, came):
+    with pytest.raises(InvalidPlan, match=f"needs a size: detect .*, or a design .*, got {came}"):
+        replace(STUDY, **changes)
 
 
 def test_failed_runs_are_told_and_can_be_dropped(tmp_path):
@@ -106,7 +102,7 @@ def test_failed_runs_are_told_and_can_be_dropped(tmp_path):
             raise ZeroDivisionError
         return instance
 
-    study = replace(STUDY, algorithms={**STUDY.algorithms, "broken": broken}, se=None, rule=Fixed(runs=3))
+    study = replace(STUDY, algorithms={**STUDY.algorithms, "broken": broken}, design=FixedSize(runs=3))
 
     with pytest.raises(RunFailed, match=r"of 'broken' on 'i2' .* failed: it raised ZeroDivisionError"):
         study.run(tmp_path / "stop.db", workers=2)
@@ -123,25 +119,25 @@ def test_a_study_is_a_value():
     assert replace(STUDY, seed=2020).seed == 2020
 
 
-def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path, forked):
+def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path, process):
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent("""
         import random
-        from ampler import Study
+        from ampler import Precision, Study
 
         offset = 3
 
         study = Study(
             algorithms={"a": lambda instance, seed: random.Random(seed).random(),
                         "b": lambda instance, seed: offset + random.Random(seed).random()},
-            instances=["i1", "i2", "i3"], difference="simple", better="lower", se=0.2, use="all",
+            instances=["i1", "i2", "i3"], difference="simple", better="lower", design=Precision(se=0.2),
         )
         print(len(study.run("study.db", workers=2).comparisons))
         """)
     )
 
-    answer = forked("script.py", cwd=tmp_path, program="python")
+    answer = process("script.py", cwd=tmp_path, program=(sys.executable,))
 
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == "1\n"
@@ -150,7 +146,7 @@ def test_a_script_needs_no_main_guard_and_may_use_lambdas(tmp_path, forked):
 def test_functions_typed_at_the_prompt_are_known_to_the_workers(tmp_path):
     """A notebook's functions live in no file that a worker could import."""
     typed = textwrap.dedent("""
-        from ampler import Fixed, Study
+        from ampler import FixedSize, Limits, Study
 
         def solve(instance, seed):
             return seed % 100 + helper(instance)
@@ -159,7 +155,7 @@ def test_functions_typed_at_the_prompt_are_known_to_the_workers(tmp_path):
             return len(instance)
 
         study = Study(algorithms={"solve": solve, "other": lambda i, s: s % 7}, instances=["i1", "i2", "i3"],
-                      difference="simple", better="lower", rule=Fixed(runs=4), use="all", timeout=60)
+                      difference="simple", better="lower", design=FixedSize(runs=4), limits=Limits(time=60))
         analysis = study.run("study.db", workers=2)
         print(len(analysis.comparisons))
     """)
@@ -175,3 +171,57 @@ def test_functions_typed_at_the_prompt_are_known_to_the_workers(tmp_path):
     )
 
     assert answer.stdout == "1\n", answer.stderr
+
+
+def solve(instance, seed):
+    return float(instance + seed % 7)
+
+
+WRONG = {  # twenty studies that cannot be run as they are defined
+    "difference": ({"difference": "percents"}, "difference must be one of"),
+    "no direction": ({"better": None}, "better must be specified"),
+    "direction": ({"better": "small"}, "better must be one of 'lower', 'higher'"),
+    "reference": ({"reference": "nobody"}, "reference must be one of the algorithms"),
+    "one algorithm": ({"algorithms": {"a": solve}}, "a comparison needs at least two algorithms"),
+    "equal names": ({"algorithms": {"a": solve, "A": solve}}, "names must differ by more than case"),
+    "no function": ({"algorithms": {"a": 5, "b": solve}}, "algorithm 'a' must be a function"),
+    "no instances": ({"instances": []}, "at least two instances"),
+    "instances": ({"instances": 5}, "instances must be a mapping"),
+    "no size": ({"detect": None}, "a study needs a size"),
+    "two sizes": ({"design": FixedSize(runs=3)}, "a study needs a size"),
+    "size": ({"detect": None, "design": 30}, "design must be Detect, Precision or FixedSize"),
+    "detect": ({"detect": -1.0}, "detect must be a positive number"),
+    "pilot": ({"detect": None, "design": Detect(0.5, pilot=1)}, "pilot must be a whole number"),
+    "se": ({"detect": None, "design": Precision(se=0.0)}, "se must be a positive number"),
+    "runs": ({"detect": None, "design": FixedSize(runs=0)}, "runs must be a whole number"),
+    "test": ({"test": "anova"}, "test must be one of"),
+    "alpha": ({"alpha": 5}, "alpha must lie strictly between 0 and 1"),
+    "policy": ({"on_failure": "ignore"}, "on-failure must be"),
+    "no difference": ({"difference": None}, "difference must be one of"),
+    "statistic": ({"statistic": "mode"}, "the statistic must be"),
+    "arguments": ({"algorithms": {"a": lambda: 1, "b": solve}}, "must be a function of an instance and a seed"),
+    "too few": ({"detect": None, "design": FixedSize(instances=50, runs=2)}, "30 instances"),
+    "limits of another kind": ({"limits": 60}, "limits must be Limits"),
+    "settings of another kind": ({"settings": {"floor": 1}}, "settings must be Settings"),
+    "limits": ({"limits": Limits(time=-1)}, "timeout must be a positive number"),
+    "seed": ({"seed": "x"}, "seed must be a whole number"),
+    "settings": ({"settings": Settings(se=0.1)}, "settings of a Study are"),
+    "alternative": ({"settings": Settings(alternative="less"), "reference": None}, "needs a reference"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_study_is_refused_when_it_is_made_with_one_sentence(kind):
+    changes, words = WRONG[kind]
+    usual = {
+        "algorithms": {"a": solve, "b": solve},
+        "instances": {f"i{number}": number for number in range(30)},
+        "difference": "simple",
+        "better": "lower",
+        "reference": "a",
+        "detect": 0.5,
+    }
+    with pytest.raises(AmplerError, match=words) as problem:
+        Study(**usual | changes)
+
+    assert "\n" not in str(problem.value)

@@ -103,7 +103,7 @@ def main() -> None:
         serve = [*command, "serve", str(folder / "tours.db"), str(folder / "done.db")]
         server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
         assert server.stdout is not None
-        _take_all(server.stdout.readline().strip().rstrip("/"), _table(folder))
+        _take_all(server.stdout.readline().strip(), _table(folder))
         for child in (server, runner):
             child.terminate()
             child.wait()
@@ -140,6 +140,8 @@ def _take_all(address: str, table: Path) -> None:
 def _take(chromium: Browser, scheme: str, address: str, table: Path) -> None:
     page = chromium.new_context(viewport=SIZE, color_scheme=scheme).new_page()  # type: ignore[arg-type]
     page.set_default_timeout(120_000)
+    page.goto(address)  # the token becomes a cookie
+    address = address.partition("/?")[0]
     for name, where in PAGES.items():
         page.goto(f"{address}{where}")
         page.wait_for_timeout(300)

@@ -10,6 +10,6 @@ for solver, typical in {"kissat": 30.0, "cadical": 40.0, "glucose": 80.0, "minis
     for k, seconds in enumerate(typical * rng.lognormal(0, 1.3, 120)):
         rows.append((f"f{k}.cnf", solver, min(seconds, 600.0), "ok" if seconds < 600 else "timeout"))
 frame = pd.DataFrame(rows, columns=["instance", "solver", "seconds", "status"])
-analysis = am.analyse(frame, difference="ratio", better="lower", on_failure="par=10")
+analysis = am.analyse(am.read_results(frame, on_failure="par=10"), difference="ratio", better="lower")
 data = cactus_data(analysis)  # data.solved, data.runs and data.par are the table
 ax = draw_cactus(data)

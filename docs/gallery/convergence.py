@@ -12,5 +12,5 @@ rows = [
     for _ in range(40)
 ]
 frame = pd.DataFrame(rows, columns=["instance", "algorithm", "cost"])
-analysis = am.analyse(frame, difference="percent", better="lower", se=0.01)
+analysis = am.analyse(frame, difference="percent", better="lower", settings=am.Settings(se=0.01))
 ax = draw_convergence(convergence_data(analysis))  # or of an instance that you name

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
-from ampler.report.figures.style import canvas
+from ampler.report.figures.canvas import canvas
+from ampler.report.theme import BLUE, GREEN, GREY, ORANGE
 
 RESULTS = Path("docs/benchmarks/sampling.csv")  # when this is run from the root of the project
 if "__file__" in globals():

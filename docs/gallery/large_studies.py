@@ -3,15 +3,15 @@
 import csv
 from pathlib import Path
 
-from ampler.report.figures.style import canvas
-from ampler.report.look import LIGHT
+from ampler.report.figures.canvas import canvas
+from ampler.report.theme import LIGHT
 
 RESULTS = Path("docs/benchmarks/large.csv")  # when this is run from the root of the project
 if "__file__" in globals():
     RESULTS = Path(__file__).parents[1] / "benchmarks" / "large.csv"
 
 SHOWN = {
-    "export": ("undecided", "v"),
+    "export": ("inconclusive", "v"),
     "report": ("contrast", "s"),
     "analyse": ("accent", "o"),
     "resume": ("series-3", "^"),

@@ -15,9 +15,7 @@ study = am.Study(
     instances=[f"i{k}" for k in range(80)],
     difference="simple",
     reference="full",
-    effect=0.5,
-    rule=am.Fixed(runs=2),
-    looks=4,
+    design=am.FixedSize(instances="needed", runs=2, effect=0.5, interim=4),
     better="lower",
 )
 with tempfile.TemporaryDirectory() as folder:

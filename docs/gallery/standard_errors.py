@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ampler.report.figures.colours import BLUE, GREEN, GREY, ORANGE
-from ampler.report.figures.style import canvas
+from ampler.report.figures.canvas import canvas
+from ampler.report.theme import BLUE, GREEN, GREY, ORANGE
 from ampler.stats.contrasts import contrasts_among
 
 RUNS, REPLICATIONS = 400, 40_000

@@ -1,10 +1,10 @@
 """`python -m ampler` is `ampler`."""
 
-from ampler.app.surroundings import forget_working_folder
+from ampler.app import forget_working_folder
 
 if __name__ == "__main__":  # test collectors import this module
     forget_working_folder()
 
-    from ampler.app.shell import main
+    from ampler.app.cli import main
 
     main()

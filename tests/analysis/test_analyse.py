@@ -10,18 +10,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
 import ampler
 from ampler.analysis import analyse_runs
-from ampler.analysis.text import holm_columns
-from ampler.analysis.words import headline
+from ampler.analysis.display import plain_text
+from ampler.analysis.tables import comparison_columns
+from ampler.analysis.text import headline
+from ampler.core.arrays import STATUSES, Runs
 from ampler.core.errors import InvalidInput
 from ampler.core.failures import Drop, Par, Penalty
-from ampler.core.runs import STATUSES, Runs
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 from ampler.stats.omnibus import block_anova
 
 GOLD = Path(__file__).parents[1] / "gold"
@@ -41,13 +42,13 @@ COMPARISON_KEYS = [
         "alpha",
     ),
     *("rank", "rejected", "effect_size", "effect_interval", "instances", "verdict"),
-    *("doubts", "claimed"),
+    *("doubts", "claimed", "direction", "t", "degrees_of_freedom"),
 ]
 
 
 def analysed(runs, *, features=None, deterministic=None, **asked):
     """The analysis of runs under these settings."""
-    return analyse_runs(runs, AnalysisSettings(**asked), features=features, deterministic=deterministic)
+    return analyse_runs(runs, Settings(**asked), features=features, deterministic=deterministic)
 
 
 def runs_from(values, algorithms=None, repeats=None):
@@ -220,7 +221,7 @@ def test_solver_failures_need_a_policy(public_data, name):
     table = pd.read_csv(public_data / name)
     status = ["ok" if s == "ok" else "timeout" if s == "timeout" else "failed" for s in table.runstatus]
     runs = Runs.from_columns(table.instance_id, table.algorithm, table.runtime.to_numpy(float), status)
-    with pytest.raises(InvalidInput, match="drop them, give a penalty, or PAR-k"):
+    with pytest.raises(InvalidInput, match="drop them, or count a penalty or PAR-k"):
         analysed(runs, difference="simple")
     dropped, par = (analysed(runs, difference="simple", failures=policy) for policy in (Drop(), Par(10)))
     solved = {name: set(rows.instance_id) for name, rows in table[table.runstatus == "ok"].groupby("algorithm")}
@@ -239,7 +240,9 @@ def test_par10_of_public_solver_runs_is_what_a_loop_over_the_rows_gives(public_d
     with (public_data / name).open(newline="") as file:
         for row in csv.DictReader(file):
             scores[row["algorithm"]].append(float(row["runtime"]) if row["runstatus"] == "ok" else 10 * limit)
-    analysis = ampler.analyse(public_data / name, difference="simple", better="lower", on_failure="par=10")
+    analysis = ampler.analyse(
+        ampler.read_results(public_data / name, on_failure="par=10"), difference="simple", better="lower"
+    )
     assert analysis.settings.failures == Par(10, limit)
     means = dict(zip(analysis.recorded.algorithms, analysis.statistics.mean(axis=0), strict=True))
     assert means == pytest.approx({algorithm: sum(each) / len(each) for algorithm, each in scores.items()}, rel=1e-12)
@@ -264,23 +267,23 @@ def solvers(policy, **question):
 
 def test_dropped_failures_are_said_in_the_verdict_the_headline_and_beside_them():
     found = solvers(Drop())
-    assert found.comparisons[0].verdict.startswith("bold is better among the runs that succeeded: lower by")
-    assert headline(found).startswith("calm is worse than bold among the runs that succeeded on 20 instances (180")
+    assert found.comparisons[0].verdict.startswith("bold is better than calm among the runs that succeeded: −")
+    assert headline(found).startswith("calm is worse than bold, among the runs that succeeded.")
     assert [(row.algorithm, row.solved, row.runs) for row in found.algorithms] == [
         ("bold", 60, 120),
         ("calm", 120, 120),
     ]
-    assert "runs that gave a value: bold 60 of 120, calm 120 of 120" in str(found)
+    assert "60 failed (left out)" in " ".join(str(found).split())
     assert found.as_dict()["algorithms"][0]["solved"] == 60
 
 
 def test_a_policy_that_turns_the_answer_round_is_said_to_reverse_it():
     found, punished = solvers(Drop()), solvers(Penalty(6000.0))
-    assert punished.comparisons[0].verdict.startswith("calm is better: lower by")
+    assert punished.comparisons[0].verdict.startswith("bold is worse than calm: +")
     (other,) = (other for other in punished.other_policies if other.failed_runs == "left out")
     assert other.reversed == other.changed == (("calm", "bold"),)
     sentence = next(c.sentence for c in punished.warnings if c.kind == "failures")
-    assert "With failed runs left out 1 decision would reverse (calm × bold), on 20 instances." in sentence
+    assert "With failed runs left out 1 verdict would reverse (calm × bold), on 20 instances." in sentence
     assert "reverse" not in next(c.sentence for c in found.warnings if c.kind == "failures")  # 7 is the worst seen
 
 
@@ -305,7 +308,7 @@ def test_runs_that_no_comparison_uses_are_not_counted():
     runs = without(runs_from(shifted(n=10), repeats=3), {(0, 0), (0, 1), (4, 2)})
     found = analysed(runs, difference="simple")
     assert (len(runs), found.runs) == (81, 78)  # the three runs of a3 alone on i1 serve no pair
-    assert "(78 runs of 3 algorithms)" in headline(found)
+    assert "3 algorithms, 78 runs" in str(found)
 
 
 # missing cells ----------------------------------------------------------------------------------------------------
@@ -337,8 +340,6 @@ def test_a_third_algorithm_with_few_cells_costs_the_others_nothing():
 holes = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=9).map(set)
 
 
-@pytest.mark.costly
-@settings(max_examples=40)
 @given(tables, holes, st.sampled_from([("simple", None), ("ratio", None), ("percent", "a1"), ("simple", "a2")]))
 def test_each_pair_is_tested_as_if_the_two_were_alone(values, lacking, question):
     difference, reference = question
@@ -351,7 +352,7 @@ def test_each_pair_is_tested_as_if_the_two_were_alone(values, lacking, question)
         alone = analysis_or_sentence(without(runs, lacking | others), difference=difference, reference=reference)
         if isinstance(alone, str):
             assert comparison.instances < 2
-            assert comparison.verdict.startswith("not compared")
+            assert comparison.verdict.startswith("Not compared")
             continue
         (single,) = alone.comparisons
         assert comparison.instances == single.instances == alone.instances
@@ -360,8 +361,6 @@ def test_each_pair_is_tested_as_if_the_two_were_alone(values, lacking, question)
         assert comparison.effect_size == single.effect_size
 
 
-@pytest.mark.costly
-@settings(max_examples=40)
 @given(tables, holes)
 def test_percent_of_the_grand_mean_is_of_the_algorithms_that_the_instance_has(values, lacking):
     found = analysis_or_sentence(without(runs_from(values), lacking), difference="percent")
@@ -375,7 +374,6 @@ def test_percent_of_the_grand_mean_is_of_the_algorithms_that_the_instance_has(va
             assert difference == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
-@settings(max_examples=25)
 @given(tables, holes, st.sampled_from(["simple", "percent", "ratio"]), st.sampled_from([None, "a2"]))
 def test_whatever_is_missing_all_that_is_said_of_it_fits_together(values, lacking, difference, reference):
     runs = without(runs_from(values, ["a1", "a2", "a3"], repeats=3), lacking)
@@ -399,7 +397,7 @@ def test_whatever_is_missing_all_that_is_said_of_it_fits_together(values, lackin
         assert row.error == errors[pairs].max()
         assert row.worst in [pair for pair, has in zip(found.pairs, pairs, strict=True) if has]
     assert all(group.instances >= 2 for group in found.subgroups)
-    assert ("instances" in [column.head for column in holm_columns(found).columns]) == bool(found.incomplete)
+    assert ("instances" in [column.head for column in comparison_columns(found).columns]) == bool(found.incomplete)
     assert all(name in str(found) for name in {name for pair in found.pairs for name in pair})
 
 
@@ -409,15 +407,15 @@ def test_no_complete_instance_leaves_the_pairs_and_no_ranks():
     assert [c.instances for c in found.comparisons] == [10, 10, 10]
     assert found.omnibus is None
     assert all(math.isnan(row.mean_rank) for row in found.algorithms)
-    assert "need complete ones and are left out" in next(c.sentence for c in found.warnings if c.kind == "incomplete")
+    assert "omnibus tests need complete ones" in next(c.sentence for c in found.warnings if c.kind == "incomplete")
 
 
 def test_each_verdict_knows_the_effect_its_own_instances_would_have_found():
     runs = runs_from(shifted(n=30, shift=(0.0, 0.0, 0.0)), repeats=3)
     found = by_pair(analysed(without(runs, {(i, 2) for i in range(8, 30)}), difference="simple"))
     of_all, of_few = (found[pair].verdict for pair in (("a1", "a2"), ("a1", "a3")))
-    assert of_all.startswith("no difference found; d ≥ 0.5")
-    assert of_few.startswith("no difference found; d ≥ 1.")
+    assert of_all.partition("power for ")[2].startswith("d ≥ 0.5")
+    assert of_few.partition("power for ")[2].startswith("d ≥ 1.")
 
 
 # what comes out ---------------------------------------------------------------------------------------------------
@@ -428,7 +426,10 @@ def test_the_json_has_the_promised_keys_and_no_infinity():
     document = json.loads(json.dumps(analysis.as_dict(), allow_nan=False))
     assert [list(comparison) for comparison in document["comparisons"]] == [COMPARISON_KEYS] * 2
     assert (document["instances"], document["runs"]) == (20, 60)
-    assert all(set(caution) == {"kind", "sentence"} for caution in document["warnings"])
+    assert all(
+        set(caution) == {"kind", "severity", "message", "remedy", "numbers", "sentence"}
+        for caution in document["warnings"]
+    )
     first = analysis.comparisons[0]
     assert document["comparisons"][0]["interval"] == [None, first.interval[1]]  # open to the left
     assert document["comparisons"][0]["p_value"] == first.p_value
@@ -443,11 +444,11 @@ def test_the_table_has_a_row_for_each_comparison_in_holms_order():
 
 def test_printing_shows_the_holm_table_with_the_place_where_it_stops():
     analysis = analysed(runs_from(shifted(shift=(0, 3, 0.05)), repeats=3), difference="simple", reference="a1")
-    lines = str(analysis).splitlines()
-    stop = next(place for place, line in enumerate(lines) if "stop rejecting" in line)
-    assert lines[stop - 1].split()[:2] == ["1", "a2"]
+    lines = plain_text(analysis, 160).splitlines()
+    stop = next(place for place, line in enumerate(lines) if "not significant" in line)
+    assert lines[stop - 1].split()[:2] == ["▼", "a2"]
     assert lines[stop - 1].endswith("worse")
-    assert lines[stop + 1].split()[:2] == ["2", "a3"]
+    assert lines[stop + 1].split()[:2] == ["·", "a3"]
     assert not lines[stop + 1].endswith("worse")
     assert all(len(line) == len(line.rstrip()) for line in lines)
 
@@ -519,18 +520,18 @@ def test_one_value_per_cell_is_legal_and_its_accuracy_not_known():
     assert "accuracy-unknown" in {caution.kind for caution in analysis.warnings}
 
 
-def test_claiming_equivalence_as_well_halves_the_level_of_both_families():
+def test_equivalence_is_a_family_of_its_own_at_all_of_alpha():
     values = shifted(n=40, shift=(0.0, 5.0, 0.0), sd=0.3)
     alone = analysed(runs_from(values), difference="simple", reference="a1")
     both = analysed(runs_from(values), difference="simple", reference="a1", margin=1.0)
-    assert both.comparisons[0].alpha == alone.comparisons[0].alpha / 2
+    assert both.comparisons[0].alpha == alone.comparisons[0].alpha
     assert [d.equivalence.established for d in both.diagnoses] == [False, True]
-    assert sorted(d.equivalence.alpha for d in both.diagnoses) == [0.0125, 0.025]
-    assert both.comparisons[1].verdict == "equivalent within ±1"
-    assert "Equivalence within ±1 at family-wise level 0.025: 1 of 2 established." in str(both)
+    assert sorted(d.equivalence.alpha for d in both.diagnoses) == [0.025, 0.05]
+    assert both.comparisons[1].verdict == "a3 and a1 are equivalent within ±1"
+    assert "equivalence margin ±1." in " ".join(str(both).split())
 
 
-def test_beside_a_margin_everything_said_of_differences_is_at_half_of_alpha():
+def test_beside_a_margin_of_an_earlier_study_everything_said_of_differences_is_at_half_of_alpha():
     """A p-value between the two levels: found at 0.05, not at 0.025."""
     values = np.linspace(90.0, 110.0, 12)[:, None] + np.zeros(2)
     values[:, 1] += 0.55 + np.tile([-1.0, 1.0, -0.4, 0.4], 3)
@@ -540,7 +541,7 @@ def test_beside_a_margin_everything_said_of_differences_is_at_half_of_alpha():
     asked = {"difference": "simple", "failures": Penalty(90.0), "effect": 0.8}
 
     whole, half = analysed(runs, **asked), analysed(runs, **asked, alpha=0.025)
-    both = analysed(runs, **asked, margin=0.01)
+    both = analysed(runs, **asked, margin=0.01, equivalence_level="shared")
 
     assert [each.decisions for each in whole.other_policies] != [each.decisions for each in half.other_policies]
     assert whole.stability != half.stability
@@ -616,7 +617,6 @@ def test_the_detectable_effect_is_that_of_the_design():
 # laws -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
 @given(tables, differences, st.randoms())
 def test_the_order_of_rows_and_instances_does_not_matter(values, difference, random):
     runs = runs_from(values, repeats=3)
@@ -631,7 +631,6 @@ def test_the_order_of_rows_and_instances_does_not_matter(values, difference, ran
         assert a.p_value == pytest.approx(b.p_value, rel=1e-6)
 
 
-@settings(max_examples=25)
 @given(tables, differences)
 def test_swapping_two_algorithms_turns_the_sign_of_a_symmetric_difference(values, difference):
     there = analysed(runs_from(values[:, :2], ["x", "y"]), difference=difference).comparisons[0]
@@ -639,7 +638,7 @@ def test_swapping_two_algorithms_turns_the_sign_of_a_symmetric_difference(values
     assert there.estimate == pytest.approx(-back.estimate, rel=1e-9, abs=1e-12)
     assert there.p_value == pytest.approx(back.p_value, rel=1e-6)
     assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]), rel=1e-9, abs=1e-12)
-    assert there.verdict == back.verdict or not there.rejected
+    assert ("is better" in there.verdict) == ("is worse" in back.verdict)
 
 
 @pytest.mark.parametrize("power", [-1000, -550, 550, 1000])
@@ -669,8 +668,8 @@ def test_better_decides_the_words_alone():
     lower, higher = (analysed(runs, difference="percent", better=better) for better in ("lower", "higher"))
     for a, b in zip(lower.comparisons, higher.comparisons, strict=True):
         assert (a.estimate, a.p_value, a.rejected) == (b.estimate, b.p_value, b.rejected)
-    assert lower.comparisons[0].verdict.startswith("a1 is better: lower")
-    assert higher.comparisons[0].verdict.startswith("a2 is better: higher")
+    assert lower.comparisons[0].verdict.startswith("a1 is better than a2: −")
+    assert higher.comparisons[0].verdict.startswith("a1 is worse than a2: −")
 
 
 nasty = st.sampled_from(
@@ -678,8 +677,6 @@ nasty = st.sampled_from(
 )
 
 
-@pytest.mark.costly
-@settings(max_examples=100)
 @given(st.data())
 def test_any_runs_give_an_analysis_without_infinities_or_one_sentence(data):
     n, a = data.draw(st.integers(2, 6)), data.draw(st.integers(2, 4))
@@ -701,7 +698,7 @@ def test_any_runs_give_an_analysis_without_infinities_or_one_sentence(data):
         return
     json.dumps(found.as_dict(), allow_nan=False)
     assert all(0 <= c.p_value <= 1 and c.verdict for c in found.comparisons)
-    assert str(found).count(" × ") >= len(found.comparisons)
+    assert all(name in str(found) for name in {name for pair in found.pairs for name in pair})
 
 
 # bad input --------------------------------------------------------------------------------------------------------
@@ -736,9 +733,9 @@ def test_one_instance_is_not_enough_for_others_however_many_runs():
     runs = Runs.from_columns(["i"] * 6, ["a", "b"] * 3, [1.0, 2.0, 1.1, 2.1, 1.2, 2.2])
     found = analysed(runs, difference="simple")
     assert (found.single, found.comparisons[0].instances) == ("i", 1)
-    assert "holds for this instance only" in found.warnings[0].sentence
+    assert "holds for one instance only" in found.warnings[0].sentence
     few = Runs.from_columns(["i", "i", "j"], ["a", "b", "a"], [1.0, 2.0, 1.1])
-    with pytest.raises(InvalidInput, match="the sample size is the number of instances and not of runs, got 1 of 2"):
+    with pytest.raises(InvalidInput, match="got 1 of 2"):
         analysed(few, difference="simple")
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from flat_study import flat_analyse
 
-from ampler import analyse
-from ampler.analysis.answer import finding_sentence, findings, leader, power_sentence
-from ampler.core.runs import Runs
+from ampler.analysis.text import finding_sentence, findings, inconclusive_sentence, leader, power_sentence
+from ampler.core.arrays import Runs
 
 
 def table(**columns):
@@ -19,36 +19,42 @@ HIGHER = [5.1, 6.0, 7.2, 7.8, 9.1, 9.9, 11.0, 12.1]
 
 
 def asked(frame, **options):
-    return analyse(frame, **{"difference": "simple", "better": "lower", **options})
+    return flat_analyse(frame, **{"difference": "simple", "better": "lower", **options})
 
 
 def test_the_reference_beats_what_is_worse_and_the_open_ones_are_named():
     analysis = asked(table(ours=LOW, same=SAME, bad=HIGH), reference="ours")
 
-    assert finding_sentence(analysis) == "ours beats bad; same is not told apart from it."
-    assert power_sentence(analysis).startswith("Had same differed by ")
+    assert finding_sentence(analysis) == "ours is better than bad."
+    assert inconclusive_sentence(analysis).startswith("Inconclusive: same. This study had 80 % power for d ≥ ")
 
 
 def test_the_reference_loses_where_higher_is_better():
-    assert finding_sentence(asked(table(ours=LOW, bad=HIGH), reference="ours", better="higher")) == "ours loses to bad."
+    assert (
+        finding_sentence(asked(table(ours=LOW, bad=HIGH), reference="ours", better="higher"))
+        == "ours is worse than bad."
+    )
 
 
 def test_more_than_three_names_are_counted():
     many = {f"b{k}": [value + k / 10 for value in HIGH] for k in range(4)}
 
-    assert finding_sentence(asked(table(ours=LOW, **many), reference="ours")) == "ours beats all 4 others."
+    assert (
+        finding_sentence(asked(table(ours=LOW, **many), reference="ours"))
+        == "ours is better than all 4 other algorithms."
+    )
     assert finding_sentence(asked(table(ours=LOW, same=SAME, **many), reference="ours")) == (
-        "ours beats 4 of 5 others; same is not told apart from it."
+        "ours is better than 4 of 5 algorithms."
     )
 
 
 @pytest.mark.parametrize(
     ("second", "options", "said"),
     [
-        (HIGH, {}, "one beats two."),
-        (HIGH, {"better": "higher"}, "two beats one."),
-        (SAME, {}, "one and two are not told apart."),
-        (SAME, {"margin": 1.0}, "one and two are equivalent within ±1."),
+        (HIGH, {}, "one is better than two."),
+        (HIGH, {"better": "higher"}, "two is better than one."),
+        (SAME, {}, "one against two is inconclusive."),
+        (SAME, {"margin": 1.0}, "one is equivalent to two within ±1."),
     ],
 )
 def test_two_algorithms_are_answered_by_name(second, options, said):
@@ -58,7 +64,9 @@ def test_two_algorithms_are_answered_by_name(second, options, said):
 def test_of_all_pairs_the_leader_is_named():
     analysis = asked(table(a=HIGHER, b=LOW, c=HIGH))
 
-    assert finding_sentence(analysis) == "b beats 2 of 2 others and loses to none; 3 of 3 pairs differ."
+    assert (
+        finding_sentence(analysis) == "b leads: better than both other algorithms; 3 of 3 pairs differ significantly."
+    )
     assert power_sentence(analysis) == ""
 
 
@@ -71,8 +79,8 @@ def test_where_everyone_loses_to_someone_nobody_leads():
 def test_nothing_found_is_said_plainly():
     analysis = asked(table(a=LOW, b=SAME, c=[value + 0.01 * (-1) ** k for k, value in enumerate(LOW)]))
 
-    assert set(findings(analysis).values()) == {"undecided"}
-    assert finding_sentence(analysis) == "None of 3 pairs of algorithms is told apart."
+    assert set(findings(analysis).values()) == {"inconclusive"}
+    assert finding_sentence(analysis) == "None of 3 pairs differs significantly."
 
 
 def test_one_instance_is_named_and_nothing_is_said_of_power():

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from ampler.analysis import analyse_runs
 from ampler.analysis.compare import compare, equivalence, p_values
+from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidData
-from ampler.core.runs import Runs
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 from ampler.stats.holm import step_down
 from ampler.stats.paired import paired_test
 
@@ -63,7 +63,6 @@ def test_holm_steps_down_and_not_up():
 # laws -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_swapping_every_pair_turns_every_sign_and_nothing_else(differences, test):
     pairs = pairs_of(differences)
@@ -77,7 +76,6 @@ def test_swapping_every_pair_turns_every_sign_and_nothing_else(differences, test
             assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]), abs=1e-9)
 
 
-@pytest.mark.costly
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_adjusted_p_values_joint_intervals_and_levels_fit_together(differences, test):
     results = compare(differences, pairs_of(differences), test=test, alpha=0.1)
@@ -94,7 +92,6 @@ def test_adjusted_p_values_joint_intervals_and_levels_fit_together(differences, 
         assert result.joint_interval[1] >= result.interval[1] - 1e-9
 
 
-@pytest.mark.costly
 @given(families, st.floats(0.5, 200))
 def test_equivalence_is_a_shorter_interval_within_the_margin(differences, margin):
     """The two one-sided t-tests at level a say what the interval at level 1 − 2a says."""
@@ -104,7 +101,6 @@ def test_equivalence_is_a_shorter_interval_within_the_margin(differences, margin
             assert (result.p_value <= result.alpha) == (-margin < lower and upper < margin)
 
 
-@pytest.mark.costly
 @given(families, st.sampled_from(["t", "wilcoxon", "sign"]))
 def test_a_wider_margin_is_never_harder_to_establish(differences, test):
     narrow, wide = (equivalence(differences, margin=margin, test=test) for margin in (1.0, 50.0))
@@ -169,5 +165,5 @@ def test_claiming_differences_and_equivalence_at_half_of_alpha_each_errs_in_at_m
 def test_more_comparisons_than_anyone_reads_are_refused_before_they_are_made():
     runs = Runs.from_columns(["i", "j"] * 1500, [f"a{k}" for k in range(1500) for _ in "ij"], np.arange(3000.0) % 17)
     with pytest.raises(InvalidData, match=r"1,500 algorithms .* 1,124,250 comparisons.*name a reference"):
-        analyse_runs(runs, AnalysisSettings(difference="simple"))
-    assert len(analyse_runs(runs, AnalysisSettings(difference="simple", reference="a7")).comparisons) == 1499
+        analyse_runs(runs, Settings(difference="simple"))
+    assert len(analyse_runs(runs, Settings(difference="simple", reference="a7")).comparisons) == 1499

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ampler.analysis import analyse_runs
-from ampler.analysis.counts import counted, counts_of
+from ampler.analysis.tables import counted
+from ampler.core.arrays import Runs
 from ampler.core.failures import Par
-from ampler.core.runs import Runs
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 
 
 def analysed(lacking=(), failed=()):
@@ -14,12 +14,12 @@ def analysed(lacking=(), failed=()):
     value = [np.nan if each in failed else float(3 * len(rows) + k) for k, each in enumerate(rows)]
     status = ["timeout" if each in failed else "ok" for each in rows]
     runs = Runs.from_columns([i for i, _ in rows], [a for _, a in rows], value, status)
-    return analyse_runs(runs, AnalysisSettings(difference="simple", failures=Par(10.0, 100.0)))
+    return analyse_runs(runs, Settings(difference="simple", failures=Par(10.0, 100.0)))
 
 
 def of(analysis, first, second):
     (found,) = [each for each in analysis.comparisons if (each.first, each.second) == (first, second)]
-    return counts_of(found, analysis)
+    return [number(found) for number in counted(analysis).values()]
 
 
 def test_where_all_is_alike_nothing_is_counted():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ampler.analysis.blocks import gather, summarise
-from ampler.analysis.estimates import Estimates
-from ampler.core.runs import Runs
+from ampler.analysis.differences import Estimates
+from ampler.core.arrays import Runs
 from ampler.sampling.rules import Accuracy, sample
 from ampler.stats.contrasts import contrasts_among
 

@@ -5,8 +5,9 @@ import pytest
 
 from ampler.analysis.blocks import gather, summarise
 from ampler.analysis.exploration import Findings, decisions, other_policies, stability, subgroups
+from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidData
-from ampler.core.runs import Runs
+from ampler.core.settings import Settings
 from ampler.stats.contrasts import contrasts_among
 from ampler.stats.paired import paired_test
 
@@ -15,9 +16,11 @@ INSTANCES = [f"i{i}" for i in range(12)]
 DIFFERENCES = np.random.default_rng(3).normal(0.5, 1, (12, 1))
 
 
-def groups(feature, **changes):
-    options = {"test": "t", "alternative": "two-sided", "alpha": 0.05} | changes
-    return subgroups(DIFFERENCES, PAIRS, INSTANCES, {"size": dict(zip(INSTANCES, feature, strict=True))}, **options)
+SETTINGS = Settings(difference="simple")
+
+
+def groups(feature):
+    return subgroups(DIFFERENCES, PAIRS, INSTANCES, {"size": dict(zip(INSTANCES, feature, strict=True))}, SETTINGS)
 
 
 def test_a_text_groups_by_its_values_and_a_group_of_one_is_left_out():
@@ -48,7 +51,7 @@ def test_a_feature_that_names_every_instance_makes_no_groups():
     names = [f"name {i}" for i in range(30)]
     differences = np.arange(30.0)[:, None]
     features = {"file": dict(zip(names, names, strict=True))}
-    assert subgroups(differences, PAIRS, names, features, test="t", alternative="two-sided", alpha=0.05) == ()
+    assert subgroups(differences, PAIRS, names, features, SETTINGS) == ()
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
@@ -79,7 +82,7 @@ def differencing(values):
 def test_a_clear_difference_is_found_whichever_way_one_looks():
     values = 100 + np.random.default_rng(5).normal(0, 1, (20, 2)) + np.array([0.0, 10.0])
     contrasts = contrasts_among(2, difference="simple")
-    table = stability(differencing(values), contrasts, np.array([-1], np.int8), alternative="two-sided", alpha=0.05)
+    table = stability(differencing(values), contrasts, np.array([-1], np.int8), SETTINGS)
     assert len(table) == len({(row.test, row.difference, row.statistic) for row in table}) == 18
     assert all(row.decisions == (-1,) and row.same == 1 for row in table)
 
@@ -87,7 +90,7 @@ def test_a_clear_difference_is_found_whichever_way_one_looks():
 def test_whichever_way_one_looks_the_same_pairs_are_compared():
     values = 100 + np.random.default_rng(5).normal(0, 1, (20, 3)) + np.array([0.0, 10.0, -10.0])
     contrasts = contrasts_among(3, difference="simple", reference=1)
-    table = stability(differencing(values), contrasts, np.array([1, 1], np.int8), alternative="two-sided", alpha=0.05)
+    table = stability(differencing(values), contrasts, np.array([1, 1], np.int8), SETTINGS)
     assert all(row.decisions == (1, 1) and row.same == 2 for row in table)
 
 
@@ -95,13 +98,8 @@ def test_an_outlier_is_seen_by_the_mean_alone():
     values = np.full((20, 2), 100.0)
     values[:, 1] += np.random.default_rng(6).normal(1, 0.2, 20)
     values[0, 1] += 60.0
-    table = stability(
-        differencing(values),
-        contrasts_among(2, difference="simple"),
-        np.array([0], np.int8),
-        alternative="two-sided",
-        alpha=0.05,
-    )
+    contrasts = contrasts_among(2, difference="simple")
+    table = stability(differencing(values), contrasts, np.array([0], np.int8), SETTINGS)
     by_test = {row.test: row for row in table if (row.difference, row.statistic) == ("simple", "mean")}
     assert by_test["t"].decisions == (0,)
     assert by_test["wilcoxon"].decisions == by_test["sign"].decisions == (-1,)
@@ -111,7 +109,7 @@ def test_an_outlier_is_seen_by_the_mean_alone():
 def test_what_cannot_be_computed_says_why():
     values = np.random.default_rng(7).normal(0, 1, (10, 2))
     contrasts = contrasts_among(2, difference="simple")
-    table = stability(differencing(values), contrasts, np.array([0], np.int8), alternative="two-sided", alpha=0.05)
+    table = stability(differencing(values), contrasts, np.array([0], np.int8), SETTINGS)
     ratios = [row for row in table if row.difference != "simple"]
     assert all(row.decisions == () and "positive values" in row.note for row in ratios)
 

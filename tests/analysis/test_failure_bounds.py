@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from flat_study import flat_analyse
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binomtest
 
 import ampler
-from ampler.analysis.failure_bounds import runs_needed, upper_bound
+from ampler.analysis.claim_checks import runs_needed, upper_bound
+from ampler.analysis.display import blocks
 
 
 @given(st.integers(1, 400), st.data(), st.sampled_from([0.05, 0.01]))
@@ -46,7 +48,7 @@ def solvers(runs=10, instances=20, factor=1.1, seed=1):
 
 
 def analysed(frame, **asked):
-    return ampler.analyse(frame, **{"difference": "simple", "better": "lower", "on_failure": "penalty=1000"} | asked)
+    return flat_analyse(frame, **{"difference": "simple", "better": "lower", "on_failure": "penalty=1000"} | asked)
 
 
 def only(analysis):
@@ -77,7 +79,7 @@ def test_the_reversal_is_the_rate_at_which_the_difference_of_the_means_is_zero(d
     assert [doubt.kind for doubt in comparison.doubts] == ["failures"]
     for words in ("quick failed in 0 of 200 runs", "which allows for 1.8 %", "would settle it"):
         assert words in comparison.verdict
-        assert words in ampler.analysis.words.headline(analysed(frame, difference=difference, reference=reference))
+        assert words in ampler.analysis.text.headline(analysed(frame, difference=difference, reference=reference))
 
 
 def test_geometric_means_have_a_reversal_of_their_own():
@@ -114,6 +116,24 @@ def test_with_the_runs_named_the_difference_is_claimed():
 )
 def test_what_rare_failures_cannot_reverse_is_claimed(asked):
     assert only(analysed(solvers(), **asked))[0].claimed
+
+
+@pytest.mark.parametrize("difference", ["simple", "ratio", "percent"])
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_equivalence_and_non_inferiority_allow_for_failures_too(difference, better):
+    asked = {"difference": difference, "better": better, "reference": "quick"}
+    sizes = {"margin": 4.0, "non_inferior": 4.0} if difference == "simple" else {"margin": 0.04, "non_inferior": 0.04}
+    policy = "penalty=1000" if better == "lower" else "penalty=0.01"
+
+    def shown(runs, **changed):
+        [row] = analysed(solvers(runs=runs, factor=1.0), **asked, **sizes, **changed).diagnoses
+        return row.equivalence, row.non_inferiority
+
+    for item in shown(2, on_failure=policy):
+        assert not item.established
+        assert item.doubt.startswith("failures may not have been seen")
+    for items in (shown(5, on_failure="drop"), shown(300, on_failure="penalty=100")):
+        assert [(item.established, item.doubt) for item in items] == [(True, ""), (True, "")]
 
 
 def test_where_higher_is_better_a_failure_is_a_low_value():
@@ -154,5 +174,16 @@ def test_on_one_instance_unseen_failures_count_as_well():
 
 
 def test_a_claim_says_how_far_it_is_from_being_reversed():
-    said = str(analysed(solvers(runs=30, factor=2.0)))
+    explained = blocks(analysed(solvers(runs=30, factor=2.0)), explain=True)
+    said = " ".join(str(block) for block in explained)
     assert "quick failed in 0 of 600 runs, which allows for 0.61 %; 7.9 % would reverse a claim" in said
+
+
+@pytest.mark.parametrize("on_failure", ["penalty=1", "par=10,cutoff=5"])
+def test_a_failure_that_counts_as_less_than_values_raises_a_warning(on_failure):
+    frame = solvers(factor=1.0)
+    frame.loc[0, "status"] = "timeout"
+    (found,) = [item for item in analysed(frame, on_failure=on_failure).warnings if "with a value" in item.message]
+    assert found.severity == "could reverse a verdict"
+    dear = on_failure.replace("penalty=1", "penalty=1000").replace("cutoff=5", "cutoff=1000")
+    assert not [item for item in analysed(frame, on_failure=dear).warnings if "with a value" in item.message]

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ampler.analysis import analyse_runs
-from ampler.analysis.noise_width import CHANCE, noise_errors
+from ampler.analysis.claim_checks import CHANCE, noise_tests
+from ampler.analysis.compare import compare
+from ampler.core.arrays import STATUSES, Runs
 from ampler.core.failures import Par
-from ampler.core.runs import STATUSES, Runs
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 
 LIMIT, INSTANCES, RUNS = 100.0, 20, 5
 
@@ -38,7 +39,7 @@ def true_differences(chances, gain=1.0):
 @pytest.mark.parametrize("chances", [(0.6, 0.5), (0.2, 0.1), (0.9, 0.8), (0.6, 0.5, 0.5)])
 def test_an_instance_at_the_time_limit_makes_no_wrong_claim(chances):
     rng, studies, covered, wrong = np.random.default_rng(5), 150, 0, 0
-    settings = AnalysisSettings(difference="simple", reference="a", failures=Par(10, LIMIT))
+    settings = Settings(difference="simple", reference="a", failures=Par(10, LIMIT))
     for _ in range(studies):
         found = {each.second: each for each in analyse_runs(at_the_limit(rng, chances), settings).comparisons}
         truth = dict(zip("bcde", true_differences(chances), strict=False))
@@ -58,7 +59,7 @@ def test_noise_above_the_variance_widens_the_interval_and_makes_the_claim_inconc
         for run in range(5)
     ]
     runs = Runs.from_columns(*zip(*rows, strict=True))
-    analysis = analyse_runs(runs, AnalysisSettings(difference="simple"))
+    analysis = analyse_runs(runs, Settings(difference="simple"))
     [comparison], [diagnosis] = analysis.comparisons, analysis.diagnoses
     errors, n = analysis.errors[:, 0], 12
     assert comparison.rejected
@@ -70,8 +71,8 @@ def test_noise_above_the_variance_widens_the_interval_and_makes_the_claim_inconc
         assert high >= comparison.estimate + half
     share = 100 * diagnosis.noise_share
     assert share > 1000
-    assert f"{share:,.0f} %" in str(analysis)
-    assert "the noise of the runs alone" in comparison.verdict
+    assert f"{share:,.0f} %" in " ".join(each.sentence for each in analysis.warnings)
+    assert "run noise alone" in comparison.verdict
 
 
 @given(st.integers(2, 30), st.floats(0.01, 100.0), st.integers(0, 10**6))
@@ -79,12 +80,12 @@ def test_noise_counts_where_it_exceeds_the_variance_by_more_than_chance(n, ratio
     differences = np.random.default_rng(seed).normal(size=(n, 1))
     variance = differences.var(ddof=1)
     errors = np.full((n, 1), np.sqrt(ratio * variance))
-    [found] = noise_errors(differences, errors, np.full((n, 1), 8.0))
+    [found] = noise_tests(compare(differences, [("a", "b")]), differences, errors, np.full((n, 1), 8.0))
     surprising = ratio > 1 and stats.chi2.cdf((n - 1) / ratio, n - 1) < CHANCE
     assert (found is not None) == surprising
     if found is not None:
         assert found.error == pytest.approx(np.sqrt(ratio * variance / n))
-        assert found.freedom == pytest.approx(8.0 * n)
+        assert found.df == pytest.approx(8.0 * n)
 
 
 def test_equivalence_is_not_established_within_the_noise():
@@ -99,5 +100,5 @@ def test_equivalence_is_not_established_within_the_noise():
     )
     asked = {"difference": "simple", "failures": Par(10, LIMIT), "margin": 4.0}
     for each in (runs, even):
-        [diagnosis] = analyse_runs(each, AnalysisSettings(**asked)).diagnoses
+        [diagnosis] = analyse_runs(each, Settings(**asked)).diagnoses
         assert not diagnosis.equivalence.established

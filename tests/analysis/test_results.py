@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import ampler
+from ampler.analysis.display import plain_text
 from ampler.core.failures import Drop, policy_data
 
 
@@ -42,10 +46,24 @@ def test_instances_with_all_the_runs_of_the_budget_are_named(analysis):
 
 
 def test_printing_shows_the_holm_table(analysis):
-    lines = str(analysis).splitlines()
+    lines = plain_text(analysis, 160).splitlines()
 
     rows = [
-        next(place for place, line in enumerate(lines) if line.lstrip().startswith(f"{rank} ")) for rank in (1, 2, 3)
+        next(place for place, line in enumerate(lines) if line[:1] in set("▲▼≈·") and comparison.second in line.split())
+        for comparison in analysis.comparisons
     ]
     assert rows == sorted(rows)
     assert all(comparison.second in lines[row] for comparison, row in zip(analysis.comparisons, rows, strict=True))
+
+
+@pytest.mark.parametrize("reference", ["a0", None])
+def test_the_repr_is_the_answer_in_one_screen_and_print_the_text_of_the_command(reference):
+    rng = np.random.default_rng(1)
+    values = 100 * np.exp(rng.normal(np.linspace(0, 0.3, 22), 0.08, (30, 22)))
+    frame = pd.DataFrame(values, columns=[f"a{k}" for k in range(22)]).assign(dataset=[f"d{k}" for k in range(30)])
+    analysis = ampler.analyse(frame, difference="percent", better="lower", reference=reference)
+
+    assert len(repr(analysis)) < 3000
+    assert repr(analysis).count("\n") < 30
+    assert repr(analysis).splitlines()[0] == str(analysis).splitlines()[0]
+    assert all(name in str(analysis) for pair in analysis.pairs for name in pair)

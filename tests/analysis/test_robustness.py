@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from flat_study import flat_analyse
 
 import ampler as am
-from ampler.analysis.robustness import robustness, skewed_beyond_chance
+from ampler.analysis.claim_checks import robustness, skewed_beyond_chance
 from ampler.stats.resampling import joint_coverage
 
 SEED = 36
@@ -16,7 +17,7 @@ def analysed(differences, **options):
     values = np.column_stack([np.full(len(differences), 100.0), 100.0 - differences])
     rows = [(f"i{i}", f"a{k}", values[i, k]) for i, k in np.ndindex(values.shape)]
     table = pd.DataFrame(rows, columns=["instance", "algorithm", "value"])
-    return am.analyse(table, **({"better": "lower", "difference": "simple", "reference": "a0"} | options))
+    return flat_analyse(table, **({"better": "lower", "difference": "simple", "reference": "a0"} | options))
 
 
 def made_by_skewness():
@@ -34,7 +35,7 @@ def test_a_claim_that_skewness_may_have_made_is_inconclusive_and_the_headline_sa
     [comparison] = analysis.comparisons
     assert (comparison.rejected, comparison.claimed) == (True, False)
     assert [doubt.kind for doubt in comparison.doubts] == ["shape"]
-    assert comparison.verdict.startswith("inconclusive: ")
+    assert comparison.verdict.startswith("Inconclusive: ")
     assert "the differences are skewed: bootstrap-t" in comparison.verdict
     assert "bootstrap-t" in analysis.diagnoses[0].disagree
     sentence = next(each.sentence for each in analysis.warnings if each.kind == "skewness")

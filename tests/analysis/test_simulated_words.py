@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ampler.analysis import analyse_runs
-from ampler.analysis.words import SUCCEEDED, headline
+from ampler.analysis.text import SUCCEEDED, headline
+from ampler.core.arrays import Runs
 from ampler.core.failures import Drop, Par
-from ampler.core.runs import Runs
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 from ampler.stats.paired import family_verdict
 
 LIMIT = 100.0
@@ -34,16 +34,16 @@ def test_a_claim_on_dropped_failures_says_of_which_runs_it_is_and_that_penalties
     for seed in range(studies):
         runs = solvers(seed)
         asked = {"difference": "simple", "better": "lower", "reference": "calm"}
-        dropped = analyse_runs(runs, AnalysisSettings(**asked, failures=Drop()))
-        counted = analyse_runs(runs, AnalysisSettings(**asked, failures=Par(10.0, LIMIT)))
+        dropped = analyse_runs(runs, Settings(**asked, failures=Drop()))
+        counted = analyse_runs(runs, Settings(**asked, failures=Par(10.0, LIMIT)))
 
-        assert f"bold is better {SUCCEEDED}" in dropped.comparisons[0].verdict
+        assert f"bold is better than calm {SUCCEEDED}: " in dropped.comparisons[0].verdict
         assert SUCCEEDED in headline(dropped)
         assert [row.solved < row.runs for row in dropped.algorithms] == [
             row.algorithm == "bold" for row in dropped.algorithms
         ]
-        assert "calm is better" in counted.comparisons[0].verdict
-        assert any("left out 1 decision would reverse (calm × bold)" in each.sentence for each in counted.warnings)
+        assert "bold is worse than calm: " in counted.comparisons[0].verdict
+        assert any("left out 1 verdict would reverse (calm × bold)" in each.sentence for each in counted.warnings)
 
 
 @pytest.mark.parametrize("families", [300, pytest.param(3000, marks=pytest.mark.slow)])

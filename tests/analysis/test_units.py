@@ -4,18 +4,19 @@ import math
 
 import pandas as pd
 import pytest
+from flat_study import flat_analyse
 
-from ampler import analyse
 from ampler.analysis.units import (
-    amount_in_words,
+    amount_text,
     estimate_header,
-    estimate_text,
-    in_table,
-    margin_in_words,
-    size_in_words,
+    estimate_in_unit,
+    interval_in_unit,
+    margin_text,
+    size_text,
+    texts_in_unit,
     unit_header,
 )
-from ampler.core.settings import AnalysisSettings
+from ampler.core.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -28,15 +29,15 @@ from ampler.core.settings import AnalysisSettings
     ],
 )
 def test_a_difference_stands_in_its_own_unit(asked, amount, margin):
-    settings = AnalysisSettings(**asked)
+    settings = Settings(**asked)
 
-    assert amount_in_words(0.02, settings) == amount
-    assert margin_in_words(0.02, settings) == margin
+    assert amount_text(0.02, settings) == amount
+    assert margin_text(0.02, settings) == margin
 
 
 def test_a_factor_beyond_all_numbers_is_infinite():
-    assert size_in_words(800.0, AnalysisSettings(difference="ratio")) == "∞"
-    assert size_in_words(-math.inf, AnalysisSettings(difference="simple")) == "−∞"
+    assert size_text(800.0, Settings(difference="ratio")) == "∞"
+    assert size_text(-math.inf, Settings(difference="simple")) == "−∞"
 
 
 @pytest.mark.parametrize(
@@ -51,17 +52,15 @@ def test_a_factor_beyond_all_numbers_is_infinite():
 )
 def test_a_table_has_the_unit_of_the_sentences(asked, header, of, mark):
     frame = pd.DataFrame({"dataset": list("abcdef"), "old": [9, 8, 7, 9, 6, 7], "new": [5, 4, 4, 6, 5, 5]})
-    analysis = analyse(frame, better="lower", **asked)
+    analysis = flat_analyse(frame, better="lower", **asked)
 
-    [shown] = in_table(analysis)
     [plain] = analysis.comparisons
     assert estimate_header(analysis) == header
-    assert shown.estimate == pytest.approx(of(plain.estimate))
-    assert shown.interval == pytest.approx([of(bound) for bound in plain.interval])
-    assert shown.joint_interval == pytest.approx([of(bound) for bound in plain.joint_interval])
-    assert estimate_text(shown.estimate, analysis).startswith(mark)
+    assert estimate_in_unit(plain.estimate, analysis) == pytest.approx(of(plain.estimate))
+    assert interval_in_unit(plain.joint_interval, analysis) == pytest.approx([of(end) for end in plain.joint_interval])
+    assert texts_in_unit(analysis, estimate_in_unit(plain.estimate, analysis))[0].startswith(mark)
 
 
 def test_the_standard_error_of_a_factor_has_no_unit_and_that_of_percent_has():
-    assert unit_header("SE", AnalysisSettings(difference="ratio")) == "SE"
-    assert unit_header("SE", AnalysisSettings(difference="percent")) == "SE, %"
+    assert unit_header("SE", Settings(difference="ratio")) == "SE"
+    assert unit_header("SE", Settings(difference="percent")) == "SE, %"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ampler.analysis.wins import Wins, wins_of
+from ampler.analysis.standings import Wins, wins_of
 
 
 @pytest.mark.parametrize("better", ["lower", "higher"])
@@ -18,7 +18,7 @@ def test_wins_are_counted_in_the_values_of_each_instance(study_of, better):
 
 def test_equal_values_are_ties():
     from ampler import analyse
-    from ampler.core.runs import Runs
+    from ampler.core.arrays import Runs
 
     runs = Runs.from_columns(["p", "q", "r"] * 2, ["a"] * 3 + ["b"] * 3, [5.0, 5.0, 5.0, 5.0, 6.0, 4.0])
 

@@ -2,16 +2,10 @@
 
 import pytest
 
-from ampler.core.contracts import (
-    check_rule,
-    error_seen_by,
-    error_wanted_by,
-    narrowed,
-    predicted_by,
-)
+from ampler.core.arrays import Samples
+from ampler.core.contracts import check_rule, current_error, narrowed, predicted_runs, target_error
 from ampler.core.errors import InvalidRule
-from ampler.core.samples import Samples
-from ampler.core.values import Stop
+from ampler.core.plan import Stop
 from ampler.sampling.rules import Accuracy, Fixed
 
 ACCURACY = Accuracy(se=0.5, difference="simple", start=3, budget=40, costs={"a": 1.0, "b": 2.0, "c": 3.0})
@@ -33,30 +27,30 @@ SOME = sampled(a=[5.0, 6.0, 9.0], b=[1.0, 1.5, 2.0], c=[3.0, 3.5, 4.0])
 
 
 def test_a_plain_function_is_a_rule_that_says_nothing_besides():
-    assert predicted_by(plain, SOME) is None
-    assert error_seen_by(plain, SOME) is None
-    assert error_wanted_by(plain) is None
+    assert predicted_runs(plain, SOME) is None
+    assert current_error(plain, SOME) is None
+    assert target_error(plain) is None
     assert narrowed(plain, ["a"]) is plain
     check_rule(plain, ["a"], deterministic=[])
 
 
 def test_accuracy_says_all_of_it():
-    assert predicted_by(ACCURACY, SOME) == ACCURACY.predict(SOME)
-    assert error_seen_by(ACCURACY, SOME) == ACCURACY.errors(SOME).guarded.max()
-    assert error_wanted_by(ACCURACY) == 0.5
+    assert predicted_runs(ACCURACY, SOME) == ACCURACY.predict(SOME)
+    assert current_error(ACCURACY, SOME) == ACCURACY.errors(SOME).guarded.max()
+    assert target_error(ACCURACY) == 0.5
     with pytest.raises(InvalidRule, match="first runs of every algorithm"):
         check_rule(ACCURACY, [f"a{number}" for number in range(20)], deterministic=[])
 
 
 def test_fixed_foresees_its_runs_and_measures_nothing():
-    assert predicted_by(Fixed(runs=5), SOME) == {"a": 2, "b": 2, "c": 2}
-    assert error_seen_by(Fixed(runs=5), SOME) is None
-    assert error_wanted_by(Fixed(runs=5)) is None
+    assert predicted_runs(Fixed(runs=5), SOME) == {"a": 2, "b": 2, "c": 2}
+    assert current_error(Fixed(runs=5), SOME) is None
+    assert target_error(Fixed(runs=5)) is None
 
 
 def test_an_error_that_is_not_known_yet_is_none():
-    assert error_seen_by(ACCURACY, Samples(["a", "b"])) is None
-    assert error_seen_by(ACCURACY, sampled(a=[1.0], b=[2.0], c=[3.0])) is None
+    assert current_error(ACCURACY, Samples(["a", "b"])) is None
+    assert current_error(ACCURACY, sampled(a=[1.0], b=[2.0], c=[3.0])) is None
 
 
 def test_a_rule_that_names_algorithms_can_do_with_some_of_them():

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidData, InvalidInput, InvalidPlan
 from ampler.core.failures import (
     Drop,
     Par,
     Penalty,
     StopStudy,
-    WorstSeen,
+    WorstObserved,
     completed,
     failure_policy,
     policy_data,
@@ -23,8 +24,7 @@ from ampler.core.failures import (
     values_under,
     with_cutoff,
 )
-from ampler.core.runs import Runs
-from ampler.core.values import Observation, RunKey
+from ampler.core.runs import Observation, RunKey
 
 numbers = st.floats(1e-6, 1e9)
 policies = st.one_of(
@@ -81,6 +81,7 @@ def test_the_cutoff_is_the_limit_that_runs_reached(ends, cutoff):
 @pytest.mark.parametrize(
     "ends",
     [
+        [(1.0, "ok"), (2.0, "ok")],  # a later failure would have no value
         [(1.0, "ok"), (0.003, "failed")],  # crashed or wrong at once
         [(1.0, "ok"), (900.0, "failed")],  # perhaps a limit, perhaps not
         [(1.0, "ok"), (float("nan"), "timeout")],
@@ -126,7 +127,7 @@ def test_no_policy_is_no_data():
         (Penalty(99.0), "counted as 99"),
         (Par(10), "counted as 10 times the cutoff"),
         (Par(10, 3600.0), "counted as 10 times the cutoff of 3600"),
-        (WorstSeen("lower"), "counted as the worst value seen on their instance"),
+        (WorstObserved("lower"), "counted as the worst value seen on their instance"),
         (Drop(), "left out"),
         (StopStudy(), "not counted"),
         (None, "not counted"),
@@ -182,8 +183,8 @@ def test_without_a_cutoff_par_takes_the_largest_recorded_one():
 
 
 def test_an_instance_without_a_value_takes_the_worst_seen_anywhere():
-    assert values_under(MIXED, WorstSeen("lower"))[0].tolist() == [1.0, 60.0, 60.0, 60.0]
-    assert values_under(MIXED, WorstSeen("higher"))[0].tolist() == [1.0, 1.0, 1.0, 1.0]
+    assert values_under(MIXED, WorstObserved("lower"))[0].tolist() == [1.0, 60.0, 60.0, 60.0]
+    assert values_under(MIXED, WorstObserved("higher"))[0].tolist() == [1.0, 1.0, 1.0, 1.0]
 
 
 def test_without_a_failure_no_policy_is_needed():
@@ -193,5 +194,5 @@ def test_without_a_failure_no_policy_is_needed():
 
 
 def test_a_failure_without_a_policy_is_an_error_that_counts_the_failures():
-    with pytest.raises(InvalidData, match=r"^3 of 4 .* \(1 failed, 1 timeout, 1 lost; most of them 'b': 2\)"):
+    with pytest.raises(InvalidData, match=r"^3 of 4 .* \(1 failed, 1 timeout, 1 lost; most from 'b': 2\)"):
         values_under(MIXED, None)

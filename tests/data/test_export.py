@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ampler.core.errors import InvalidData
-from ampler.core.values import Observation, RunKey
+from ampler.core.runs import Observation, RunKey
 from ampler.data.export import COLUMNS, column, measure_names, write_runs, writer_for
 from ampler.data.tables import read_table
 
@@ -29,8 +29,9 @@ def test_csv_has_the_promised_columns_and_gives_every_value_back(tmp_path):
     assert (
         ",".join(COLUMNS)
         == "instance,algorithm,index,attempt,round,seed,value,seconds,status,message,cpu,started,cause"
+        ",exit_code,answer,memory"
     )
-    assert list(rows[0].values()) == ["i,1", 'a "b"', "0", "1", "2", "3", repr(0.1 + 0.2), "1.5", "ok", "", "", "", ""]
+    assert list(rows[0].values()) == ["i,1", 'a "b"', "0", "1", "2", "3", repr(0.1 + 0.2), "1.5", "ok", *7 * [""]]
     assert list(rows[1].values()) == [
         "i2",
         "é",
@@ -42,9 +43,7 @@ def test_csv_has_the_promised_columns_and_gives_every_value_back(tmp_path):
         "0.25",
         "failed",
         "it broke,\nbadly",
-        "",
-        "",
-        "",
+        *6 * [""],
     ]
 
 

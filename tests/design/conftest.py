@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ampler.design.pilot import PilotReport
+from ampler.design.detect import PilotReport
 
 
 def pilot_report(**changed):

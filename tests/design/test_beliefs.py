@@ -3,8 +3,15 @@
 import pytest
 
 from ampler.core.errors import InvalidDesign
-from ampler.design.assurance import assurance, instances_for_assurance
-from ampler.design.beliefs import BeliefAsk, assured_answer, assured_document, assured_points, assured_sentence
+from ampler.design.assurance import (
+    BeliefAsk,
+    assurance,
+    assured_answer,
+    assured_document,
+    assured_points,
+    assured_sentence,
+    instances_for_assurance,
+)
 
 
 def test_instances_and_assurance_answer_each_other():

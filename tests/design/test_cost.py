@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidInput
-from ampler.design.cost import Cost
+from ampler.design.instances import Cost
 
 COUNTS = st.integers(1, 10_000)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidDesign
@@ -127,7 +127,6 @@ def test_very_many_comparisons_need_what_the_full_sum_says():
 # ── laws ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 ROUNDING = 1e-12
-laws = settings(deadline=None, max_examples=60)
 instances = st.integers(4, 3000)
 effects = st.floats(0.01, 3.0)
 alphas = st.floats(1e-4, 0.5)
@@ -144,7 +143,6 @@ methods = st.fixed_dictionaries(
 
 
 @given(instances, st.integers(0, 50), effects, alphas, comparisons, methods)
-@laws
 def test_more_instances_never_lower_the_power(n, more, effect, alpha, k, method):
     fewer = achieved_power(instances=n, comparisons=k, effect=effect, alpha=alpha, **method)
     larger = achieved_power(instances=n + more, comparisons=k, effect=effect, alpha=alpha, **method)
@@ -153,7 +151,6 @@ def test_more_instances_never_lower_the_power(n, more, effect, alpha, k, method)
 
 
 @given(instances, effects, st.floats(0, 1), alphas, comparisons, methods)
-@laws
 def test_a_larger_effect_never_lowers_the_power(n, effect, more, alpha, k, method):
     small = achieved_power(instances=n, comparisons=k, effect=effect, alpha=alpha, **method)
     large = achieved_power(instances=n, comparisons=k, effect=effect + more, alpha=alpha, **method)
@@ -162,7 +159,6 @@ def test_a_larger_effect_never_lowers_the_power(n, effect, more, alpha, k, metho
 
 
 @given(instances, effects, alphas, st.floats(0, 0.4), comparisons, methods)
-@laws
 def test_a_larger_alpha_never_lowers_the_power(n, effect, alpha, more, k, method):
     strict = achieved_power(instances=n, comparisons=k, effect=effect, alpha=alpha, **method)
     lenient = achieved_power(instances=n, comparisons=k, effect=effect, alpha=alpha + more, **method)
@@ -170,9 +166,7 @@ def test_a_larger_alpha_never_lowers_the_power(n, effect, alpha, more, k, method
     assert lenient.power >= strict.power - ROUNDING
 
 
-@pytest.mark.costly
 @given(instances, effects, alphas, comparisons, st.integers(0, 300), methods)
-@laws
 def test_more_comparisons_never_raise_the_power(n, effect, alpha, k, more, method):
     few = achieved_power(instances=n, comparisons=k, effect=effect, alpha=alpha, **method)
     many = achieved_power(instances=n, comparisons=k + more, effect=effect, alpha=alpha, **method)
@@ -182,7 +176,6 @@ def test_more_comparisons_never_raise_the_power(n, effect, alpha, k, more, metho
 
 
 @given(instances, effects, alphas, comparisons, methods)
-@laws
 def test_the_worst_power_is_below_median_and_mean_and_these_below_the_best(n, effect, alpha, k, method):
     design = achieved_power(instances=n, comparisons=k, effect=effect, alpha=alpha, **method)
 
@@ -190,9 +183,7 @@ def test_the_worst_power_is_below_median_and_mean_and_these_below_the_best(n, ef
     assert max(design.median_power, design.mean_power) <= design.best_power + ROUNDING
 
 
-@pytest.mark.costly
 @given(instances, effects, alphas, comparisons, methods)
-@laws
 def test_detectable_effect_inverts_achieved_power(n, effect, alpha, k, method):
     asked = {"instances": n, "comparisons": k, "alpha": alpha, **method}
     power = achieved_power(**asked, effect=effect).power
@@ -205,9 +196,7 @@ def test_detectable_effect_inverts_achieved_power(n, effect, alpha, k, method):
     assert achieved_power(**asked, effect=found.effect).power == pytest.approx(power, abs=1e-10)
 
 
-@pytest.mark.costly
 @given(st.floats(0.05, 3.0), st.floats(0.02, 0.99), alphas, comparisons, methods)
-@laws
 def test_one_instance_less_would_not_reach_the_power(effect, power, alpha, k, method):
     asked = {"comparisons": k, "effect": effect, "alpha": alpha, **method}
 
@@ -219,9 +208,7 @@ def test_one_instance_less_would_not_reach_the_power(effect, power, alpha, k, me
         assert achieved_power(**asked, instances=design.instances - 1).power < power
 
 
-@pytest.mark.costly
 @given(st.floats(0.05, 3.0), st.floats(0.02, 0.99), alphas, comparisons)
-@laws
 def test_holm_never_needs_more_instances_than_bonferroni(effect, power, alpha, k):
     asked = {"comparisons": k, "effect": effect, "power": power, "alpha": alpha}
     bonferroni = required_instances(**asked, correction="bonferroni").instances
@@ -244,7 +231,7 @@ def test_a_design_has_the_promised_fields_and_cannot_be_changed():
     assert [field.name for field in fields(Design)] == [
         *("instances", "comparisons", "effect", "power", "alpha", "target", "alternative", "test", "correction"),
         *("mean_power", "median_power", "worst_power", "best_power"),
-        *("simulated", "looks"),
+        *("simulated", "looks", "per_cluster", "icc"),
     ]
     assert design.simulated is None
     with pytest.raises(FrozenInstanceError):
@@ -268,21 +255,21 @@ def test_a_design_is_one_json_document_with_the_ranks_when_asked():
     [
         (
             {},
-            "57 instances: mean power 0.804 for d = 0.5 over 21 comparisons (two-sided paired t-tests, Holm, α = 0.05)",
+            "57 instances: mean power 0.804 for d = 0.5. Tests: 21 two-sided paired t-tests (Holm, α = 0.05)",
         ),
         (
             {"target": "worst", "correction": "bonferroni", "test": "wilcoxon", "alternative": "less"},
-            "68 instances: worst power 0.803 for d = 0.5 over 21 comparisons "
-            "(one-sided Wilcoxon signed-rank tests, Bonferroni, α = 0.05)",
+            "68 instances: worst power 0.803 for d = 0.5. Tests: 21 one-sided Wilcoxon signed-rank tests "
+            "(Bonferroni, α = 0.05)",
         ),
         (
             {"target": 5, "test": "sign"},
-            "81 instances: power 0.809 or more in 5 of the comparisons for d = 0.5 over 21 comparisons "
-            "(two-sided sign tests, Holm, α = 0.05)",
+            "81 instances: power 0.809 or more in 5 of the comparisons for d = 0.5. Tests: 21 two-sided sign tests "
+            "(Holm, α = 0.05)",
         ),
         (
             {"comparisons": 1, "effect": 100.0, "alpha": 0.5},
-            "2 instances: power above 0.999 for d = 100 over 1 comparison (two-sided paired t-test, α = 0.5)",
+            "2 instances: power above 0.999 for d = 100. Test: two-sided paired t-test (α = 0.5)",
         ),
     ],
 )
@@ -355,7 +342,7 @@ def test_tests_that_judge_together_are_planned_by_running_them(test, most, famil
 
 
 def test_a_correction_is_not_for_tests_that_judge_together():
-    with pytest.raises(InvalidDesign, match="judges all comparisons together: leave it out"):
+    with pytest.raises(InvalidDesign, match="omit the correction"):
         required_instances(comparisons=3, effect=0.5, test="bootstrap-t", correction="bonferroni")
 
 
@@ -477,7 +464,7 @@ def test_the_limit_holds_for_the_instances_of_the_test_asked_for():
 @pytest.mark.parametrize(("test", "instances", "enough"), [("wilcoxon", 2, 3), ("sign", 3, 4)])
 def test_too_few_instances_for_a_rank_or_sign_test_are_refused(test, instances, enough):
     for call, rest in ((achieved_power, {"effect": 0.5}), (detectable_effect, {"power": 0.8})):
-        with pytest.raises(InvalidDesign, match=f"on {instances} instances .* use {enough} instances or more"):
+        with pytest.raises(InvalidDesign, match=f"on {instances} instances .* use at least {enough} instances"):
             call(instances=instances, comparisons=1, test=test, **rest)
         assert call(instances=enough, comparisons=1, test=test, **rest).instances == enough
 

@@ -25,7 +25,7 @@ from ampler.design.detect import (
     resampled_factors,
     usual_growth,
 )
-from ampler.sampling.common_runs import CommonRuns
+from ampler.sampling.bias import CommonRuns
 from ampler.stats.internal_pilot import nominal_levels
 
 GROWTH = {"least": 10, "final_test": "growth"}  # the reference values are those of studies begun before version 0.3
@@ -97,14 +97,13 @@ def by_steps_of_one(goal, variances):
 variances = st.lists(st.floats(0.3, 4.0), min_size=1, max_size=6)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=settings().max_examples // 5)
 @given(variances, st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["two-sided", "less"]), st.booleans())
 def test_needed_instances_are_those_found_by_steps_of_one(variances, power, alternative, growth):
     goal = DetectGoal(0.6, power=power, pilot=12, alternative=alternative, **(GROWTH if growth else {}))
     assert needed_instances(goal, np.array(variances)) == by_steps_of_one(goal, variances)
 
 
-@settings(max_examples=40, deadline=None)
 @given(variances, st.floats(1.01, 3.0))
 def test_a_larger_difference_needs_no_more_instances_and_more_variation_no_fewer(variances, factor):
     goal, own = DetectGoal(0.4), np.array(variances)
@@ -112,14 +111,12 @@ def test_a_larger_difference_needs_no_more_instances_and_more_variation_no_fewer
     assert needed_instances(goal, factor * own) >= needed_instances(goal, own)
 
 
-@settings(max_examples=40, deadline=None)
 @given(variances, st.floats(1e-150, 1e150))
 def test_the_unit_of_the_differences_does_not_matter(variances, unit):
     own = np.array(variances)
     assert needed_instances(DetectGoal(0.4 * unit), own * unit**2) == needed_instances(DetectGoal(0.4), own)
 
 
-@settings(max_examples=20, deadline=None)
 @given(variances, st.integers(30, 200))
 def test_the_detectable_difference_has_the_wanted_power(variances, instances):
     goal, own = DetectGoal(0.4), np.array(variances)
@@ -224,7 +221,6 @@ def test_without_any_variation_the_fewest_instances_do():
     assert plan.noise_share == (0.0, 0.0)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.floats(0.2, 3.0), st.floats(0.1, 20.0), st.floats(0, 300))
 def test_a_plan_is_never_much_dearer_than_keeping_the_pilots_runs(variance, run_variance, instance_cost):
     figures, runs = noisy_pilot(variance, run_variance)

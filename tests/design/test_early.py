@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.design.detect import DetectGoal, PilotFigures, plan_after_pilot
-from ampler.design.early import FEW, plan_from_half_or_all, usual_early
-from ampler.sampling.common_runs import CommonRuns
-from ampler.stats.growth import growth_test
+from ampler.design.detect import FEW, DetectGoal, PilotFigures, plan_after_pilot, plan_from_half_or_all, usual_early
+from ampler.sampling.bias import CommonRuns
+from ampler.stats.internal_pilot import growth_test
 
 GOAL = DetectGoal(1.0, early=10, least=5, final_test="growth")
 
@@ -50,7 +49,6 @@ def test_where_many_are_needed_all_of_the_pilot_decides_as_without_halves():
     assert found.plan == plan_after_pilot(figures, replace(GOAL, early=None), runs.fewest)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.floats(0.4, 2.0), st.integers(0, 1000))
 def test_the_first_half_is_believed_up_to_half_as_many_again_as_the_pilot_has(spread, seed):
     found, _, _ = planned(drawn(spread, seed))
@@ -58,7 +56,6 @@ def test_the_first_half_is_believed_up_to_half_as_many_again_as_the_pilot_has(sp
     assert found.plan.instances <= FEW * 20 if found.goal.seen else found.plan.instances >= 25
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.floats(0.4, 1.2), st.integers(0, 1000))
 def test_what_the_other_half_varies_by_changes_nothing_where_the_first_decided(spread, seed):
     values = drawn(spread, seed)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.sequential import student_schedule, t_evidence
 
 from ampler import required_instances
 from ampler.core.errors import InvalidDesign
-from ampler.design.looks import (
+from ampler.design.interim import (
     all_pairs,
     cells_used,
     checked_shares,
@@ -17,23 +18,13 @@ from ampler.design.looks import (
     equivalence_limits,
     family_paths,
     instances_at,
-    looked_power,
+    interim_power,
     t_paths,
 )
 from ampler.design.powers import PlannedFamily, Terms
-from ampler.design.words import Ask, answer_sentence, answer_to, look_rows, looks_sentences, with_available
-from ampler.stats.sequential import (
-    Declared,
-    EquivalenceStop,
-    LookEvidence,
-    critical_values,
-    decide,
-    equivalence_levels,
-    equivalence_p_values,
-    named_spending,
-    student_schedule,
-    t_evidence,
-)
+from ampler.design.text import Ask, answer_sentence, answer_to, look_rows, looks_sentences, with_available
+from ampler.stats.sequential.boundaries import critical_values, equivalence_levels, named_spending
+from ampler.stats.sequential.decisions import Declared, EquivalenceStop, LookEvidence, decide, equivalence_p_values
 
 DEFAULT = (0.4, 0.6, 0.8, 1.0)
 
@@ -54,7 +45,7 @@ def test_with_the_instances_of_the_plain_design_little_power_is_lost(comparisons
     terms = Terms(PlannedFamily(comparisons, 0.05, "two-sided", "holm"), "mean", "t")
     plain = required_instances(comparisons=comparisons, effect=0.5).instances
 
-    assert looked_power(terms, instances_at(DEFAULT, plain), 0.5, "OF").power == pytest.approx(power, abs=0.0025)
+    assert interim_power(terms, instances_at(DEFAULT, plain), 0.5)[0] == pytest.approx(power, abs=0.0025)
 
 
 def test_what_looks_save_is_what_was_measured_for_many_comparisons():
@@ -145,13 +136,13 @@ def test_looks_rise_to_all_instances(looks, instances):
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"looks": 0}, "looks must be a whole number from 1 to 20, got 0: four looks are usual"),
-        ({"looks": "4"}, "looks must be a whole number from 1 to 20, got '4': four looks are usual"),
-        ({"looks": [0.4, 0.9]}, "the looks must rise from above 0 to 1, got (0.4, 0.9): for example 0.4, 0.6, 0.8, 1"),
-        ({"looks": [0.4, "x"]}, "the shares of looks must be numbers, got 'x': for example 0.4, 0.6, 0.8, 1"),
-        ({"looks": 4, "test": "bootstrap-t"}, "looks are for the tests t, wilcoxon and sign, got 'bootstrap-t'"),
-        ({"looks": 4, "correction": "bonferroni"}, "looks go with Holm's correction, got 'bonferroni': leave it out"),
-        ({"looks": 4, "target": "simulated"}, "looks have no target 'simulated'"),
+        ({"looks": 0}, "looks must be a whole number from 1 to 20, got 0"),
+        ({"looks": "4"}, "looks must be a whole number from 1 to 20, got '4'"),
+        ({"looks": [0.4, 0.9]}, "must rise from above 0 to 1, got (0.4, 0.9)"),
+        ({"looks": [0.4, "x"]}, "must be numbers, got 'x'"),
+        ({"looks": 4, "test": "bootstrap-t"}, "got 'bootstrap-t'"),
+        ({"looks": 4, "correction": "bonferroni"}, "got 'bonferroni'"),
+        ({"looks": 4, "target": "simulated"}, "no target 'simulated'"),
     ],
 )
 def test_what_has_no_looks_is_refused_in_a_sentence(asked, sentence):
@@ -162,7 +153,7 @@ def test_what_has_no_looks_is_refused_in_a_sentence(asked, sentence):
 
 
 def test_looks_with_too_few_new_instances_are_refused():
-    with pytest.raises(InvalidDesign, match="each look must have 3 new instances or more, got looks after 4, 6, 8, 10"):
+    with pytest.raises(InvalidDesign, match="at least 3 new instances, got them after 4, 6, 8, 10"):
         instances_at(DEFAULT, 10)
 
 
@@ -186,17 +177,17 @@ def test_the_answer_names_the_most_instances_the_price_and_the_looks():
     design = answer_to(ask)
 
     assert answer_sentence(ask, design).startswith(
-        "At most 58 instances (57 without looks), decisions after 24, 35, 47, 58: mean power 0.80"
+        "At most 58 instances, 57 without interim analyses (after 24, 35, 47, 58): mean power 0.80"
     )
     assert [row[:2] for row in look_rows(design.looks)] == [(1, 24), (2, 35), (3, 47), (4, 58)]
-    assert looks_sentences(design)[0].startswith("The looks cost 1 instance at the most. On average, beside the runs")
+    assert looks_sentences(design)[0].startswith("Interim analyses cost at most 1 instance. Expected runs")
     assert looks_sentences(required_instances(comparisons=3, effect=0.5)) == []
     assert with_available(ask, 40) == with_available(Ask(comparisons=21, effect=0.5, power=0.8), 40)
     assert json.loads(json.dumps(design.as_dict()))["looks"]["instances"] == [24, 35, 47, 58]
 
 
 def test_the_question_for_power_has_no_looks():
-    with pytest.raises(InvalidDesign, match="looks are planned when the instances are asked for"):
+    with pytest.raises(InvalidDesign, match="got the question for"):
         answer_to(Ask(comparisons=7, instances=40, effect=0.5, looks=4))
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ampler.design import achieved_power, required_instances
-from ampler.design.noise import RATIOS, powers_left
+from ampler.design.text import RATIOS, powers_left
 
 
 def simulated_power(design, ratio, replications, *, seed):

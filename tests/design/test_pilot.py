@@ -3,19 +3,19 @@
 import json
 import math
 
-from ampler.core.plain import plain
-from ampler.design.pilot import PilotReport
+from ampler.core.serialization import record_data
+from ampler.design.detect import PilotReport
 
 
 def test_a_report_is_kept_as_plain_data_even_where_a_number_is_not_known(report):
-    data = json.loads(json.dumps(plain(report().to_data())))
+    data = json.loads(json.dumps(record_data(report().to_data())))
     back = PilotReport.from_data(data)
     assert math.isnan(back.skewness[1])
     assert str(back) == str(report())
 
 
 def test_it_knows_who_goes_on_and_who_left(report):
-    assert report().going == (0,)
+    assert report().continuing == (0,)
     assert report().left == ("b",)
     assert report().pilot == 3
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.design.solve import smallest
+from ampler.design.powers import smallest
 
 
 class Curve:

@@ -1,33 +1,15 @@
-"""What the hostile tests share: the shell in this process, and a sound study file."""
+"""What the hostile tests share: a sound study file."""
 
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile_files import Answer
 
-from ampler.app.shell import main
 from ampler.study.store import open_store
 
 OLD = Path(__file__).parents[1] / "study" / "old" / "python"
-
-
-@pytest.fixture
-def shell(monkeypatch, capsys) -> Callable[..., Answer]:
-    """`shell("design", "--power", 0.8)`: the whole command line, in this process."""
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["ampler", *map(str, arguments)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        captured = capsys.readouterr()
-        return Answer(int(leaving.value.code or 0), captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture(scope="session")

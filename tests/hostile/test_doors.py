@@ -1,8 +1,12 @@
 """Every public function checks what it is given at the door: one sentence, never another error."""
 
+import sys
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
+from flat_study import flat_analyse, flat_study
 
 import ampler as am
 
@@ -30,7 +34,7 @@ def study(**changed):
         "seed": 1,
         **changed,
     }
-    return am.Study(**{"better": "lower"} | asked)
+    return flat_study(**asked)
 
 
 SENSE = {  # what of the nonsense above means something after all
@@ -40,12 +44,12 @@ SENSE = {  # what of the nonsense above means something after all
         "where": [{}],
     },
     "study": {
-        **{name: [5] for name in ("effect", "se", "use", "start", "margin", "timeout", "memory", "target")},
+        **{name: [5] for name in ("effect", "se", "use", "start", "margin", "timeout", "memory", "target", "rule")},
         "seed": [5, -1, 0],
         "retries": [5, 0],
         "name": ["foo"],
     },
-    "run": {"workers": [5], "retry_failed": [True], "despite_failures": [True]},
+    "run": {"workers": [5], "retry_failed": [True], "despite_failures": [True], "on_code_change": [{}]},
 }
 WORDS_OF_COLUMNS = ("algorithm", "instance", "value", "metric", "where", "encoding")
 WORDS_OF_ANALYSE = (
@@ -57,7 +61,7 @@ WORDS_OF_STUDY = (
     *("budget", "statistic", "alpha", "target", "test", "alternative", "better", "margin", "timeout", "memory"),
     *("on_failure", "retries", "name"),
 )
-WORDS_OF_RUN = ("workers", "executor", "report", "announce", "retry_failed")
+WORDS_OF_RUN = ("workers", "executor", "on_code_change", "retry_failed")
 
 
 def means_something(kind, word, value):
@@ -87,7 +91,7 @@ def test_analyse_refuses_what_means_nothing_in_one_sentence(word):
     source = FRAME if word in WORDS_OF_COLUMNS else TABLE
     for value in wrong("analyse", word):
         asked = {"difference": "simple", "better": "lower", word: value}
-        refused(lambda asked=asked: am.analyse(source, **asked), value)
+        refused(lambda asked=asked: flat_analyse(source, **asked), value)
 
 
 @pytest.mark.parametrize("word", WORDS_OF_STUDY)
@@ -103,6 +107,52 @@ def test_running_refuses_what_means_nothing_before_a_run_is_made(tmp_path, word)
         refused(lambda path=path, value=value: study().run(path, **{word: value}), value)
 
 
+HOSTILE = [lambda *words: 1 / 0, type, "\ud800", 10**400, [None], {"a": None}, *NONSENSE]
+
+
+@pytest.mark.parametrize("statistic", [lambda x: 1 / 0, lambda x: None, lambda x: "a", lambda x: sys.exit(0), object])
+def test_a_statistic_that_gives_no_number_is_refused_in_one_sentence(statistic):
+    refused(lambda: am.analyse(TABLE, difference="simple", better="lower", statistic=statistic), statistic)
+
+
+@pytest.mark.parametrize("words", [("x", "i", "a", 0), (1, "i", "a", "x"), (1, "\ud800", "a", 0), (1.5, "i", "a", 0)])
+def test_a_seed_of_what_is_no_run_is_refused_in_one_sentence(words):
+    refused(lambda: am.run_seed(*words), words)
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        *((am.Command, word) for word in ("argv", "parameters", "reading", "protocol", "outputs", "around", "limits")),
+        *((am.Function, word) for word in ("parameters", "reading", "origin", "outputs", "around", "limits")),
+        *((am.Instance, word) for word in ("name", "path", "features")),
+        *((am.Study, word) for word in ("limits", "cluster", "settings", "measures")),
+    ],
+)
+def test_what_describes_a_study_is_of_its_type_or_refused(kind, word):
+    given = {
+        am.Command: {"name": "c", "argv": ("true",)},
+        am.Function: {"name": "c", "call": runs_of, "origin": "x:y"},
+        am.Instance: {"name": "i"},
+        am.Study: {},
+    }[kind]
+    for value in HOSTILE:
+        with suppress(am.AmplerError):  # anything else is a defect
+            made = None if kind is am.Study else kind(**{**given, word: value})
+            algorithms = {"a": runs_of, "b": made if isinstance(made, am.Command | am.Function) else runs_of}
+            instances = [made, "z"] if isinstance(made, am.Instance) else ["y", "z"]
+            others = {word: value} if kind is am.Study else {}
+            am.Study(algorithms, instances, difference="simple", better="lower", design=am.FixedSize(runs=2), **others)
+
+
+@pytest.mark.parametrize("word", ["start", "costs", "instance_cost", "available", "settings"])
+def test_advice_refuses_what_means_nothing_in_one_sentence(word):
+    twice = pd.concat([TABLE, TABLE.assign(value=TABLE.value + 0.5)])
+    for value in HOSTILE:
+        with suppress(am.AmplerError):
+            am.advise(twice, detect=1.0, difference="simple", better="lower", **{word: value})
+
+
 @pytest.mark.parametrize("source", [*NONSENSE, None, "no such file.csv", np.zeros(3)], ids=named)
 def test_what_is_no_source_of_results_is_refused_in_one_sentence(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # no name at all is that of this folder, which has no results
@@ -114,7 +164,7 @@ def test_what_is_no_source_of_results_is_refused_in_one_sentence(source, tmp_pat
 
 @pytest.mark.parametrize("decision", [None, 5, "stop", {"a": 3}, object()], ids=named)
 def test_a_rule_that_gives_no_decision_is_refused_in_one_sentence(tmp_path, decision):
-    with pytest.raises(am.AmplerError, match="a rule must ask for runs of a, b, or stop") as problem:
+    with pytest.raises(am.AmplerError, match="a rule must request runs of a, b, or stop") as problem:
         study(se=None, rule=lambda samples: decision).run(tmp_path / "study.db", workers=1)
 
     one_sentence(problem)

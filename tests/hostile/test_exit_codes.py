@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from hostile_files import every_second_slow, refused
+
+from hostile import every_second_slow, refused
 
 ROWS = "".join(f"i{n},{name},{n}.{k}{n}\n" for n in range(6) for name in "ab" for k in (1, 4, 7))
 TABLE = "instance,algorithm,value\n" + ROWS

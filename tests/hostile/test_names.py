@@ -5,7 +5,7 @@ import sys
 import pandas as pd
 import pytest
 
-from ampler.app.shell import main
+from ampler.app.cli import main
 
 EVIL = "evil\x1b]0;owned\x07\x1b[2J\x1b[31mred\u202egnp.exe\x9b5m"
 

@@ -1,11 +1,8 @@
-"""What the tests of the report share: analyses, a study file made by a real study, and a browser."""
-
-from __future__ import annotations
+"""What the tests of the report share: analyses, and a results file of a real study."""
 
 import random
 
 import pytest
-from once import once
 
 import ampler
 from ampler.report import render
@@ -22,10 +19,10 @@ def nasty(study_of, nasty_names):
 
 
 @pytest.fixture(scope="session")
-def nasty_text(nasty, tmp_path_factory):
+def nasty_text(nasty):
     """Its page; the title is nasty, too."""
     subject = Subject(r"<i>$\frac{$</i> & \input{x} <script>alert(2)</script>", nasty)
-    return once(tmp_path_factory, "nasty.html", lambda: render(subject, "html"))
+    return render(subject, "html")
 
 
 @pytest.fixture
@@ -47,7 +44,11 @@ def paper(public_data):
     """The paper's first experiment, analysed as there."""
     runs = public_data / "paper_experiment1_runs.csv"
     return ampler.analyse(
-        runs, reference="Full", difference="percent", better="lower", se=0.05, budget=1100, effect=0.5, formula="paper"
+        runs,
+        reference="Full",
+        difference="percent",
+        better="lower",
+        settings=ampler.Settings(se=0.05, budget=1100, effect=0.5, formula="paper"),
     )
 
 
@@ -73,20 +74,17 @@ def study_file(tmp_path_factory):
                 instances={f"i{k}": float(k) for k in range(6)},
                 reference="full",
                 difference="simple",
-                effect=1.5,
-                use=5,
+                design=ampler.FixedSize(
+                    instances=5,
+                    runs=rule or Accuracy(se=0.6, difference="simple", reference="full", start=4, budget=60),
+                    effect=1.5,
+                    target=options.get("target", "mean"),
+                ),
                 seed=2019,
-                rule=rule or Accuracy(se=0.6, difference="simple", reference="full", start=4, budget=60),
-                **{"better": "lower"} | options,
+                **{"better": "lower"} | {name: option for name, option in options.items() if name != "target"},
             )
             study.run(path, executor=SerialExecutor())
             made[key] = path
         return made[key]
 
     return make
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    """The browser in which pages are looked at."""
-    return chromium

@@ -8,9 +8,9 @@ import io
 import pytest
 
 from ampler.report import render
-from ampler.report.bayes import probable_table, probable_tables, probable_words, ranking_table, sensitivity_table
 from ampler.report.latex import bayes_tabular
 from ampler.report.subject import Subject
+from ampler.report.tables import probable_table, probable_tables, probable_words, ranking_table, sensitivity_table
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,7 @@ def test_the_table_has_every_comparison_with_its_probabilities_in_holms_order(ju
     assert len(table.rows) == 8
     assert len(table.header) == len(table.rows[0]) == 13
     assert [row[4].value for row in table.rows] == [each.chances.worse for each in judged.bayes.comparisons]
-    assert {row[1].text for row in table.rows} <= {"worse", "better", "equivalent", "undecided"}
+    assert {row[1].text for row in table.rows} <= {"worse", "better", "equivalent", "inconclusive"}
 
 
 def test_what_is_nearly_certain_is_not_written_as_certain(judged):
@@ -79,5 +79,5 @@ def test_a_comparison_without_a_posterior_is_empty_in_the_csv(study_of):
 
 
 def test_without_a_margin_a_report_says_why_it_has_no_probabilities(nasty):
-    assert probable_words(nasty).headline.startswith("No verdicts: without a margin")
+    assert probable_words(nasty).headline.startswith("Not computed: set a margin")
     assert probable_tables(nasty) == ()

@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 
 from ampler import analyse
-from ampler.report.drawings import drawings, hardest_pair, telling_pairs
+from ampler.report.drawings import drawings, figures_of, hardest_pair, telling_pairs
 
 
 def test_the_pairs_shown_in_detail_are_those_that_tell_most(paper):
     pairs = telling_pairs(paper)
 
-    assert [(second, why) for _, second, why in pairs] == [
+    assert {other for _, other, _ in pairs} == {"Full"}
+    assert [(first, why) for first, _, why in pairs] == [
         ("no-SWP.no-TSK", "the smallest p-value"),
         ("no-DSW.no-SWT", "the last rejected"),
         ("no-SHF.no-DSW", "the first not rejected"),
@@ -20,7 +21,7 @@ def test_the_pairs_shown_in_detail_are_those_that_tell_most(paper):
 
 
 def test_pairs_without_two_instances_are_not_shown_in_detail(gappy):
-    drawn = list(drawings(gappy))
+    drawn = list(figures_of(gappy))
 
     assert all("four" not in pair for pair in telling_pairs(gappy))
     assert {"intervals", "accuracy", "power", "runs", "subgroups-1", "pair-1"} <= {drawing.name for drawing in drawn}
@@ -52,7 +53,7 @@ def test_the_triangle_is_drawn_of_the_pair_that_is_hardest_to_decide(study_of):
 
     chosen = hardest_pair(bayes)
 
-    undecided = [each for each in bayes.comparisons if each.verdict == "undecided"]
+    undecided = [each for each in bayes.comparisons if each.verdict == "inconclusive"]
     assert chosen in undecided
     certain = [max(each.chances.worse, each.chances.equivalent, each.chances.better) for each in undecided]
     assert max(chosen.chances.worse, chosen.chances.equivalent, chosen.chances.better) == max(certain)
@@ -68,7 +69,7 @@ def test_a_report_of_a_function_as_statistic_draws_everything_but_the_errors_of_
     )
 
     analysis = analyse(runs, difference="simple", better="lower", statistic=statistic)
-    drawn = {drawing.name: drawing.draw() for drawing in drawings(analysis)}
+    drawn = {drawing.name: drawing.draw() for drawing in figures_of(analysis)}
 
     assert "intervals" in drawn
     assert "convergence" not in drawn

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from for_everyone import axe_script, shut_out
-from looked_studies import small_analysis
-from scriptless import without_scripts
+from accessibility import axe_script, violations, without_scripts
+from flat_study import flat_analyse, flat_study
+from interim_studies import small_analysis
 
 import ampler
 from ampler.report import write_report
@@ -69,7 +69,7 @@ class Written(dict):
 
 
 def few_drawings(analysis):
-    return (each for each in drawings(analysis) if each.section in ("comparisons", "together"))
+    return (each for each in drawings(analysis) if each.section in ("evidence", "trust"))
 
 
 HOSTILE = (
@@ -108,9 +108,7 @@ def detecting_study(folder):
     algorithms = {name: _noisy(shift) for name, shift in {"a": 0.0, "b": 0.3, "c": 40.0}.items()}
     places = {f"i{k}": k for k in range(30)}
     asked = {"difference": "percent", "reference": "a", "detect": 0.01, "pilot": 6, "start": 3, "seed": 5}
-    ampler.Study(algorithms=algorithms, instances=places, **{"better": "lower"} | asked).run(
-        file, executor=SerialExecutor()
-    )
+    flat_study(algorithms=algorithms, instances=places, **asked).run(file, executor=SerialExecutor())
     return file
 
 
@@ -134,12 +132,12 @@ def pages(study_of, nasty_text, tmp_path_factory):
         "whole": lambda: study_of(names, **everything),
         "brief": lambda: study_of(names, instances=4, **everything),
         "nasty": lambda: nasty_text,
-        "hostile": lambda: ampler.analyse(hostile_table(), **plain),
-        "failing": lambda: ampler.analyse(failing_table(), **plain, on_failure="par=10,cutoff=60"),
+        "hostile": lambda: flat_analyse(hostile_table(), **plain),
+        "failing": lambda: flat_analyse(ampler.read_results(failing_table(), on_failure="par=10,cutoff=60"), **plain),
         "single": lambda: study_of(names, runs=1),
         "two": lambda: study_of(names[:2], margin=0.5),
         "one instance": lambda: study_of(names, instances=1),
-        "tied": lambda: ampler.analyse(tied_table(), **plain),
+        "tied": lambda: flat_analyse(tied_table(), **plain),
         "detecting": lambda: detecting_study(folder),
         "looked": small_analysis,
         "many": lambda: study_of([f"config-{k:02d}" for k in range(14)], instances=61, runs=2),
@@ -148,9 +146,9 @@ def pages(study_of, nasty_text, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shown(browser, pages):
+def shown(chromium, pages):
     """`shown(name)`: the page, opened once; every part that folds is open."""
-    context = browser.new_context(accept_downloads=True)
+    context = chromium.new_context(accept_downloads=True)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened = {}
 
@@ -235,7 +233,7 @@ def test_axe_finds_nothing_serious(shown, name, width, scheme):
     page.emulate_media(color_scheme=scheme)
     page.evaluate(axe_script())
 
-    assert shut_out(page) == []
+    assert violations(page) == []
     page.emulate_media(color_scheme="light")
 
 
@@ -246,35 +244,33 @@ def test_axe_sees_who_is_shut_out(shown):
     )
     page.evaluate(axe_script())
 
-    assert {rule for rule, _ in shut_out(page)} == {"image-alt", "color-contrast"}
+    assert {rule for rule, _ in violations(page)} == {"image-alt", "color-contrast"}
     page.close()
 
 
-def test_a_click_on_a_comparison_shows_its_instances_and_a_second_puts_them_back(shown):
+def test_a_click_on_a_comparison_opens_its_instances_and_closes_those_of_others(shown):
     page = shown(BRIEF)
     page.set_viewport_size({"width": 1280, "height": 900})
-    name = page.locator("#table-forest .name a").first
+    page.evaluate("for (const part of document.querySelectorAll('details.pair')) part.open = false")
 
-    name.click()
-    below = page.locator("#table-forest tr.under")
-    assert below.locator("svg.strip circle").count() == 4
-    assert below.locator("tbody tr").count() == 4
-    name.click()
-
-    assert page.locator("#table-forest tr.under").count() == 0
-    assert page.locator("details.pair .inside").count() == 2
+    for name in page.locator("#table-forest .name a").all():
+        name.click()
+        key = name.get_attribute("href")
+        assert page.locator("details.pair[open]").count() == 1
+        assert page.locator(f"details.pair[open] {key} .strip circle").count() == 4
+        assert page.locator(f"{key} tbody tr").count() == 4
 
 
 def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(shown):
     page = shown(BRIEF)
     page.set_viewport_size({"width": 1280, "height": 900})
-    strip = page.locator("details.pair svg.strip").first
+    strip = page.locator("details.pair[open] svg.strip").first
     strip.scroll_into_view_if_needed()
 
     strip.locator("circle").first.hover()
 
     said = page.locator(".tip").inner_text()
-    row = page.locator("details.pair table").first.locator("tbody tr").first.locator("td").all_inner_texts()
+    row = page.locator("details.pair[open] table").first.locator("tbody tr").first.locator("td").all_inner_texts()
     assert said.split("\n")[0] == row[0]
     assert all(text in said for text in row)
     page.evaluate("dispatchEvent(new Event('resize'))")
@@ -284,6 +280,7 @@ def test_pointing_at_a_mark_shows_its_instance_both_values_and_the_difference(sh
 def test_rows_are_filtered_by_letters(shown):
     page = shown("nasty")
     page.set_viewport_size({"width": 1280, "height": 900})
+    page.evaluate("document.getElementById('data-statistics').closest('details').open = true")
     field = page.locator("#data-statistics .filter")
 
     field.fill("11 &")
@@ -343,8 +340,10 @@ def test_without_scripts_the_page_has_the_same_tables_and_no_dead_buttons(shown,
         assert page.locator("html.alive").count() == 0
         assert page.locator(".act:visible, .theme:visible, .filter:visible").count() == 0
         assert page.locator("#table-forest tbody tr").count() == 2
-        page.locator("#table-forest .name a").first.click()
-        assert page.url.endswith("#pair-of-1")
+        link = page.locator("#table-forest .name a").first
+        link.click()
+        assert page.url.endswith(link.get_attribute("href"))
+        assert page.locator(f"details.pair[open] {link.get_attribute('href')}").is_visible()
     page.close()
 
 
@@ -368,26 +367,9 @@ def test_on_a4_no_figure_is_wider_than_the_paper_higher_than_a_page_or_cut(shown
 
 
 @SLOW
-def test_tables_that_nobody_reads_on_paper_are_not_printed_and_the_paper_says_so(shown):
-    page = shown("many")
-    page.set_viewport_size({"width": 1280, "height": 900})
-    said = page.locator(".paper")
-
-    assert said.count() >= 3
-    assert not any(each.is_visible() for each in said.all())
-    page.emulate_media(media="print")
-
-    assert all(each.is_visible() for each in said.all())
-    assert not page.locator("#table-comparisons").is_visible()
-    printed = page.pdf(prefer_css_page_size=True)
-    assert printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") < 25
-    page.emulate_media(media="screen")
-
-
-@SLOW
-def test_the_report_of_the_paper_fits_into_two_megabytes_and_every_width(paper, browser, tmp_path):
+def test_the_report_of_the_paper_fits_into_two_megabytes_and_every_width(paper, chromium, tmp_path):
     path = write_report(paper, tmp_path / "paper.html", title="paper")
-    page = browser.new_page()
+    page = chromium.new_page()
     page.goto(path.as_uri())
 
     widths = {}
@@ -408,8 +390,8 @@ def test_chromium_opens_a_page_without_a_request_an_error_or_a_dialog(shown, pag
 @SLOW
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_chromium_opens_the_nasty_page_alike_at_every_width(browser, pages, width, scheme):
-    page = watched(browser.new_page(), pages["nasty"], width, scheme)
+def test_chromium_opens_the_nasty_page_alike_at_every_width(chromium, pages, width, scheme):
+    page = watched(chromium.new_page(), pages["nasty"], width, scheme)
     check_opened(page, pages["nasty"], width)
     page.close()
 
@@ -422,9 +404,9 @@ def check_opened(page, path, width):
 
 def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(shown, nasty):
     page = shown("nasty")
-    heading = page.locator("#table-comparisons th", has_text="mean")
+    heading = page.locator("#table-comparisons th", has_text="difference")
     column = "Array.from(document.querySelectorAll('#table-comparisons tbody tr'), row => row.cells[3].dataset.value)"
-    ascending = sorted(each.estimate for each in nasty.comparisons)
+    ascending = sorted(-each.estimate for each in nasty.comparisons)  # the row is the other algorithm
 
     heading.locator("button").click()
     once = page.evaluate(column)
@@ -436,14 +418,16 @@ def test_a_click_on_a_heading_sorts_the_table_and_a_second_turns_it_round(shown,
     assert heading.get_attribute("aria-sort") == "descending"
 
 
-def test_what_is_folded_away_is_printed(shown):
+def test_what_is_folded_away_is_not_printed_and_the_paper_says_so(shown):
     page = shown("nasty")
     assert page.folded > 0
-
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = false")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
 
-    assert page.locator("details:not([open])").count() == 0
+    assert page.locator("details:visible").count() == 0
+    assert page.locator(".paper").is_visible()
+    page.emulate_media(media="screen")
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
 
 
 def test_no_script_but_ours_may_run(shown):

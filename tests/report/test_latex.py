@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.front import analyse
+from ampler.api import analyse
 from ampler.report import render
 from ampler.report.latex import algorithms_tabular, booktabs, escaped, holm_table, statistics_tabular, tex_number
 from ampler.report.subject import Subject
@@ -74,18 +74,18 @@ def test_the_holm_table_has_a_rule_where_rejecting_stops_and_escapes_the_names()
     frame = pd.DataFrame({"dataset": range(8), "a_1": [5, 6, 7, 8, 9, 5, 6, 7], "b%": [1, 2, 2, 4, 4, 1, 2, 2]})
     frame["c"] = frame["a_1"] + [1, -1, 1, -1, 1, -1, 1, -1]
     lines = holm_table(analyse(frame, difference="simple", better="lower")).splitlines()
-    rejected = next(place for place, line in enumerate(lines) if r"a\_1 $\times$ b\%" in line)
-    kept = next(place for place, line in enumerate(lines) if r"a\_1 $\times$ c" in line)
+    rejected = next(place for place, line in enumerate(lines) if r"a\_1 $-$ b\%" in line)
+    kept = next(place for place, line in enumerate(lines) if r"a\_1 $-$ c" in line)
     assert r"\midrule" in lines[rejected + 1 : kept]
-    assert all(line.count(" & ") == 6 and line.endswith(r" \\") for line in lines if "times$" in line)
+    assert all(line.count(" & ") == 7 and line.endswith(r" \\") for line in lines if "$-$" in line)
 
 
 def test_comparisons_that_rest_on_different_instances_say_on_how_many(gappy):
     lines = holm_table(gappy).splitlines()
 
-    assert lines[0] == r"\begin{tabular}{rlrrrrcr}"
-    assert next(line for line in lines if r"one $\times$ three" in line).split(" & ")[2] == "$4$"
-    assert all(line.count(" & ") == 7 for line in lines if "times$" in line)
+    assert lines[0] == r"\begin{tabular}{rlrrrrcrl}"
+    assert next(line for line in lines if r"one $-$ three" in line).split(" & ")[2] == "$4$"
+    assert all(line.count(" & ") == 8 for line in lines if "$-$" in line)
 
 
 def test_what_an_algorithm_lacks_is_a_dash(gappy):

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
+from html import unescape
 from pathlib import Path
 
 import pytest
+from flat_study import flat_subject
 
+import ampler
 from ampler.core.failures import Drop
-from ampler.core.values import Limits
-from ampler.report.latex import latex_paragraph
-from ampler.report.methods import cited, methods, plain_paragraph
-from ampler.report.references import reference
+from ampler.core.plan import Limits
+from ampler.report.html import html_report
+from ampler.report.latex import escaped, latex_paragraph, latex_report
+from ampler.report.markdown import markdown_report
+from ampler.report.methods import belief_sentences, cited, methods, plain_paragraph, reference
 from ampler.report.subject import Subject, subject_of
 from ampler.sampling.rules import Accuracy, Fixed
 
@@ -18,14 +23,14 @@ ASKED = {"difference": "simple", "reference": "full"}
 
 
 def paragraph(source, **options) -> str:
-    return plain_paragraph(methods(subject_of(source, **options)))
+    return plain_paragraph(methods(flat_subject(source, **options)))
 
 
 def test_the_paragraph_has_the_numbers_of_the_papers_experiment(paper):
     text = paragraph(paper)
 
-    assert "We compared 22 algorithms on 57 problem instances, Full with each of the others (21 comparisons)" in text
-    assert "Each algorithm had between 10 and 201 runs on each instance, 23,271 runs in all." in text
+    assert "We compared 22 algorithms on 57 problem instances, Full with each other algorithm (21 comparisons)" in text
+    assert "Each algorithm had between 10 and 201 runs on each instance, 23,271 runs in total." in text
     assert "On 3 instances the budget of 1,100 runs was spent." in text
     assert "d ≥ 0.50 with a mean power of 0.8 (Campelo & Wanner 2020)" in text
     assert "their differences as a share of the value of Full" in text
@@ -33,7 +38,9 @@ def test_the_paragraph_has_the_numbers_of_the_papers_experiment(paper):
 
 
 def test_what_a_table_does_not_say_is_left_to_the_author(paper):
-    assert "[Say here how the instances and the numbers of runs were chosen: the data do not tell]." in paragraph(paper)
+    assert "[Describe here how the numbers of instances and runs were chosen; the data do not show it]." in paragraph(
+        paper
+    )
 
 
 def test_the_default_rule_is_named_with_its_guard(study_file):
@@ -86,7 +93,7 @@ def test_a_planned_study_says_what_was_planned(study_file):
     assert "The number of instances was planned beforehand: with" in text
     assert "instances, the tests have a mean power of 0.8 for a standardised effect of d = 1.5" in text
     assert "; 5 were used (Campelo & Wanner 2020)." in text
-    assert text.endswith("The runs and the analysis were made with ampler 0.2.0, seed 2019.")
+    assert text.endswith(f"The runs and the analysis were made with ampler {ampler.__version__}, seed 2019.")
 
 
 @pytest.mark.parametrize(
@@ -107,9 +114,9 @@ def test_the_target_of_the_plan_is_named(study_file, target, words):
         ({"test": "wilcoxon"}, "Wilcoxon signed-rank tests (two-sided) over the instances"),
         ({"test": "sign"}, "sign tests (two-sided)"),
         ({"test": "bootstrap-t"}, "of zero mean difference were tested by bootstrap-t tests (two-sided)"),
-        ({"test": "bootstrap-t"}, "by Romano and Wolf's step-down procedure, with 9999 resamples of the instances"),
-        ({"test": "bootstrap-t"}, "Joint 95 % confidence intervals come from the same resamples"),
-        ({"test": "sign-flip"}, "intervals called step-level have the level of the rank of their comparison"),
+        ({"test": "bootstrap-t"}, "Romano and Wolf's step-down procedure, with 9999 resamples of the instances"),
+        ({"test": "bootstrap-t"}, "Simultaneous 95 % confidence intervals come from the same resamples"),
+        ({"test": "sign-flip"}, "step-level intervals have the level of their rank"),
         ({"test": "bootstrap-t"}, "(Hall 1988; Romano & Wolf 2005)"),
         ({"test": "sign-flip"}, "that the differences are symmetric about zero were tested by sign-flip tests"),
         ({"test": "sign-flip", "margin": 0.5}, "two one-sided tests, a family of its own"),
@@ -117,8 +124,8 @@ def test_the_target_of_the_plan_is_named(study_file, target, words):
         ({"difference": "ratio"}, "the logarithms of their ratios"),
         ({"statistic": "median"}, "summarised by their median"),
         ({"margin": 0.5}, "Equivalence within ±0.5 was tested by two one-sided tests"),
-        ({"margin": 0.5}, "the family-wise error rate held at 0.025"),
-        ({"alpha": 0.01}, "Joint 99 % confidence intervals"),
+        ({"margin": 0.5}, "kept the family-wise error rate at 0.05"),
+        ({"alpha": 0.01}, "Simultaneous 99 % confidence intervals"),
     ],
 )
 def test_what_was_asked_is_what_is_said(study_of, options, words):
@@ -136,23 +143,23 @@ def test_all_with_all_in_percent_names_the_formula(study_of):
 def test_failed_runs_are_counted_and_what_they_count_as_is_said():
     import pandas as pd
 
-    from ampler import analyse
+    from ampler import analyse, read_results
 
     rows = [(i, a, 10.0 + k, "ok") for i in "pqrs" for a in "ab" for k in range(3)] + [("p", "a", 9.0, "timeout")]
     frame = pd.DataFrame(rows, columns=["instance", "algorithm", "value", "status"])
     frame.loc[frame.algorithm == "b", "value"] += frame.index[frame.algorithm == "b"] % 5
 
     assert "1 run failed; failed runs were left out." in paragraph(
-        analyse(frame, difference="simple", better="lower", on_failure=Drop())
+        analyse(read_results(frame, on_failure=Drop()), difference="simple", better="lower")
     )
-    assert "25 runs in all, 24 of them with a value that is used." in paragraph(
-        analyse(frame, difference="simple", better="lower", on_failure=Drop())
+    assert "25 runs in total, 24 of them with a value that is used." in paragraph(
+        analyse(read_results(frame, on_failure=Drop()), difference="simple", better="lower")
     )
     assert "about the runs that succeeded (runs that gave a value: a 12 of 13, b 12 of 12)." in paragraph(
-        analyse(frame, difference="simple", better="lower", on_failure=Drop())
+        analyse(read_results(frame, on_failure=Drop()), difference="simple", better="lower")
     )
     assert "failed runs were counted as 99." in paragraph(
-        analyse(frame, difference="simple", better="lower", on_failure="penalty=99")
+        analyse(read_results(frame, on_failure="penalty=99"), difference="simple", better="lower")
     )
 
 
@@ -181,7 +188,7 @@ def test_every_citation_in_latex_has_an_entry(nasty):
 def test_names_in_the_paragraph_are_escaped_for_latex(nasty, nasty_names):
     text = latex_paragraph(methods(Subject("", nasty)))
 
-    assert r"\$\textbackslash{}frac\{\$ with each of the others" in text
+    assert r"\$\textbackslash{}frac\{\$ with each other algorithm" in text
     assert nasty_names[3] not in text
 
 
@@ -196,8 +203,8 @@ def test_pairs_of_runs_and_folds_are_said():
     ]
     frame = pd.DataFrame(rows, columns=["classifier", "dataset", "fold", "accuracy"])
     text = paragraph(frame, difference="simple", paired="fold")
-    assert "Runs with the same fold were compared with each other" in text
-    assert "The runs are folds of a cross-validation, which are not independent" in text
+    assert "Runs with the same fold were compared pair by pair" in text
+    assert "The runs are folds of a cross-validation and not independent" in text
     assert "Nadeau & Bengio 2003" in text
     assert "Nadeau" not in paragraph(frame.rename(columns={"fold": "run"}), difference="simple")
 
@@ -206,7 +213,7 @@ def test_one_value_of_each_algorithm_is_one_run():
     import pandas as pd
 
     frame = pd.DataFrame({"dataset": list("abcdef"), "old": [1.0, 2, 3, 4, 5, 7], "new": [2.0, 2.5, 4, 5, 5.5, 9]})
-    assert "Each algorithm had 1 run on each instance, 12 runs in all." in paragraph(
+    assert "Each algorithm had 1 run on each instance, 12 runs in total." in paragraph(
         frame, difference="simple", better="lower"
     )
 
@@ -241,7 +248,7 @@ def test_the_plan_that_was_made_is_reported_and_what_was_chosen_after_the_result
 
     text = paragraph(study_file(), **options)
 
-    assert "(paired t-tests (two-sided) under Holm's correction, family-wise level 0.05)" in planned[0]
+    assert "(paired t-tests (two-sided) under Holm's correction, family-wise α = 0.05)" in planned[0]
     assert planned[0] in text
     assert told in text
     assert "otherwise than planned" not in paragraph(study_file())
@@ -253,8 +260,104 @@ def test_studies_whose_values_decide_report_their_plan_whatever_is_tested(name):
     options = {"test": "wilcoxon"} | ({"ignore_looks": True} if name == "looks" else {})
     text = paragraph(old, **options)
 
-    assert {"sized": "Each algorithm was first run 3 times on each of 16 instances in random order, a pilot",
+    assert {"sized": "Each algorithm was first run 3 times on each of 16 instances in random order (internal pilot)",
             "looks": "Interim analyses were planned after 9, 13, 17, 21 instances"}[name] in text  # fmt: skip
-    assert "ordinary ones, which do not allow for" in text
+    assert "ordinary ones and do not account for" in text
     assert "test wilcoxon (planned: t)" in text
     assert "not at its end" not in text
+
+
+# References are read from the .bib file of the package and stand in a report as they always did.
+
+
+GOLD = json.loads((Path(__file__).parents[1] / "gold" / "references.json").read_text(encoding="utf-8"))
+BELIEFS = ["benavoli2017", "corani2017", "gelman2012", "lange1989", "plackett1975"]
+CITED = {
+    "t": ["campelo2020", "holm1979"],
+    "wilcoxon": ["campelo2020", "wilcoxon1945", "holm1979", "schuirmann1987", *BELIEFS],
+    "sign": ["campelo2020", "dixon1946", "holm1979"],
+}
+
+
+@pytest.mark.parametrize("work", GOLD, ids=lambda work: work["key"])
+def test_a_work_is_cited_listed_and_entered_letter_for_letter(work):
+    assert asdict(reference(work["key"])) == work
+
+
+@pytest.fixture(params=CITED, scope="module")
+def cited_works(request, study_of):
+    """A report's subject, and the works it cites as they must stand in it."""
+    margin = 0.5 if request.param == "wilcoxon" else None
+    subject = Subject("x", study_of(["one", "two", "three"], test=request.param, margin=margin))
+    works = {work["key"]: work for work in GOLD}
+    return subject, [works[key] for key in CITED[request.param]]
+
+
+def test_a_latex_document_lists_what_it_cites_and_ends_with_the_entries(cited_works):
+    subject, works = cited_works
+    items = [rf"\bibitem{{{work['key']}}} {escaped(work['listed'])}" for work in works]
+    entries = [work["bibtex"] for work in works]
+    head, listed, hidden = r"\begin{thebibliography}{9}", r"\end{thebibliography}", r"\iffalse  % the same for BibTeX"
+
+    text = latex_report(subject)
+
+    expected = [head, *items, listed, hidden, *entries, r"\fi", r"\end{document}", ""]
+    assert text[text.index(head) :] == "\n".join(expected)
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_page_and_a_markdown_report_hold_the_entries_and_cite_in_their_paragraph(cited_works):
+    subject, works = cited_works
+    page, markdown = html_report(subject), markdown_report(subject)
+
+    assert "\n".join(["```bibtex", *(work["bibtex"] for work in works), "```"]) in markdown
+    assert "\n".join(work["bibtex"] for work in works) in unescape(page)
+    for work in works:
+        assert work["short"].replace("&", "&amp;") in page
+        assert work["short"].replace("&", r"\&") in markdown
+
+
+# What the methods paragraph says of posteriors, verdicts and rankings.
+
+
+def said(analysis):
+    sentences = list(belief_sentences(analysis))
+    return " ".join(each.words for each in sentences), [key for each in sentences for key in each.cites]
+
+
+def test_without_a_margin_nothing_is_said(study_of):
+    assert said(study_of(["one", "two"])) == ("", [])
+
+
+def test_what_was_done_is_said_with_its_numbers_and_cited(study_of):
+    words, cites = said(study_of(["one", "two", "three"], margin=0.5, alpha=0.1))
+
+    assert "90 % credible intervals" in words
+    assert "a region of practical equivalence of ±0.5" in words
+    assert "with equal weights of the instances" in words
+    assert "0.975 or more both under this posterior and under a posterior with a shared prior" in words
+    assert "separated from the standard errors of the runs" in words
+    assert "Bayesian signed-rank test (50,000 draws, seed 0)" in words
+    assert "20,000 importance draws" in words
+    assert cites == ["benavoli2017", "corani2017", "gelman2012", "lange1989", "benavoli2017", "plackett1975"]
+
+
+def test_two_comparisons_share_no_prior_and_other_weights_are_said(study_of):
+    words, cites = said(study_of(["one", "two", "three"], reference="one", margin=0.5, weights="precision"))
+
+    assert "weighted by the precision of their differences" in words
+    assert "share a prior" not in words
+    assert "gelman2012" not in cites
+
+
+def test_where_accuracy_is_not_known_nothing_was_separated(study_of):
+    words, _ = said(study_of(["one", "two"], runs=1, margin=0.5))
+
+    assert "separated" not in words
+
+
+def test_two_instances_have_rankings_alone(study_of):
+    words, cites = said(study_of(["one", "two"], instances=2, margin=0.5))
+
+    assert "credible" not in words
+    assert cites == ["plackett1975"]

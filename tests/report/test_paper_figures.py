@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from flat_study import flat_analyse
 
 import ampler
 
@@ -41,7 +42,7 @@ def two_digits(number) -> float:
 def test_the_numbers_shown_are_those_of_the_runs(shown, public_data):
     runs = public_data / "paper_experiment1_runs.csv"
     paper = {"reference": "Full", "difference": "percent", "formula": "paper"}
-    analysis = ampler.analyse(runs, **paper, better="lower", se=0.05, budget=1100)
+    analysis = flat_analyse(runs, **paper, better="lower", settings=ampler.Settings(se=0.05, budget=1100))
 
     for row, each in zip(shown, analysis.comparisons, strict=True):
         ours = [each.alpha, each.p_value, each.estimate, *each.interval, *each.joint_interval, each.effect_size]

@@ -27,5 +27,5 @@ def test_the_title_is_the_studys_the_files_or_the_one_that_is_given(study_file, 
 
 
 def test_options_besides_an_analysis_are_refused():
-    with pytest.raises(InvalidInput, match="an Analysis is reported as it is, got 'alpha' besides"):
+    with pytest.raises(InvalidInput, match="an Analysis has its settings already, got 'alpha'"):
         subject_of(ampler.analyse(FRAME, difference="simple", better="lower"), alpha=0.1)

@@ -5,13 +5,15 @@ import random
 
 import pytest
 
-from ampler.core.failures import Drop, StopStudy
-from ampler.core.values import Function, Observation, Question, Reading, RunKey
+from ampler.api import FixedSize, Study
+from ampler.core.failures import Drop, Par, StopStudy
+from ampler.core.plan import Command, Function, Limits, Outputs, Question, Reading
+from ampler.core.runs import Observation, RunKey
 from ampler.running.check import CHEAP, FirstRun, inspect_plan, not_positive
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import begun_first, make_plan
 from ampler.study.record import record
-from ampler.study.seeds import run_seed
+from ampler.study.run_inputs import run_seed
 from ampler.testing import MemoryStore
 
 
@@ -95,6 +97,38 @@ def test_what_is_said_of_values_covers_every_case():
     assert all(finding(*values, deterministic=each).remark for values, each in kinds)
 
 
+def test_a_pattern_of_a_measure_that_never_matches_is_named():
+    outputs = Outputs(measures={"nodes": "^nodes (.*)", "words": "^words (.*)", "gap": "^gap (.*)"})
+    argv = ("printf", "nodes 7\nwords many\n3\n{instance}{seed}")
+    check = Study(
+        algorithms={name: Command(name, argv, outputs=outputs) for name in "ab"},
+        instances=["1", "2"],
+        difference="simple",
+        better="lower",
+        design=FixedSize(runs=1),
+    ).check(workers=1)
+
+    assert [line.partition(":")[0] for line in check.warnings] == [
+        f"{name} gave no number {measure!r}" for name in "ab" for measure in ("words", "gap")
+    ]
+
+
+def test_contradictory_settings_of_par_are_named_before_the_first_run():
+    def warnings(value, policy, **limits):
+        algorithms = {n: Command(n, ("x", "{instance}", "{seed}"), reading=value) for n in "ab"}
+        question, rule = Question("simple", better="lower"), Fixed(runs=2)
+        plan = make_plan(question=question, algorithms=algorithms, instances=["1", "2"], rule=rule, count="all",
+                         policy=policy, limits=Limits(**limits))  # fmt: skip
+        return [line.split()[:2] for line in plan.warnings]
+
+    time = Reading("cpu-seconds")
+    assert warnings(time, Par(10), timeout=5) == []
+    assert warnings(Reading(), Par(10), timeout=5) == [["par", "counts"]]
+    assert warnings(Reading(), Par(10, 5), timeout=5) == []
+    assert warnings(time, Par(10, 2), timeout=60, cpu_timeout=5) == [["the", "cutoff"]]
+    assert warnings(time, Par(10, 5), timeout=60, cpu_timeout=5) == []
+
+
 def test_an_expensive_run_is_made_once():
     assert finding(1.0, None, None, seconds=3 * CHEAP).remark == "not tried twice: a run takes 15 s"
 
@@ -120,7 +154,7 @@ def test_a_value_that_cannot_be_divided_by_is_told_before_the_study_is_lost_to_i
     assert (said is not None) == warned
     if warned:
         assert said.startswith("zero gave 0 on i")
-        assert "say floor = 1e-8" in said
+        assert "specify floor = 1e-8" in said
 
 
 def test_a_recorded_value_that_cannot_be_divided_by_is_told_too():
@@ -135,4 +169,4 @@ def test_a_recorded_value_that_cannot_be_divided_by_is_told_too():
     inspect_plan(plan, store)
     assert not_positive(plan, inspect_plan(plan, store)) is None
     store.add([Observation(RunKey(last, "b", 3), -0.5)])
-    assert not_positive(plan, inspect_plan(plan, store)).startswith(f"b gave -0.5 on {last}, and percent differences")
+    assert not_positive(plan, inspect_plan(plan, store)).startswith(f"b gave -0.5 on {last}, but percent differences")

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from ampler.api import FixedSize, Study, analyse
 from ampler.core.errors import InvalidInput, PlanMismatch, RunFailed
 from ampler.core.failures import Drop
-from ampler.core.values import Function, Question
-from ampler.front import Study, analyse
+from ampler.core.plan import Function, Question
 from ampler.running import code, run_plan
 from ampler.running.check import inspect_plan
 from ampler.sampling.rules import Accuracy, Fixed
@@ -21,13 +21,20 @@ from ampler.testing import MemoryStore, SerialExecutor
 SERIAL = SerialExecutor()
 
 
+CALLS = []  # of the module: what a function remembers by itself is copied before each run
+
+
 class Version:
     """The code of algorithm "mine" in a test: what it adds, under a hash of its own."""
 
     def __init__(self, monkeypatch):
         self.shift = 0
-        self.calls = []
+        CALLS.clear()
         monkeypatch.setattr(code, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms})
+
+    @property
+    def calls(self):
+        return CALLS
 
     def files(self, algorithm):
         return {"solver.py": str(self.shift)} if algorithm.name == "mine" else {"other.py": "0"}
@@ -77,7 +84,7 @@ def test_changed_code_stops_before_anything_runs_and_says_what_and_how_many(vers
     sessions, version.shift = len(store.sessions()), 1
     version.calls.clear()
 
-    asked = r"'mine' has changed since its 12 recorded runs were made \(solver.py\).*same=True.*again=True"
+    asked = r"'mine' has changed since its 12 recorded runs were made \(solver.py\).*=.keep.*=.rerun"
     with pytest.raises(PlanMismatch, match=asked):
         version.run(store)
 
@@ -119,11 +126,10 @@ def test_what_was_interrupted_in_the_middle_mixes_nothing(version, store):
     version.shift = 1
 
     plan = version.plan()
-    version.calls[:] = range(12)
-    original = plan.algorithms[0].call
+    original, last = plan.algorithms[0].call, plan.instances[-1].name
 
     def stops(instance, seed):
-        if len(version.calls) >= 15:
+        if instance == last:
             signal.raise_signal(signal.SIGINT)
         return original(instance, seed)
 
@@ -201,7 +207,7 @@ def test_same_and_again_contradict_each_other(version, store):
 
 def test_runs_from_before_code_was_recorded_count_until_they_are_made_anew(version, store, monkeypatch):
     with monkeypatch.context() as earlier:
-        earlier.setattr(code, "_keeps_code", lambda store: False)
+        earlier.setattr(type(store), "keep_code", lambda self, codes, present: None)
         version.run(store)
     version.run(store, version.plan(instances=4))  # nothing is asked: nobody knows
     version.shift = 1
@@ -312,16 +318,15 @@ def test_the_python_door_asks_too_and_sees_the_module_itself(tmp_path, monkeypat
         algorithms={"mine": module.solve, "other": lambda instance, seed: seed % 5},
         instances=["i0", "i1"],
         difference="simple",
-        rule=Fixed(runs=2),
-        use="all",
+        design=FixedSize(runs=2),
         better="lower",
     )
     study.run(tmp_path / "study.db", executor=SERIAL)
     (tmp_path / "ampler_test_solver.py").write_text("def solve(instance, seed): return seed % 7  # with a remark")
     try:
-        with pytest.raises(PlanMismatch, match=r"ampler_test_solver\.py.*same=True"):
+        with pytest.raises(PlanMismatch, match=r"ampler_test_solver\.py.*on_code_change=.keep"):
             study.run(tmp_path / "study.db", executor=SERIAL)
-        study.run(tmp_path / "study.db", executor=SERIAL, same=True)
+        study.run(tmp_path / "study.db", executor=SERIAL, on_code_change="keep")
         study.run(tmp_path / "study.db", executor=SERIAL)
     finally:
         del sys.modules["ampler_test_solver"]

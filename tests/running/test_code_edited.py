@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ampler.core.errors import PlanMismatch, RunFailed
-from ampler.core.values import Command, Question
+from ampler.core.plan import Command, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
@@ -55,7 +55,7 @@ def test_a_study_stops_when_its_code_is_edited_and_asks_when_it_is_run_again(tmp
     edited, text = EDITS[what]
     plan = plan_of(tmp_path, edited, text)
     with open_store(tmp_path / "study.db") as store:
-        with pytest.raises(RunFailed, match=rf"code was changed while it ran, that of 'mine' \({edited}\)"):
+        with pytest.raises(RunFailed, match=rf"the code of 'mine' \({edited}\)"):
             run_plan(plan, store, workers=workers)
         before = recorded(store)
 

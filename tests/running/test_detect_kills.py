@@ -1,29 +1,74 @@
 """Studies that find their own size or are looked at, whose driver is really killed: the same runs and claims."""
 
+import os
+import random
 import signal
 import sqlite3
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from ampler import analyse
+from ampler import Detect, Study, analyse
 from ampler.running import run_plan
-from ampler.study.store import read_store
+from ampler.study.store import open_store, read_store
 from ampler.testing import MemoryStore, SerialExecutor
 
-sys.path.insert(0, str(Path(__file__).parent))
-import killed_detect_study as deadly
+# `python test_detect_kills.py STUDY.DB MOMENT WORKERS|ADDRESS` runs a study in a process that is killed at that moment.
+PILOT, START = 6, 3
+IN_PILOT = 3 * PILOT * START  # runs
+MOMENTS = ("in the pilot", "before the decision is kept", "after the decision is kept", "in the rest", "before the end")
 
-SCRIPT = Path(deadly.__file__)
+
+def solver(shift, spread):
+    def solve(instance, seed):
+        time.sleep(0.004)
+        own = random.Random(f"{instance}/{shift}").gauss(0, 1)
+        return 100 + instance % 5 + shift + own + random.Random(seed).gauss(0, spread)
+
+    return solve
+
+
+def study():
+    algorithms = {"a": solver(0.0, 1.0), "b": solver(0.5, 2.0), "c": solver(30.0, 1.0)}
+    instances = {f"i{n}": n for n in range(40)}
+    asked = {"difference": "simple", "reference": "a", "design": Detect(1.5, pilot=PILOT, runs=START), "seed": 4}
+    return Study(algorithms=algorithms, instances=instances, better="lower", **asked)
+
+
+class Deadly:
+    """A store whose process is killed when it writes at the moment, before or after the write."""
+
+    def __init__(self, store, moment):
+        self._store, self._moment, self._runs = store, moment, sum(1 for _ in store.observations())
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def add(self, observations, finished=()):
+        observations = list(observations)
+        if self._moment == ("in the pilot" if self._runs < IN_PILOT else "in the rest"):
+            self._store.add(observations[:10])  # as if a group of runs had been written a little earlier
+            self._die(self._moment, observations)
+        self._store.add(observations, finished)
+        self._runs += len(observations)
+
+    def decide(self, number, decision):
+        self._die("before the decision is kept", number == 1)
+        self._die("before the end", number == 2)
+        self._store.decide(number, decision)
+        self._die("after the decision is kept", number == 1)
+
+    def _die(self, moment, now):
+        if moment == self._moment and now:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture
-def driven(drivers):
+def driven(process):
     """`driven(path, moment, where)` carries the study on in a process of its own, and returns how that ended."""
-    return lambda path, moment, where: drivers.script(SCRIPT, str(path), moment, str(where))
+    return lambda path, moment, where: process(__file__, path, moment, where, program=(sys.executable,))
 
 
 def kept(store):
@@ -39,7 +84,7 @@ def claims(source):
 @pytest.fixture(scope="module")
 def undisturbed():
     store = MemoryStore()
-    run_plan(deadly.study().plan, store, executor=SerialExecutor())
+    run_plan(study().plan, store, executor=SerialExecutor())
     return kept(store), claims(store)
 
 
@@ -50,7 +95,7 @@ def is_as(path, undisturbed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", deadly.MOMENTS)
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_a_driver_killed_at_each_moment_of_the_study_changes_nothing(moment, driven, undisturbed, tmp_path):
     path = tmp_path / "study.db"
 
@@ -68,7 +113,7 @@ def test_a_driver_killed_at_each_moment_of_the_study_changes_nothing(moment, dri
 
 def test_a_driver_killed_at_every_moment_in_turn_changes_nothing(driven, undisturbed, tmp_path):
     path = tmp_path / "study.db"
-    for workers, moment in enumerate(deadly.MOMENTS, 1):
+    for workers, moment in enumerate(MOMENTS, 1):
         killed = driven(path, moment, workers)
         assert killed.returncode == -signal.SIGKILL, (moment, killed.stderr)
 
@@ -126,9 +171,9 @@ def made(folder, size=DETECT):
 
 
 @pytest.fixture
-def started(drivers):
+def started(start):
     """`started(folder, workers)`: `ampler run` in a process of its own."""
-    return lambda folder, workers: drivers.ampler("run", folder / "study.toml", "--workers", workers, cwd=folder.parent)
+    return lambda folder, workers: start("run", folder / "study.toml", "--workers", workers, cwd=folder.parent)
 
 
 def recorded(folder):
@@ -181,3 +226,20 @@ def test_the_command_killed_again_and_again_ends_as_if_nobody_had_killed_it(star
         assert kept(one) == kept(other)
         assert len(one.decisions()) > 2  # the beginning, what was decided on the way, the end
     assert claims(whole / "study.db") == claims(disturbed / "study.db")
+
+
+def main():
+    path, moment, where = sys.argv[1:]
+    with open_store(path) as store:
+        deadly = Deadly(store, moment)
+        if where.isdigit():
+            run_plan(study().plan, deadly, workers=int(where))
+        else:
+            from distributed import Client
+
+            with Client(where) as client:
+                run_plan(study().plan, deadly, executor=client)
+
+
+if __name__ == "__main__":
+    main()

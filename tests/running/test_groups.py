@@ -1,6 +1,7 @@
 """Decisions over instances, carried out: the same runs and decisions with any workers, after kills, on any engine."""
 
 import random
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,7 +13,7 @@ import pytest
 
 from ampler.core.errors import RunFailed
 from ampler.core.failures import Drop
-from ampler.core.values import Continue, EndStudy, Question
+from ampler.core.plan import Continue, EndStudy, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.evidence import evidence_of_study
@@ -318,6 +319,7 @@ import sys, time
 sys.path.insert(0, HERE)
 import test_groups
 from ampler.running import run_plan
+from ampler.study.store import open_store
 
 def slow(mean, sd):
     quick = test_groups.noisy(mean, sd)
@@ -334,17 +336,17 @@ with open_store(PATH) as store:
 
 
 @pytest.fixture
-def driver(drivers):
+def driver(start):
     """`driver(path, workers)`: the study in a process of its own."""
 
-    def start(path, workers):
+    def run(path, workers):
         words = {"HERE": str(Path(__file__).parent), "PATH": str(path), "WORKERS": workers}
         code = DRIVER
         for word, value in words.items():
             code = code.replace(word, repr(value))
-        return drivers.start(code)
+        return start("-c", code, program=(sys.executable,))
 
-    return start
+    return run
 
 
 def test_a_driver_killed_in_each_group_ends_with_the_runs_and_decisions_of_one_that_was_not(driver, tmp_path):

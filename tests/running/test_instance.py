@@ -4,17 +4,18 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule, InvalidSamples, RunFailed
 from ampler.core.failures import Drop, Penalty, StopStudy
-from ampler.core.values import Function, Observation, Question, RunKey, Sample, Stop
+from ampler.core.plan import Function, Question, Sample, Stop
+from ampler.core.runs import Observation, RunKey
 from ampler.running.instance import InstanceRun
 from ampler.running.work import Task
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
-from ampler.study.seeds import run_seed
+from ampler.study.run_inputs import run_seed
 
 RULE = Accuracy(se=0.4, difference="simple", start=3, budget=60, batch=4)
 
@@ -83,7 +84,6 @@ def test_at_the_end_it_says_why_and_how_many_runs_were_asked_for():
 
 
 @given(st.integers(0, 2**32), st.integers(0, 60), st.sampled_from([RULE, Fixed(runs=5), replace(RULE, budget=20)]))
-@settings(max_examples=40)
 def test_order_of_arrival_and_interruptions_change_nothing(seed, most, rule):
     rng = random.Random(seed)
     plan = make(rule)
@@ -114,7 +114,7 @@ def test_under_the_policy_to_stop_a_failure_raises_and_names_the_run():
     course = InstanceRun(make(), "i1", "d")
     task = course.begin()[4]
 
-    with pytest.raises(RunFailed, match=r"run 1 of 'b' on 'i1' \(seed \d+\) failed: no; mend it and run again"):
+    with pytest.raises(RunFailed, match=r"run 1 of 'b' on 'i1' \(seed \d+\) failed: no; fix it and run again"):
         course.take(failing(task))
 
 
@@ -270,7 +270,7 @@ def test_problems_with_values_name_the_instance():
 
 @pytest.mark.parametrize("wish", [Sample({}), Sample({"a": 0}), Sample({"z": 1})])
 def test_a_rule_that_asks_for_nothing_or_for_a_stranger_is_refused(wish):
-    with pytest.raises(InvalidRule, match="a rule must ask for runs of a, b, c, or stop, got Sample"):
+    with pytest.raises(InvalidRule, match="a rule must request runs of a, b, c, or stop, got Sample"):
         InstanceRun(make(lambda samples: wish), "i1", "d").begin()
 
 

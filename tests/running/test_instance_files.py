@@ -7,10 +7,9 @@ import os
 import pytest
 
 from ampler.core.errors import RunFailed
-from ampler.core.values import Instance, Observation, RunKey
+from ampler.core.plan import Function, Instance, Limits
 from ampler.running import run_plan
-from ampler.running.instance_files import change_of, is_spoiled, spoiled, unless_changed
-from ampler.running.one_run import Outcome
+from ampler.running.work import CHANGED_INSTANCE, Work, change_of
 from ampler.study.store import open_store, read_store
 from ampler.study.toml import read_study_file
 from ampler.study.toml.instances import file_instance
@@ -50,25 +49,32 @@ def instance(tmp_path):
     return file_instance(tmp_path / "1.txt", "1.txt")
 
 
+def outcome_of(instance, function):
+    work = Work({"a": Function("a", function, "x:a")}, {instance.name: instance}, 1, Limits())
+    return {name: column[0] for name, column in work.run([(instance.name, "a", 0)]).columns.items()}
+
+
 def test_a_file_that_is_as_planned_has_no_change_however_often_it_is_touched(instance):
     assert change_of(instance) is None
     os.utime(instance.path)
     assert change_of(instance) is None
-    assert unless_changed(instance, Outcome(3.0, 1.0)) == Outcome(3.0, 1.0)
+    assert outcome_of(instance, lambda path, seed: 3.0)["value"] == 3.0
     assert change_of(Instance("a name")) is None
 
 
 def test_a_file_that_was_changed_or_removed_spoils_the_run(instance, tmp_path):
-    (tmp_path / "1.txt").write_text("2")
-    outcome = unless_changed(instance, Outcome(3.0, 1.0, measures={"gap": 1.0}))
+    def change(path, seed):
+        path.write_text("2")
+        return {"cost": 3.0, "gap": 1.0}
 
-    assert (outcome.value, outcome.measures, outcome.seconds) == (None, None, 1.0)
-    assert "was changed while the study ran" in outcome.message
+    during, before = (outcome_of(instance, change) for _ in range(2))
+
+    for outcome in (during, before):
+        assert (outcome["value"], outcome["measures"], outcome["cause"]) == (None, None, CHANGED_INSTANCE)
+        assert "was changed while the study ran" in outcome["message"]
+    assert during["seconds"] > before["seconds"] == 0.0, "it is not made on a file that is another one"
     (tmp_path / "1.txt").unlink()
     assert "cannot be read any more (No such file or directory)" in change_of(instance)
-    cause = spoiled(change_of(instance)).cause
-    assert is_spoiled(Observation(RunKey("i", "a", 0), None, status="failed", message="in any words", cause=cause))
-    assert not is_spoiled(Observation(RunKey("i", "a", 0), None, status="failed", message="it broke"))
 
 
 @pytest.mark.parametrize("policy", ["", 'on-failure = "drop"'])
@@ -82,7 +88,7 @@ def test_a_study_stops_and_records_nothing_that_was_made_on_another_file(tmp_pat
 
     with (
         open_store(tmp_path / "study.db") as store,
-        pytest.raises(RunFailed, match=r"'2\.txt' .* put the old content back"),
+        pytest.raises(RunFailed, match=r"'2\.txt' .* restore the old content"),
     ):
         run_plan(plan, store, workers=1)
 

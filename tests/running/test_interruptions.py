@@ -73,14 +73,17 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def driver(drivers):
+def driver(start):
     """`driver(folder)`: `ampler run` in a process of its own."""
 
-    def start(folder, workers=2):
-        environment = {**os.environ, TOKEN: uuid.uuid4().hex}
-        return drivers.ampler("run", folder / "study.toml", "--workers", workers, cwd=folder.parent, env=environment)
+    def run(folder, workers=2):
+        token = uuid.uuid4().hex
+        words = ("run", folder / "study.toml", "--workers", workers)
+        process = start(*words, cwd=folder.parent, env={**os.environ, TOKEN: token})
+        process.belongings = lambda: belonging(f"{TOKEN}={token}".encode(), process.pid, folder.parent)
+        return process
 
-    return start
+    return run
 
 
 def recorded(folder):
@@ -98,7 +101,7 @@ def recorded(folder):
 
 def remaining(process):
     """The driver, its workers, their commands, and what those left running."""
-    return [*belonging(f"{TOKEN}={process.args['env'][TOKEN]}".encode(), process.pid)]
+    return [*process.belongings()]
 
 
 def none_remains(process, seconds=60.0):
@@ -178,7 +181,7 @@ def test_a_driver_that_is_asked_to_end_leaves_with_130_and_the_next_goes_on(fold
 
     assert process.returncode == 130
     assert "Interrupted." in output
-    assert "the same command goes on from there" in output
+    assert "rerun the same command to resume" in output
     assert "Traceback" not in output
     assert none_remains(process)
     before = recorded(place)

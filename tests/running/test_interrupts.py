@@ -9,7 +9,7 @@ import pytest
 from small_plans import SERIAL, kept, make
 
 from ampler.running import run_plan
-from ampler.running.interrupts import Interrupts
+from ampler.running.driver import Interrupts
 from ampler.testing import MemoryStore
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

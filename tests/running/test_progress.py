@@ -1,5 +1,6 @@
 """Progress is kept in the study file, so that another process can show it."""
 
+import sys
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -7,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ampler.core.errors import StoreUnusable
-from ampler.core.values import Finished, Question, Tally
+from ampler.core.plan import Question
+from ampler.core.runs import Finished, Tally
 from ampler.running import run_plan
 from ampler.running.progress import ProgressMeter, RunRate
 from ampler.running.queue import RunTimes
@@ -18,7 +20,7 @@ from ampler.testing import MemoryStore, SerialExecutor
 
 DRIVER = """
 import time
-from ampler.front import Study
+from ampler.api import FixedSize, Study
 from ampler.sampling.rules import Accuracy
 
 def napping(instance, seed):
@@ -29,8 +31,7 @@ study = Study(
     algorithms={"a": napping, "b": lambda instance, seed: napping(instance, seed)},
     instances=[f"i{n}" for n in range(4)],
     difference="simple", better="lower",
-    rule=Accuracy(se=1.0, difference="simple", start=30, budget=120),
-    use="all",
+    design=FixedSize(runs=Accuracy(se=1.0, difference="simple", start=30, budget=120)),
 )
 study.run(PATH, workers=2)
 """
@@ -43,11 +44,11 @@ def progress_in(path):
 
 
 @pytest.fixture
-def watched(drivers, tmp_path):
+def watched(start, tmp_path):
     """What another process sees of a study while it runs, each new note once, and how long that took."""
     path, seen = tmp_path / "study.db", []
     began = time.monotonic()
-    driver = drivers.start(DRIVER.replace("PATH", repr(str(path))))
+    driver = start("-c", DRIVER.replace("PATH", repr(str(path))), program=(sys.executable,))
     while driver.poll() is None:
         progress = progress_in(path)
         if progress is not None and progress not in seen:
@@ -124,8 +125,8 @@ def test_a_study_that_needs_nothing_more_says_that_it_is_done():
 class Pretended:
     """An instance under way that says what it is told to."""
 
-    def __init__(self, name, asked, expected, error=None):
-        self.name, self.rounds, self.asked, self._expected, self._error = name, 1, asked, expected, error
+    def __init__(self, name, requested, expected, error=None):
+        self.name, self.rounds, self.requested, self._expected, self._error = name, 1, requested, expected, error
 
     def expected(self):
         return self._expected
@@ -143,7 +144,7 @@ def test_the_time_left_is_shared_by_the_workers_and_counts_instances_that_wait()
     meter.finish(Finished("i1", "d", "runs done", {"a": 4, "b": 4}, 1))
     under_way = [Pretended("i2", {"a": 4, "b": 4}, {"a": 2, "b": 0})]
 
-    alone, many = (meter.reading(under_way, 2, TIMES, workers) for workers in (1, 4))
+    alone, many = (meter.progress(under_way, 2, TIMES, workers) for workers in (1, 4))
 
     assert alone.left == pytest.approx(2 * 0.1 + (10 * 0.1 + 8 * 0.3))
     assert many.left == pytest.approx(alone.left / 4)
@@ -154,7 +155,7 @@ def test_the_error_told_is_the_largest_of_those_that_are_known():
     meter = ProgressMeter(make(lambda instance, seed: seed), (), ())
     under_way = [Pretended(name, {}, {}, error) for name, error in (("i1", 0.5), ("i2", 2.0), ("i3", None))]
 
-    assert meter.reading(under_way, 0, TIMES, 1).error == 2.0
+    assert meter.progress(under_way, 0, TIMES, 1).error == 2.0
 
 
 def test_the_rate_is_that_of_the_last_seconds_and_at_first_it_means_nothing():

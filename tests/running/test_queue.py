@@ -2,7 +2,7 @@
 
 import pytest
 
-from ampler.core.values import Observation, RunKey, Tally
+from ampler.core.runs import Observation, RunKey, Tally
 from ampler.running.queue import CHUNK, MOST, UNKNOWN, RunTimes, TaskQueue, alternating
 from ampler.running.work import Task
 
@@ -129,7 +129,7 @@ def test_more_is_wanted_until_every_worker_has_two_chunks():
 def test_the_pace_is_learnt_from_runs_and_from_what_surrounds_them():
     times = RunTimes()
     assert times.seconds("a") == UNKNOWN
-    assert not times.knows("a")
+    assert "a" not in times.mean
 
     for _ in range(200):
         times.note([Observation(RunKey("i1", "a", 0), 1.0, seconds=0.01)] * 2, 0.03)

@@ -1,16 +1,23 @@
 """What is still to be made is what running the study makes, and a change of the plan is told whoever looks first."""
 
+import math
 import random
+import sys
+import time
+from contextlib import suppress
 
 import pytest
 
-from ampler.core.values import Function, Question
+from ampler.core.plan import Function, Question
+from ampler.core.runs import Observation, RunKey
 from ampler.running import run_plan
 from ampler.running.check import inspect_plan
-from ampler.running.remaining import last_carried_out, run_seconds, still_to_make
+from ampler.running.driver import last_carried_out, still_to_make
+from ampler.running.queue import mean_seconds
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
 from ampler.study.record import record
+from ampler.study.store import open_store
 from ampler.testing import MemoryStore, SerialExecutor
 
 SERIAL = SerialExecutor()
@@ -144,5 +151,68 @@ def test_runs_take_as_long_as_they_took():
     store = MemoryStore()
     run(a_plan(), store)
 
-    assert run_seconds(store).keys() == {"a", "b"}
-    assert all(seconds >= 0 for seconds in run_seconds(store).values())
+    assert mean_seconds(store.tally()).keys() == {"a", "b"}
+    assert all(seconds >= 0 for seconds in mean_seconds(store.tally()).values())
+
+
+class Interrupted(Exception):
+    pass
+
+
+class NoExecutor:
+    """An executor that takes no work: the study ends at its first run."""
+
+    def submit(self, *_):
+        raise Interrupted
+
+
+@pytest.mark.parametrize("recorded", [0, 1], ids=["new", "resumed"])
+@pytest.mark.parametrize("rule", [Fixed(runs=2), accuracy(0.1)], ids=["fixed", "adaptive"])
+def test_ten_thousand_instances_start_within_three_seconds_of_processor_time(rule, recorded, tmp_path):
+    plan = a_plan(rule, instances=10_000)
+    with open_store(tmp_path / "study.db") as store:
+        store.begin(record(plan), {})
+        store.add(
+            Observation(RunKey(instance.name, name, index), 1.0 + index, seconds=1.0)
+            for instance in plan.instances
+            for name in "ab"
+            for index in range(recorded)
+        )
+
+    began = time.process_time()
+    with open_store(tmp_path / "study.db") as store, pytest.raises(Interrupted):
+        run_plan(plan, store, executor=NoExecutor(), expect=lambda _: None)
+
+    assert time.process_time() - began < 3
+
+
+def calls_of(action):
+    """The calls of functions that something takes: the same on any machine, however busy."""
+    number = 0
+
+    def count(frame, event, argument):
+        nonlocal number
+        number += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return number
+
+
+@pytest.mark.parametrize("recorded", [0, 1], ids=["new", "resumed"])
+def test_the_work_before_the_first_run_grows_with_the_number_of_instances_and_no_faster(recorded, tmp_path):
+    def start(instances):
+        plan = a_plan(accuracy(0.1), instances=instances)
+        with open_store(tmp_path / f"{instances}.db") as store, suppress(Interrupted):
+            if recorded:
+                store.begin(record(plan), {})
+                store.add(Observation(RunKey(item.name, "a", 0), 1.0, seconds=1.0) for item in plan.instances)
+            run_plan(plan, store, executor=NoExecutor(), expect=lambda _: None)
+
+    start(10)  # what is imported or remembered once
+    small, middle, large = (calls_of(lambda number=number: start(number)) for number in (100, 1000, 4000))
+    slope = math.log((large - small) / (middle - small)) / math.log((4000 - 100) / (1000 - 100))
+    assert 0.9 < slope < 1.1

@@ -7,18 +7,18 @@ import pytest
 
 import ampler as am
 from ampler.core.errors import InvalidData, InvalidRule
-from ampler.core.values import Sample, Stop
-from ampler.running.ruling import MOST, followed, heard
+from ampler.core.plan import Sample, Stop
+from ampler.running.instance import MAX_REQUEST, call_rule, validated_decision
 from ampler.study.store import read_store
 
 ASKED = {"a": 3, "b": 3}
 
 
 @pytest.mark.parametrize(
-    "counts", [{"a": 1}, {"a": np.int64(1)}, {"a": 1, "b": 0}, {"a": MOST}], ids=["int", "numpy", "zero", "most"]
+    "counts", [{"a": 1}, {"a": np.int64(1)}, {"a": 1, "b": 0}, {"a": MAX_REQUEST}], ids=["int", "numpy", "zero", "most"]
 )
 def test_whole_numbers_of_any_library_are_counts(counts):
-    assert followed(Sample(counts), ASKED) == Sample({"a": int(counts["a"])})
+    assert validated_decision(Sample(counts), ASKED) == Sample({"a": int(counts["a"])})
 
 
 class Raising(dict):
@@ -59,9 +59,9 @@ NONSENSE = {
 @pytest.mark.parametrize("kind", NONSENSE)
 def test_a_decision_that_cannot_be_followed_is_one_sentence(kind):
     with pytest.raises(InvalidRule) as refused:
-        followed(NONSENSE[kind], ASKED)
+        validated_decision(NONSENSE[kind], ASKED)
 
-    assert str(refused.value).startswith(("a rule must ask for runs of a, b, or stop, got ", "a rule must return a"))
+    assert str(refused.value).startswith(("a rule must request runs of a, b, or stop, got ", "a rule must return a"))
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 300
 
@@ -70,10 +70,12 @@ def test_what_a_rule_raises_is_one_sentence_and_what_we_raise_goes_on():
     def ask(problem):
         raise problem
 
-    with pytest.raises(InvalidRule, match="a rule must return a decision, and it raised ZeroDivisionError: oh"):
-        heard(lambda: ask(ZeroDivisionError("oh\nno")))
+    with pytest.raises(InvalidRule, match="a rule must return a decision, but it raised ZeroDivisionError: oh"):
+        call_rule(lambda: ask(ZeroDivisionError("oh\nno")))
+    with pytest.raises(InvalidRule, match="it raised SystemExit"):
+        call_rule(lambda: ask(SystemExit(0)))
     with pytest.raises(InvalidData, match="as it is"):
-        heard(lambda: ask(InvalidData("as it is")))
+        call_rule(lambda: ask(InvalidData("as it is")))
 
 
 class LateRule:
@@ -92,10 +94,8 @@ class LateRule:
 def test_runs_that_were_made_before_a_rule_fails_are_kept_and_its_mending_goes_on(tmp_path, last):
     def study(rule):
         functions = {"a": lambda instance, seed: seed % 7, "b": lambda instance, seed: seed % 5}
-        return am.Study(
-            algorithms=functions, instances={"x": 1, "y": 2}, difference="simple", rule=rule, use="all", seed=1,
-            better="lower",
-        )  # fmt: skip
+        design = am.FixedSize(runs=rule)
+        return am.Study(functions, {"x": 1, "y": 2}, difference="simple", design=design, seed=1, better="lower")
 
     with pytest.raises(InvalidRule, match=r"on instance '[xy]': a rule must"):
         study(LateRule(last)).run(tmp_path / "study.db", workers=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ampler.core.values import Function, Instance, Limits, Question
+from ampler.core.plan import Function, Instance, Limits, Question
 from ampler.running import run_plan
 from ampler.running.one_run.functions import untouched
 from ampler.sampling.rules import Fixed
@@ -47,7 +48,7 @@ def spoil(instance, seed, *, weights):
 
 def plan_of(kind, **given):
     draws = {f"i{number}": [random.Random(number * 31 + k).random() for k in range(9)] for number in range(4)}
-    wrap = {"list": list, "array": np.array, "dataclass": lambda values: Job(list(values))}[kind]
+    wrap = {"list": list, "array": np.array, "dataclass": Job, "locked": Locked}[kind]
     return make_plan(
         question=Question("simple", better="lower"),
         algorithms={"first": partial(spoil, weights=[3.0, 1.0]), "second": inversions},
@@ -85,6 +86,45 @@ def test_an_algorithm_that_changes_its_instance_changes_it_for_itself_alone(kind
         assert values(plan_of(kind), **engine()) == limited, name
 
 
+class Locked(Job):
+    """An instance that cannot be copied."""
+
+    def __init__(self, sizes):
+        super().__init__(sizes)
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_runs_on_an_instance_that_cannot_be_copied_are_processes_of_their_own(workers):
+    plain = values(plan_of("dataclass"), workers=1)
+
+    assert values(plan_of("locked"), workers=workers) == plain
+
+
+class Remembers:
+    """An algorithm with a state that its runs change."""
+
+    def __init__(self):
+        self.runs = [0.0]
+
+    def __call__(self, instance, seed):
+        self.runs.append(1.0)
+        return sum(self.runs)
+
+
+def test_the_state_of_an_algorithm_is_that_of_each_run():
+    shared = Remembers()
+    plan = make_plan(
+        question=Question("simple", better="lower"),
+        algorithms={"object": Remembers(), "method": shared.__call__, "same object": shared},
+        instances={"i": 1, "j": 2},
+        rule=Fixed(runs=3),
+        count="all",
+    )
+
+    assert set(values(plan, executor=SerialExecutor()).values()) == {1.0}
+
+
 def test_bound_arguments_are_those_of_each_run():
     cache: list[float] = []
 
@@ -103,6 +143,41 @@ def test_bound_arguments_are_those_of_each_run():
 
     assert {value for key, value in found.items() if key.algorithm == "a"} == {1.0}
     assert cache == []
+
+
+def counted():
+    """A function that counts its calls in all the places that a function has."""
+    log, calls = [], 0
+
+    def objective(seen=[]):  # noqa: B006 - what is tested
+        nonlocal calls
+        calls += 1
+        log.append(calls)
+        seen.append(calls)
+        objective.calls = getattr(objective, "calls", 0) + 1
+        return float(len(log) + calls + len(seen) + objective.calls)
+
+    return objective
+
+
+def test_what_a_function_remembers_is_forgotten_by_the_next_run():
+    objective = counted()
+    plan = make_plan(
+        question=Question("simple", better="lower"),
+        algorithms=[
+            Function("calls its instance", lambda instance, seed: (instance["f"](), instance["f"]())[-1], "m:a"),
+            Function("is called", lambda instance, seed, own=counted(): own(), "m:b"),  # noqa: B008 - what is tested
+            Function("closes over it", lambda instance, seed: objective(), "m:c"),
+        ],
+        instances={"i": {"f": counted()}, "j": {"f": counted()}},
+        rule=Fixed(runs=3),
+        count="all",
+    )
+    for engine in ({"executor": SerialExecutor()}, {"workers": 2}):
+        found = values(plan, **engine)
+        assert {(key.algorithm, value) for key, value in found.items()} == {
+            *(("calls its instance", 8.0), ("is called", 4.0), ("closes over it", 4.0)),
+        }
 
 
 def test_what_cannot_change_is_not_copied_and_what_cannot_be_copied_is_given_as_it_is():

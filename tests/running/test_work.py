@@ -5,11 +5,12 @@ from dataclasses import fields
 
 import pytest
 
-from ampler.core.values import Function, Instance, Limits, Observation, RunKey
+from ampler.core.plan import Function, Instance, Limits
+from ampler.core.runs import Observation, RunKey
 from ampler.running import work as work_module
-from ampler.running.one_run import Outcome
+from ampler.running.one_run.readings import Outcome
 from ampler.running.work import (
-    GIVEN,
+    REPORTED,
     CannotLoad,
     Parcel,
     Task,
@@ -20,7 +21,7 @@ from ampler.running.work import (
     run_taken,
     take_packed,
 )
-from ampler.study.seeds import run_seed
+from ampler.study.run_inputs import run_seed
 
 
 def measuring(instance, seed):
@@ -34,8 +35,8 @@ TASKS = [Task(RunKey("i1", "a", index), attempt=index % 2, round=index) for inde
 
 
 def test_all_that_a_run_gives_has_its_place_in_an_observation():
-    assert {*GIVEN, "line"} == set(Outcome._fields), "a line is shown by a check, and not recorded"
-    assert {*GIVEN, "key", "seed", "attempt", "round"} == {field.name for field in fields(Observation)}
+    assert {*REPORTED, "line"} == set(Outcome._fields), "a line is shown by a check, and not recorded"
+    assert {*REPORTED, "key", "seed", "attempt", "round"} == {field.name for field in fields(Observation)}
 
 
 def test_what_comes_back_are_the_runs_in_their_order_with_all_they_gave():
@@ -51,20 +52,23 @@ def test_what_comes_back_are_the_runs_in_their_order_with_all_they_gave():
         assert each.seconds > 0
 
 
+PLACES = []  # a list that the algorithm closes over would be its own in each run
+
+
 def test_the_place_of_the_run_under_way_is_told():
     from ctypes import c_long
 
-    places, at = [], c_long(-1)
-    noting = Function("a", lambda instance, seed: places.append(at.value) or 1.0, "x:a")
+    at = c_long(-1)
+    PLACES.clear()
+    noting = Function("a", lambda instance, seed: PLACES.append(at.value) or 1.0, "x:a")
     Work({"a": noting}, WORK.instances, seed=5, limits=Limits()).run(names_of(TASKS), at)
 
-    assert places == list(range(12))
+    assert list(range(12)) == PLACES
 
 
 @pytest.fixture
 def no_parcels(monkeypatch):
     monkeypatch.setattr(work_module, "_parcels", {})
-    monkeypatch.setattr(work_module, "_used", {})
 
 
 def seeded(seed):
@@ -81,29 +85,27 @@ def test_a_parcel_is_unpacked_once_however_often_it_comes(no_parcels):
     assert run_parcel(first, names_of(TASKS)).columns["value"] == parcel.work.run(names_of(TASKS)).columns["value"]
 
 
-def test_only_the_last_few_parcels_are_remembered(no_parcels, monkeypatch):
-    monkeypatch.setattr(work_module, "IN_USE", 0.0)
+def test_only_the_last_parcels_are_remembered(no_parcels):
     parcels = [Parcel(seeded(seed)) for seed in range(work_module.REMEMBERED + 2)]
     first = pickle.loads(pickle.dumps(parcels[0]))
     for parcel in parcels[1:]:
         pickle.loads(pickle.dumps(parcel))
     again = pickle.loads(pickle.dumps(parcels[0]))
 
-    assert work_module._used.keys() == work_module._parcels.keys()
     assert len(work_module._parcels) == work_module.REMEMBERED
     assert again is not first
     assert again.work.seed == first.work.seed == 0
 
 
-def test_parcels_that_are_in_use_do_not_push_each_other_out(no_parcels):
-    parcels = [Parcel(seeded(seed)) for seed in range(work_module.REMEMBERED + 2)]
+def test_parcels_of_studies_that_share_workers_do_not_push_each_other_out(no_parcels):
+    parcels = [Parcel(seeded(seed)) for seed in range(10)]
     first, *_ = [pickle.loads(pickle.dumps(parcel)) for parcel in parcels]
 
     assert pickle.loads(pickle.dumps(parcels[0])) is first
 
 
 def test_work_is_taken_once_as_bytes_and_runs_need_its_digest_alone(no_parcels):
-    digest, data, folders = Parcel(seeded(1)).packed()
+    digest, data, folders = Parcel(seeded(1)).packed
     with pytest.raises(CannotLoad, match="does not have the work"):
         run_taken(digest, names_of(TASKS))
 

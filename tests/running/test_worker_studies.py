@@ -10,7 +10,7 @@ import pytest
 
 from ampler.core.errors import RunFailed
 from ampler.core.failures import Penalty, StopStudy
-from ampler.core.values import Command, Limits, Question
+from ampler.core.plan import Command, Limits, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from barrier import exact_counts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.rounds import largest_error, next_rounds
 
-from ampler.sampling.allocation import largest_error, next_runs, predicted_runs
-from ampler.sampling.pair_errors import pairs_of
+from ampler.sampling.allocation import next_runs, pairs_of, predicted_runs
 from ampler.stats.contrasts import contrasts_among
 
 ALLOCATIONS = ("optimal", "greedy", "balanced")
@@ -60,7 +60,6 @@ def slow_greedy(contrasts, counts, variances, means, se, size):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 40))
 def test_greedy_takes_the_runs_that_algorithm_1_takes(case, seed, size):
     contrasts, counts, variances, means, se = drawn(case, seed)
@@ -68,10 +67,8 @@ def test_greedy_takes_the_runs_that_algorithm_1_takes(case, seed, size):
     np.testing.assert_array_equal(counts + runs, slow_greedy(contrasts, counts, variances, means, se, size))
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
 @pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 40))
 def test_a_round_is_full_or_ends_with_the_run_that_suffices(case, allocation, seed, size):
     contrasts, counts, variances, means, se = drawn(case, seed)
@@ -93,18 +90,7 @@ def test_nothing_is_asked_for_when_every_pair_is_known(case, allocation):
     assert not predicted_runs(contrasts, counts, variances, means, se=se, allocation=allocation).any()
 
 
-@pytest.mark.parametrize("allocation", ALLOCATIONS)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_nothing_is_asked_for_on_many_instances_when_every_pair_is_known(case, allocation):
-    contrasts, *values, _ = drawn(case, 3)
-    counts, variances, means = (np.stack([each, each]) for each in values)
-    se = float(largest_error(contrasts, counts, variances, means)[0])
-    assert not next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=16).any()
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), batch=st.sampled_from([1, 7, 16]))
 def test_round_after_round_the_optimal_rule_arrives_near_the_optimum(case, seed, batch):
     contrasts, counts, variances, means, se = drawn(case, seed)
@@ -129,9 +115,7 @@ def test_a_lopsided_start_does_not_hold_up_the_algorithm_that_is_wanting():
         assert rounds < 5
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_the_prediction_suffices_and_wastes_no_more_than_rounding_does(case, seed):
     contrasts, counts, variances, means, se = drawn(case, seed)
@@ -199,7 +183,7 @@ def test_what_is_dear_is_run_less(case):
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_batch_of_instances_gives_what_each_gives_alone(case, allocation):
+def test_rounds_of_many_instances_in_simulations_are_those_of_each_alone(case, allocation):
     difference, reference, formula = case
     rng = np.random.default_rng(6)
     contrasts = contrasts_among(5, difference=difference, reference=1 if reference else None, formula=formula)
@@ -207,7 +191,7 @@ def test_a_batch_of_instances_gives_what_each_gives_alone(case, allocation):
     counts, variances = rng.integers(5, 40, shape).astype(float), np.exp(rng.normal(0, 1, shape))
     means = rng.uniform(60, 140, shape)
     se = float(np.median(largest_error(contrasts, counts, variances, means)))
-    together = next_runs(contrasts, counts, variances, means, se=se, allocation=allocation, size=16)
+    together = next_rounds(contrasts, counts, variances, means, se=se, allocation=allocation, size=16)
     for row in range(len(counts)):
         alone = next_runs(contrasts, counts[row], variances[row], means[row], se=se, allocation=allocation, size=16)
         np.testing.assert_array_equal(together[row], alone)

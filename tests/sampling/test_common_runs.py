@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from ampler.sampling.common_runs import common_runs
+from ampler.sampling.bias import common_runs
 from ampler.stats.contrasts import contrasts_among
 
 KINDS = [(difference, reference) for difference in ("simple", "percent", "ratio") for reference in (None, 1)]
@@ -22,7 +22,6 @@ def accuracy(runs, lower, share):
     return float(np.sqrt(share * runs.squared_errors(lower).max()))
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference"), KINDS)
 @given(seed=st.integers(0, 1000), counts=st.lists(st.integers(2, 30), min_size=5, max_size=5))
 def test_noise_is_the_mean_squared_error_over_the_instances(difference, reference, seed, counts):
@@ -33,7 +32,6 @@ def test_noise_is_the_mean_squared_error_over_the_instances(difference, referenc
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference"), KINDS)
 @given(seed=st.integers(0, 1000), share=st.floats(0.02, 1.0))
 def test_the_runs_suffice_are_whole_and_never_below_those_that_are_there(difference, reference, seed, share):
@@ -47,7 +45,7 @@ def test_the_runs_suffice_are_whole_and_never_below_those_that_are_there(differe
 
 
 @pytest.mark.parametrize(("difference", "reference"), KINDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=settings().max_examples // 5)
 @given(seed=st.integers(0, 1000), share=st.floats(0.01, 0.5))
 def test_the_cost_is_close_to_that_of_a_general_solver(difference, reference, seed, share):
     runs = common_runs(contrasts_among(5, difference=difference, reference=reference), *drawn(seed))

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ampler.sampling.optimum import optimal_counts
-from ampler.sampling.pair_errors import pairs_of
+from ampler.sampling.allocation import optimal_counts, pairs_of
 from ampler.sampling.rules import Accuracy, sample
 from ampler.stats.contrasts import contrasts_among
 
@@ -45,7 +44,6 @@ def course(rule, streams, *, factor=1.0):
 # --- laws -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7))
 @example(Accuracy(se=0.02734375, difference="percent", guard="none", batch=16, start=4, budget=400), 5774, 3)  # a tie
 def test_reordering_the_algorithms_leaves_the_whole_course_alone(rule, seed, size):
@@ -54,7 +52,6 @@ def test_reordering_the_algorithms_leaves_the_whole_course_alone(rule, seed, siz
     assert course(rule, streams) == course(rule, backwards)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7))
 def test_renaming_the_algorithms_renames_the_result_only(rule, seed, size):
     streams = values(seed, size)
@@ -64,14 +61,12 @@ def test_renaming_the_algorithms_renames_the_result_only(rule, seed, size):
     assert course(other, renamed) == ({f"new {name}": count for name, count in counts.items()}, reason)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7), exponent=st.integers(-30, 30))
 def test_scaling_all_values_leaves_relative_differences_alone(rule, seed, size, exponent):
     streams = values(seed, size)
     assert course(rule, streams) == course(rule, streams, factor=2.0**exponent)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7), exponent=st.integers(-30, 30))
 def test_scaling_values_and_se_leaves_simple_differences_alone(rule, seed, size, exponent):
     streams = values(seed, size)
@@ -80,7 +75,6 @@ def test_scaling_values_and_se_leaves_simple_differences_alone(rule, seed, size,
     assert course(simple, streams) == course(scaled, streams, factor=2.0**exponent)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7))
 def test_the_course_stays_within_the_budget_and_ends_with_a_reason(rule, seed, size):
     counts, reason = course(rule, values(seed, size))
@@ -89,7 +83,6 @@ def test_the_course_stays_within_the_budget_and_ends_with_a_reason(rule, seed, s
     assert min(counts.values()) >= rule.start
 
 
-@settings(max_examples=25, deadline=None)
 @given(rule=optimal_rules, seed=seeds, size=st.integers(2, 7))
 def test_predictions_grow_with_safety_and_accuracy_and_the_optimum_is_the_smallest(rule, seed, size):
     samples = {name: numbers[: rule.start] for name, numbers in values(seed, size).items()}

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidRule
@@ -35,10 +35,8 @@ def one_pair(theta, v, i, j, difference, reference, formula):
     return phi, sum(g * g * u for g, u in zip(gradient, v, strict=True)) / mean**2
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(("difference", "reference", "formula"), CASES)
 @given(numbers=st.lists(st.tuples(positive, st.floats(0.0, 10.0)), min_size=3, max_size=8))
-@settings(max_examples=40)
 def test_all_pairs_at_once_are_the_pairs_one_by_one(difference, reference, formula, numbers):
     theta, v = np.array(numbers).T
     contrasts = contrasts_among(len(theta), difference=difference, reference=reference, formula=formula)

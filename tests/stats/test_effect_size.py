@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ampler.stats.effect_size import effect_intervals, effect_size
+from ampler.stats.power import effect_intervals, effect_size
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "analysis.json").read_text())
 

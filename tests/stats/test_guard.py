@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.stats.guard import effective_degrees, guarded_variances, pooled_kurtosis
+from ampler.stats.variance_bounds import effective_degrees, guarded_variances, pooled_kurtosis
 
 GUARDS = ("pairs", "all")
 EDITIONS = (1, 2)
@@ -160,7 +160,6 @@ def test_a_batch_gives_what_each_of_its_problems_gives():
         np.testing.assert_allclose(together[place], alone, rtol=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), algorithms=st.integers(2, 12), factor=st.floats(1e-12, 1e12))
 def test_scaling_and_reordering_scale_and_reorder_the_bounds(seed, algorithms, factor):
     counts, variances, kurtosis, _ = drawn(seed, algorithms)
@@ -171,7 +170,6 @@ def test_scaling_and_reordering_scale_and_reorder_the_bounds(seed, algorithms, f
     np.testing.assert_allclose(shuffled, bounds[order], rtol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), algorithms=st.integers(2, 12))
 def test_safer_guards_give_larger_bounds(seed, algorithms):
     counts, variances, kurtosis, _ = drawn(seed, algorithms)

@@ -1,7 +1,6 @@
 """Holm's step-down against the reference families and against its definition, one step at a time."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,10 @@ def by_definition(p, alpha):
 @given(p_values, alphas)
 def test_rejections_are_those_of_the_definition(p, alpha):
     assert step_down(p, alpha).rejected.tolist() == by_definition(p, alpha)
+
+
+def test_a_p_value_equal_to_its_level_is_rejected():
+    assert step_down([0.025, 0.05], alpha=0.05).rejected.tolist() == [True, True]
 
 
 def test_a_gap_ends_the_rejections_though_a_later_p_value_would_pass_its_own_level():
@@ -53,7 +56,6 @@ def test_an_adjusted_p_value_tells_the_level_at_which_its_test_is_rejected(p, al
     assert ((verdict.adjusted <= alpha) == verdict.rejected)[~near].all()
 
 
-@pytest.mark.costly
 @given(st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), min_size=1, max_size=8), alphas)
 def test_many_families_at_once_are_rejected_as_one_by_one(p, alpha):
     rejected = reject_families(-np.array(p), -holm_levels(5, alpha))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.stats.location import location
+from ampler.stats.descriptive import location
 
 
 @given(

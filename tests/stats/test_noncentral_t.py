@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from ampler.stats.noncentral_t import noncentralities, quick_tails, upper_tail
+from ampler.stats.power import noncentralities, quick_tails, upper_tail
 
 FREEDOM = st.sampled_from([1, 2, 3, 5, 9, 19, 56, 199, 1999])
 
@@ -73,7 +73,6 @@ def test_the_two_tails_make_one(t, freedom, noncentrality):
     assert both == pytest.approx(1, abs=5e-13)
 
 
-@pytest.mark.costly
 @given(
     t=st.lists(st.floats(0, 1000), min_size=1, max_size=5),
     freedom=FREEDOM,
@@ -94,7 +93,7 @@ def test_many_at_once_are_each_alone(monkeypatch):
     t, freedom, noncentrality = rng.normal(0, 20, (3, 4)), rng.integers(1, 50, (3, 4)), rng.normal(0, 20, (3, 4))
     alone = [float(upper_tail(*each)) for each in zip(t.flat, freedom.flat, noncentrality.flat, strict=True)]
     assert upper_tail(t, freedom, noncentrality).ravel().tolist() == alone
-    monkeypatch.setattr("ampler.stats.noncentral_t.LARGEST_TABLE", 1)
+    monkeypatch.setattr("ampler.stats.power.LARGEST_TABLE", 1)
     assert upper_tail(t, freedom, noncentrality).ravel().tolist() == alone
 
 

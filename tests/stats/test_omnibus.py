@@ -74,7 +74,6 @@ def test_block_anova_is_the_f_test_of_two_least_squares_fits():
     assert block_anova(values).statistic == pytest.approx(f, rel=1e-10)
 
 
-@pytest.mark.costly
 @given(tables)
 def test_iman_davenport_corrected_for_ties_is_the_anova_of_the_ranks(values):
     corrected, anova = friedman(values).corrected, block_anova(ranks(values))
@@ -82,7 +81,6 @@ def test_iman_davenport_corrected_for_ties_is_the_anova_of_the_ranks(values):
         assert corrected.iman_davenport == pytest.approx(anova.statistic, rel=1e-7, abs=1e-9)
 
 
-@pytest.mark.costly
 @given(tables)
 def test_increasing_transformations_of_each_instance_change_no_rank(values):
     bent = np.exp(values / 4) * np.arange(1, len(values) + 1)[:, None]
@@ -90,7 +88,6 @@ def test_increasing_transformations_of_each_instance_change_no_rank(values):
     assert friedman(values).corrected == friedman(bent).corrected
 
 
-@pytest.mark.costly
 @given(tables)
 def test_better_only_turns_the_ranks_round(values):
     assert np.array_equal(ranks(values, better="higher"), values.shape[1] + 1 - ranks(values))

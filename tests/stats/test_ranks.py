@@ -1,24 +1,21 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import stats
 
-from ampler.stats.ranks import mean_ranks_of, tied_with
+from ampler.stats.descriptive import mean_ranks_of, tied_with
 
 SHAPES = st.one_of(st.tuples(*[st.integers(1, 5)] * dimensions) for dimensions in (1, 2, 3))
 TIED = arrays(float, SHAPES, elements=st.sampled_from([-1.0, -0.0, 0.0, 1.0, 2.5, np.inf]))
 
 
-@pytest.mark.costly
 @given(TIED)
 def test_they_are_those_of_scipy(values):
     assert_array_equal(mean_ranks_of(values), stats.rankdata(values, axis=-1))
 
 
-@pytest.mark.costly
 @given(TIED)
 def test_each_value_is_tied_with_all_that_equal_it(values):
     assert_array_equal(tied_with(values), (values[..., :, None] == values[..., None, :]).sum(-1))

@@ -8,9 +8,8 @@ from scipy.stats import binom, binomtest
 
 import ampler as am
 from ampler.core.errors import InvalidRule, InvalidSamples
-from ampler.stats.guard import guarded_variances
-from ampler.stats.rates import SURER, Rate, is_yes_or_no, rate_variance_bounds, rate_variances
-from ampler.stats.summaries import summary_of
+from ampler.stats.summaries import SURER, Rate, is_yes_or_no, rate_variance_bounds, rate_variances, summary_of
+from ampler.stats.variance_bounds import guarded_variances
 
 RATES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.98)
 

@@ -146,7 +146,6 @@ def test_degrees_of_freedom_grow_with_the_runs_and_never_pass_those_of_a_varianc
     assert summary_of("mean").degrees(runs) is summary_of(np.ptp).degrees(runs) is None
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("statistic", STATISTICS)
 @given(
     values=st.lists(st.floats(-100, 100, allow_subnormal=False), min_size=3, max_size=12), exponent=st.integers(-8, 8)

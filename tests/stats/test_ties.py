@@ -2,14 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import ampler as am
+from ampler.stats.descriptive import ROUNDING, settled, settled_rows
 from ampler.stats.omnibus import friedman, ranks
-from ampler.stats.ties import ROUNDING, settled, settled_rows
 
 numbers = arrays(float, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=st.floats(-1e6, 1e6))
 
@@ -36,14 +35,12 @@ def test_settling_is_what_a_slow_search_for_neighbours_gives(values, size):
         assert found[:, k].tolist() == slowly(values[:, k].tolist(), noise[:, k].tolist())
 
 
-@pytest.mark.costly
 @given(numbers)
 def test_values_that_are_far_apart_stay_as_they_are(values):
     apart = np.round(values, 3)
     np.testing.assert_array_equal(settled(apart, np.full(apart.shape, 1e-12)), apart)
 
 
-@pytest.mark.costly
 @given(arrays(float, (6, 4), elements=st.integers(1, 5).map(float)), st.integers(0, 10))
 def test_ranks_do_not_see_rounding(values, seed):
     noise = 1 + 0.1 * ROUNDING * np.random.default_rng(seed).uniform(-1, 1, values.shape)

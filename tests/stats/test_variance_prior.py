@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import polygamma, psi
 
-from ampler.stats.guard import CALIBRATIONS
-from ampler.stats.variance_prior import MAX_PRIOR_DEGREES, fitted_prior, moderated
+from ampler.stats.variance_bounds import CALIBRATIONS, MAX_PRIOR_DEGREES, NEWEST, fitted_prior, moderated
 
-CAUTION = CALIBRATIONS[2].caution
+CAUTION = CALIBRATIONS[NEWEST].caution
 
 
 def slow_moderated(variances, degrees):
@@ -30,7 +29,6 @@ def slow_moderated(variances, degrees):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.floats(0.0, 4.0))
-@settings(deadline=None)
 def test_moderated_variances_agree_with_a_slow_version(seed, size, spread):
     rng = np.random.default_rng(seed)
     degrees = rng.integers(0, 20, size).astype(float)
@@ -55,7 +53,10 @@ def test_caution_takes_variances_to_differ_more_than_they_seem_to():
     rng = np.random.default_rng(4)
     variances = np.exp(rng.normal(0, 1.0, (50, 8))) * rng.chisquare(9, (50, 8)) / 9
     degrees = np.full_like(variances, 9.0)
-    plain, cautious = fitted_prior(variances, degrees), fitted_prior(variances, degrees, caution=CAUTION)
+    plain, cautious = (
+        fitted_prior(variances, degrees),
+        fitted_prior(variances, degrees, caution=CAUTION),
+    )
     assert (cautious.degrees < plain.degrees).all()
 
 

@@ -6,11 +6,10 @@ import pytest
 
 from ampler.core.errors import StoreUnusable
 from ampler.core.failures import Drop
-from ampler.core.values import Function, Question
+from ampler.core.plan import Function, Question
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.asked import rule_of, settings_of
 from ampler.study.plan import make_plan
-from ampler.study.record import record
+from ampler.study.record import record, rule_of, settings_of
 
 
 def kept(rule, **more):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Drop, Penalty
-from ampler.core.runs import Runs
-from ampler.core.values import Function, Question
+from ampler.core.plan import Function, Question
 from ampler.sampling.rules import Fixed
 from ampler.stats.contrasts import contrasts_among
-from ampler.study.cells import cell_statistics
+from ampler.study.detect import cell_statistics
 from ampler.study.plan import make_plan
 
 

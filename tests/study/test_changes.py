@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from ampler.api import analyse
 from ampler.core.errors import PlanMismatch
 from ampler.core.failures import Penalty
-from ampler.core.values import Function, Limits, Question
-from ampler.front import analyse
+from ampler.core.plan import Function, Limits, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import plan_change
@@ -60,7 +60,7 @@ def test_a_further_algorithm_brings_comparisons_instances_and_runs():
     assert before < now
     assert said(two, three) == (
         f"+1 algorithm: 2 → 3 comparisons, {before} → {now} instances: {now - before} new instances for all, new runs"
-        f" of X on {now}, some more of the reference; the levels change, so earlier decisions may."
+        f" of X on {now}, more runs of the reference; the levels change, so earlier decisions may."
     )
 
 
@@ -70,12 +70,12 @@ def test_more_instances_alone_change_no_decision():
 
 def test_a_smaller_se_takes_decisions_again_and_needs_no_run_less():
     assert said(make(), make(se=0.25)) == (
-        "se 0.5 → 0.25: decisions are taken again, with the recorded runs wherever they are asked for."
+        "se 0.5 → 0.25: decisions are made again, with recorded runs where possible."
     )
 
 
 def test_a_larger_se_may_leave_runs_unused():
-    assert said(make(), make(se=0.8)).endswith("runs that are no longer asked for stay unused.")
+    assert said(make(), make(se=0.8)).endswith("runs outside the new plan stay unused.")
 
 
 def test_algorithms_that_go_leave_their_runs_unused():
@@ -96,7 +96,9 @@ def test_an_algorithm_in_place_of_another_keeps_the_comparisons():
 def test_without_a_reference_all_others_may_get_more_runs():
     before, now = (make(names, reference=None, count=20) for names in (("full", "a"), ("full", "a", "X")))
 
-    assert "1 → 3 comparisons: new runs of X on 20, some more of the others; the levels change" in said(before, now)
+    assert "1 → 3 comparisons: new runs of X on 20, more runs of other algorithms; the levels change" in said(
+        before, now
+    )
 
 
 def test_fixed_runs_are_not_added_to_the_others():

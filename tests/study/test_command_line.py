@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidPlan
-from ampler.core.values import Around, Command, Function, Instance, Question, Reading
+from ampler.core.plan import Around, Command, Function, Instance, Question, Reading
 from ampler.sampling.rules import Fixed
-from ampler.study.command_line import arguments, as_text, check_around, commands_around, places
 from ampler.study.plan import make_plan
+from ampler.study.run_inputs import arguments, as_text, check_around, commands_around, places
 
 
 def a_plan(**changes):
@@ -75,10 +75,10 @@ def test_a_switch_that_ends_in_an_equals_sign_is_joined_with_its_value():
 
 
 @pytest.mark.parametrize(("fields", "sentence"), [
-    ({"argv": ("w", "{instance}")}, "the worker of algorithm 'x' is started once for many runs, so {instance} has no"),
-    ({"argv": ("w", "{k}"), "parameters": {"k": 1}}, "so {k} has no place in it"),
+    ({"argv": ("w", "{instance}")}, "the worker of algorithm 'x' starts once for many runs and cannot have {instance}"),
+    ({"argv": ("w", "{k}"), "parameters": {"k": 1}}, "cannot have {k}"),
     ({"argv": ()}, "must name a program"),
-    ({"argv": ("w",), "reading": Reading("pattern", "x")}, "algorithm 'x' is a worker, whose answers are JSON"),
+    ({"argv": ("w",), "reading": Reading("pattern", "x")}, "algorithm 'x' is a worker with JSON answers"),
 ])  # fmt: skip
 def test_a_worker_is_told_of_its_runs_by_requests(fields, sentence):
     with pytest.raises(InvalidPlan, match=re.escape(sentence)):
@@ -91,7 +91,6 @@ def test_a_worker_may_have_braces_and_structured_parameters_and_dashes_in_names(
     assert not [warning for warning in plan.warnings if "seed" in warning]
 
 
-@pytest.mark.costly
 @given(st.lists(st.text(), min_size=1), st.dictionaries(st.from_regex(r"[a-z]{1,4}", fullmatch=True), st.text()))
 def test_words_without_places_pass_unchanged_and_the_number_of_words_never_changes(argv, parameters):
     values = {"instance": "i", "seed": "7"} | parameters
@@ -104,7 +103,7 @@ def test_words_without_places_pass_unchanged_and_the_number_of_words_never_chang
 @pytest.mark.parametrize(("argv", "parameters", "message"), [
     ((), {}, "must name a program"),
     (("solve",), {}, "must say where the instance goes"),
-    (("solve", "{instance}", "{sed}"), {}, r"has a place \{sed\} that is neither"),
+    (("solve", "{instance}", "{sed}"), {}, r"has the placeholder \{sed\}"),
     (("solve", "{instance}"), {"k": 1}, "parameter 'k' of algorithm 'x' is not used"),
     (("solve", "{instance}", "{k}"), {"k": [1]}, "parameter 'k' of algorithm 'x' must be a text, a number"),
     (("solve", "{instance}", "{seed}"), {"seed": 1}, "must not be called 'seed'"),

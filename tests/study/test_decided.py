@@ -3,8 +3,8 @@
 import random
 
 import pytest
+from flat_study import flat_study
 
-from ampler import Study
 from ampler.core.errors import PlanMismatch, RunFailed
 from ampler.testing import SerialExecutor
 
@@ -24,7 +24,7 @@ def study(**given):
         "start": 3,
         "seed": 5,
     }
-    return Study(**{"better": "lower"} | common | given)
+    return flat_study(**common | given)
 
 
 @pytest.fixture(scope="module")
@@ -53,33 +53,35 @@ def decided(tmp_path_factory):
     ],
 )
 def test_what_the_tests_rest_on_cannot_be_changed_after_the_decision(decided, changed, named):
-    with pytest.raises(PlanMismatch, match=f"{named} cannot be changed any more: how the study goes on was decided on"):
+    with pytest.raises(PlanMismatch, match=f"{named} cannot be changed now: decisions were made on"):
         study(**changed).run(decided, executor=SerialExecutor())
 
 
 def test_runs_are_not_made_again_after_the_decision(decided):
-    for how in ("retry_failed", "again"):
-        with pytest.raises(PlanMismatch, match="recorded runs cannot be made again any more"):
-            study().run(decided, executor=SerialExecutor(), **{how: True})
+    for how in ({"retry_failed": True}, {"on_code_change": "rerun"}):
+        with pytest.raises(PlanMismatch, match="recorded runs cannot be repeated now"):
+            study().run(decided, executor=SerialExecutor(), **how)
 
 
 def test_how_an_answer_is_told_and_how_runs_are_made_may_change(decided):
     study(better="higher", timeout=60.0).run(decided, executor=SerialExecutor())
 
 
+LEFT = {"runs": 9}  # of the module: what a function remembers by itself is copied before each run
+
+
+def tiring(instance, seed):
+    LEFT["runs"] -= 1
+    if LEFT["runs"] < 0:
+        raise RuntimeError("tired")
+    return 100 + instance + random.Random(seed).random()
+
+
 def test_before_the_decision_everything_may_change(tmp_path):
-    left = {"runs": 9}
-
-    def tiring(instance, seed):
-        left["runs"] -= 1
-        if left["runs"] < 0:
-            raise RuntimeError("tired")
-        return 100 + instance + random.Random(seed).random()
-
     algorithms = {"a": tiring, "b": tiring}
     with pytest.raises(RunFailed):
         study(algorithms=algorithms).run(tmp_path / "s.db", executor=SerialExecutor())
-    left["runs"] = 10**6
+    LEFT["runs"] = 10**6
     analysis = study(algorithms=algorithms, detect=0.5, pilot=8).run(tmp_path / "s.db", executor=SerialExecutor())
     assert analysis.course.pilot == 8
     assert analysis.course.detect == 0.5

@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from flat_study import flat_study
 
 import ampler as am
 from ampler.core.errors import InvalidData
 from ampler.design import detect as planning
 from ampler.running import run_plan
 from ampler.sampling import rules
-from ampler.study import detect_rule
-from ampler.study.defaults import as_begun, resolved
-from ampler.study.record import from_json, record, to_json, undated
+from ampler.study import detect
+from ampler.study.record import as_begun, from_json, record, resolved, to_json, undated
 from ampler.study.store import open_store, read_store
 from ampler.study.toml import read_study_file
 from ampler.testing import SerialExecutor
@@ -84,7 +84,7 @@ def noisy(instance, seed, *, gain=0.0):
 
 
 def study(**given):
-    return am.Study(
+    return flat_study(
         algorithms={"a": noisy, "b": am.Function("b", noisy, "m:noisy", {"gain": 0.02})},
         instances={f"i{number}": number for number in range(40)},
         difference="simple",
@@ -95,7 +95,7 @@ def study(**given):
 
 def test_a_changed_default_changes_no_study_of_today(tmp_path, monkeypatch):
     path = tmp_path / "study.db"
-    study(se=0.3, use=6).run(path, executor=SerialExecutor(), report=None)
+    study(se=0.3, use=6).run(path, executor=SerialExecutor(), progress=False)
 
     monkeypatch.setattr(rules, "RUNS_PER_ALGORITHM", 3)
     with open_store(path) as store:
@@ -125,7 +125,7 @@ def test_a_decision_on_record_is_not_taken_again(tmp_path, monkeypatch, finished
     """A constant of the planning is another one: the study keeps its size, and run and analyse say the same."""
     path, whole = tmp_path / "study.db", tmp_path / "whole.db"
     asked = {"detect": 0.25, "pilot": 16, "start": 3}
-    study(**asked).run(whole, executor=SerialExecutor(), report=None)
+    study(**asked).run(whole, executor=SerialExecutor(), progress=False)
     with open_store(path) as store:
         stop = None if finished else lambda decision: (_ for _ in ()).throw(KeyboardInterrupt)
         seen = []
@@ -141,9 +141,8 @@ def test_a_decision_on_record_is_not_taken_again(tmp_path, monkeypatch, finished
             assert not finished
 
     monkeypatch.setattr(planning, "usual_caution", lambda *family: 0.999)
-    monkeypatch.setattr(detect_rule, "usual_caution", lambda *family: 0.999)
-    monkeypatch.setattr(detect_rule, "decide_after_pilot", None)  # it must not even be asked
-    analysis = study(**asked).run(path, executor=SerialExecutor(), report=None)
+    monkeypatch.setattr(detect, "decide_after_pilot", None)  # it must not even be asked
+    analysis = study(**asked).run(path, executor=SerialExecutor(), progress=False)
 
     with read_store(path) as store, read_store(whole) as other:
         assert [each.decision for each in store.decisions()] == [each.decision for each in other.decisions()]
@@ -160,5 +159,7 @@ def test_a_replay_of_looks_that_differs_names_both_verdicts(tmp_path):
             (text.replace('"verdicts":["different"', '"verdicts":["no relevant difference"'),),
         )
 
-    with pytest.raises(InvalidData, match=r"'no relevant difference' for plain and tuned after look 2.*'different'"):
+    with pytest.raises(
+        InvalidData, match=r"'no relevant difference' for plain and tuned at interim analysis 2.*'different'"
+    ):
         am.analyse(tmp_path / "looks" / "study.db")

@@ -6,15 +6,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from ampler.core.arrays import Runs
 from ampler.core.contracts import FinishedGroup
 from ampler.core.errors import InvalidData, InvalidDesign, InvalidPlan
 from ampler.core.failures import Drop
-from ampler.core.runs import Runs
-from ampler.core.values import Continue, EndStudy, Function, Question
-from ampler.design.detect import DetectGoal, needed_instances
-from ampler.design.pilot import PilotReport
+from ampler.core.plan import Continue, EndStudy, Function, Question
+from ampler.design.detect import DetectGoal, PilotReport, needed_instances
 from ampler.sampling.rules import Fixed
-from ampler.study.detect_rule import Detect
+from ampler.study.detect import Detect
 from ampler.study.plan import make_plan, part_of
 from ampler.study.stopping import decided, from_data, to_data
 
@@ -70,8 +69,8 @@ def test_the_pilot_comes_first_and_says_what_it_takes():
     assert pilot.instances == tuple(each.name for each in plan.instances[:20])
     assert pilot.runs == {"a": 5, "b": 5, "c": 5}
     assert pilot.reason == (
-        "Pilot: 20 of 200 instances, 5 runs of each of 3 algorithms (300 runs). Then it is decided how many instances"
-        " and runs find a difference of 1.2 with mean power 0.8."
+        "Pilot: 5 runs of each algorithm on 20 of 200 instances. ampler then computes"
+        " the instances and runs that detect a difference of 1.2 with mean power 0.8."
     )
 
 
@@ -91,7 +90,7 @@ def test_one_decision_fixes_instances_and_runs_and_then_the_study_ends():
 def test_a_comparison_that_is_clear_takes_its_algorithm_away():
     _, main, _ = course(plan_of(Detect(detect=1.2)), effects=(0.0, 0.0, 40.0))
     assert main.algorithms == ("a", "b")
-    assert "1 of 2 comparisons is clear already" in main.reason
+    assert "1 of 2 comparisons significant" in main.reason
     assert "c gets no more runs" in main.reason
 
 
@@ -105,7 +104,7 @@ def test_of_percentages_of_a_grand_mean_nobody_leaves():
 def test_a_study_that_is_clear_after_the_pilot_ends():
     _, end = course(plan_of(Detect(detect=1.2)), effects=(0.0, 40.0, -40.0))
     assert isinstance(end, EndStudy)
-    assert "All 2 comparisons are clear already" in end.reason
+    assert "all 2 comparisons significant" in end.reason
     assert PilotReport.from_data(end.details).total == 300
 
 
@@ -116,10 +115,10 @@ def test_a_bad_bargain_is_said_before_the_pilot_is_paid_for():
 
     assert not notes()
     assert not notes(instances=40)
-    assert "the pilot takes 20 of 35 instances, so that little is left to decide" in notes(instances=35)
+    assert "the pilot takes 20 of 35 instances" in notes(instances=35)
     assert not notes(instances=29), "there it is said that all are taken"
     assert not notes(instance_cost=15.0)
-    assert "20 instances cost as much as 320 runs before anything is known" in notes(instance_cost=16.0)
+    assert "20 instances cost as much as 320 runs" in notes(instance_cost=16.0)
 
 
 def test_few_new_instances_do_where_few_are_needed():
@@ -135,9 +134,9 @@ def test_where_its_first_half_shows_that_few_are_needed_the_pilot_is_all():
     assert main.runs == pilot.runs
     assert report.seen == 10
     assert report.since == pilot.instances[:10]
-    assert "The pilot's 20 instances are enough, with 5 runs of each algorithm: 300 runs in all" in main.reason
-    assert "The first 10 instances of the pilot decided this alone" in main.reason
-    assert "the variance after the pilot's first 10" in end.reason
+    assert "the pilot's 20 instances with 5 runs of each algorithm (300 runs in total)" in main.reason
+    assert "The first 10 instances of the pilot determined the size" in main.reason
+    assert "after the pilot's first 10" in end.reason
 
 
 def test_the_first_half_is_that_of_the_order_of_the_plan_and_not_of_the_runs():
@@ -166,7 +165,7 @@ def test_all_with_all_more_instances_are_planned_than_if_every_pair_could_differ
     report = PilotReport.from_data(main.details)
     assert goal.caution == 0.55
     assert report.mean_power >= 0.8 > report.least_power
-    expected = np.array([report.deviations[place] ** 2 for place in report.going])
+    expected = np.array([report.deviations[place] ** 2 for place in report.continuing])
     every = needed_instances(goal, expected)
     assert every < needed_instances(replace(goal, together=2), expected)
 
@@ -180,7 +179,7 @@ def test_too_few_to_choose_among_are_all_taken(instances):
     assert len(main.instances) == instances
     assert report.is_fixed
     assert not any(report.clear)
-    assert "All" in main.reason
+    assert "Plan: all" in main.reason
     assert isinstance(end, EndStudy)
 
 
@@ -190,9 +189,8 @@ def test_too_few_for_the_power_go_on_and_it_is_said_what_they_find():
     assert report.planned == 57 < report.needed
     assert report.mean_power < 0.8
     assert report.detectable > 0.5
-    assert f"0.5 needs {report.needed:,} instances and 57 are there." in main.reason
-    assert f"with mean power 0.8 they find {report.detectable:.3g}" in main.reason
-    assert main.reason.endswith("Going on with all 57.")
+    assert f"0.5 needs {report.needed:,} instances; 57 are available." in main.reason
+    assert f"power 0.8 they detect {report.detectable:.3g}" in main.reason
 
 
 def test_differences_that_vary_without_end_still_go_on():
@@ -261,10 +259,10 @@ def test_percent_differences_of_values_that_are_not_positive_are_refused():
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ({"effect": 0.5}, "effect and detect both say which difference matters"),
+        ({"effect": 0.5}, "omit effect"),
         ({"test": "wilcoxon"}, "detect needs test = 't'"),
         ({"test": "sign"}, "detect needs test = 't'"),
-        ({"target": "worst"}, "detect plans for the mean power of the comparisons; leave target out"),
+        ({"target": "worst"}, "detect plans for the mean power of the comparisons; omit target"),
         ({"power": 0.04}, "power must be larger than alpha"),
     ],
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
+from flat_study import flat_study
 
-import ampler as am
 from ampler.core.errors import InvalidData, StoreUnusable
 from ampler.core.failures import Drop
-from ampler.core.values import Command, Finished, Instance, Observation, Question, RunKey
+from ampler.core.plan import Command, Instance, Question
+from ampler.core.runs import Finished, Observation, RunKey
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.evidence import evidence_of_study, origin_of_study
 from ampler.study.plan import make_plan
@@ -74,7 +75,7 @@ def test_unfinished_instances_and_runs_that_nobody_asked_for_are_left_out_and_sa
 
     assert kinds(found) == ["unfinished", "unused"]
     assert found.notes[0].sentence.startswith("1 of 2 planned instances are not finished")
-    assert found.notes[1].sentence.startswith("2 recorded runs are not asked for")
+    assert found.notes[1].sentence.startswith("2 recorded runs are outside the plan")
     assert len(found.runs) == 4
 
 
@@ -126,9 +127,9 @@ def test_what_a_plan_chose_on_purpose_is_not_warned_of(tmp_path, how):
         "accuracy": {"se": 4.0, "start": 3, "use": "all"},
     }[how]
     algorithms = {"a": noisy, "b": noisy, "far": lambda instance, seed: noisy(instance, seed) + 50}
-    study = am.Study(
+    study = flat_study(
         algorithms=algorithms, instances={f"i{k}": k for k in range(40)}, difference="simple", reference="a", seed=3,
         **settings, better="lower",
     )  # fmt: skip
-    kinds = {each.kind for each in study.run(tmp_path / "study.db", executor=SerialExecutor(), report=None).warnings}
+    kinds = {each.kind for each in study.run(tmp_path / "study.db", executor=SerialExecutor(), progress=False).warnings}
     assert bool(kinds & {"bias", "run-noise"}) == (how == "accuracy")

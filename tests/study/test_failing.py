@@ -2,9 +2,9 @@
 
 import pytest
 
-from ampler.core.spoken import in_shell
-from ampler.core.values import Observation, RunKey, Tally
-from ampler.study.failing import ENOUGH, LAST_WORDS, Hopeless, commonest
+from ampler.core.runs import Observation, RunKey, Tally
+from ampler.core.text import render_for_shell
+from ampler.study.failure_patterns import ENOUGH, LAST_WORDS, AlwaysFailing, commonest
 
 
 def run(number, message="it ended with exit code 10 (success = [0])", status="failed", algorithm="a", instance=None):
@@ -13,7 +13,7 @@ def run(number, message="it ended with exit code 10 (success = [0])", status="fa
 
 
 def watched(*runs, tally=(), instances=5):
-    hopeless = Hopeless(tally, instances=instances)
+    hopeless = AlwaysFailing(tally, instances=instances)
     hopeless.note(runs)
     return hopeless.found()
 
@@ -33,8 +33,8 @@ def test_an_algorithm_that_does_nothing_but_fail_is_told_with_the_reason_and_the
     sentence = watched(*map(run, range(ENOUGH)))
 
     assert sentence.startswith("all 10 runs of 'a' so far failed: it ended with exit code 10 (success = [0]);")
-    assert "--retry-failed" in in_shell(sentence)
-    assert "--despite-failures" in in_shell(sentence)
+    assert "--retry-failed" in render_for_shell(sentence)
+    assert "--despite-failures" in render_for_shell(sentence)
 
 
 def test_exit_codes_may_differ_and_so_may_what_is_quoted():
@@ -60,7 +60,7 @@ def test_runs_that_reach_a_limit_are_results_and_excuse_no_others():
     large = run(99, "it used 2 GB of memory, more than 1 GB, and was killed")
 
     assert watched(*[late, large] * 20) is None
-    assert "so far failed, besides 2 that reached a limit: it ended" in watched(late, large, *map(run, range(ENOUGH)))
+    assert "so far failed (2 more reached a limit): it ended" in watched(late, large, *map(run, range(ENOUGH)))
 
 
 def test_few_failures_one_instance_alone_and_values_on_record_are_no_reason_to_stop():

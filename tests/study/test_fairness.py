@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ampler.core.values import Observation, RunKey
-from ampler.study.fairness import busy, drift, trend
+from ampler.core.runs import Observation, RunKey
+from ampler.study.warnings import busy, drift, trend
 
 
 def run(index, value=1.0, *, seconds=1.0, cpu=1.0, started=0.0, instance="i1", status="ok"):

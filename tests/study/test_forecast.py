@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ampler.core.values import Function, Question
+from ampler.core.plan import Function, Question
 from ampler.sampling.rules import Accuracy, Fixed, sample
 from ampler.study.forecast import first_runs, forecast, relative_costs
 from ampler.study.plan import make_plan

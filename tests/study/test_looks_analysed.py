@@ -5,8 +5,9 @@ from contextlib import suppress
 
 import pytest
 from cutting import Cut
+from flat_study import flat_analyse, flat_study
 
-from ampler import Study, analyse
+from ampler import Settings, analyse, read_results
 from ampler.core.errors import InvalidData
 from ampler.testing import SerialExecutor
 
@@ -28,7 +29,7 @@ def study(**given):
         "looks": 4,
         "seed": 6,
     }
-    return Study(**{"better": "lower"} | common | given)
+    return flat_study(**common | given)
 
 
 @pytest.fixture(scope="module")
@@ -51,31 +52,33 @@ def path(tmp_path_factory):
     ],
 )
 def test_another_question_is_refused_unless_it_is_asked_for(path, asked, named):
-    with pytest.raises(InvalidData, match=f"{named} must stay as planned in a study that was looked at on the way"):
-        analyse(path, **asked)
-    analysis = analyse(path, **asked, ignore_looks=True)
+    with pytest.raises(InvalidData, match=f"{named} must stay as planned"):
+        flat_analyse(path, **asked)
+    analysis = flat_analyse(path, ignore_looks=True, **asked)
     assert analysis.looks is None
     assert analysis.warnings[0].kind == "looked"
 
 
 def test_what_is_only_told_otherwise_may_be_asked_otherwise(path):
-    assert analyse(path, better="higher", power=0.9, weights="equal").looks is not None
+    assert analyse(path, better="higher", settings=Settings(power=0.9, weights="equal")).looks is not None
 
 
 def test_an_analysis_that_forgets_the_looks_says_so_on_top(path):
-    from ampler.analysis.words import headline
+    from ampler.analysis.text import headline
     from ampler.report import render, subject_of
 
-    analysis = analyse(path, ignore_looks=True)
-    assert headline(analysis).startswith("Looked at on the way, and tested here as if it had not been (see below): ")
-    assert "claim nothing on it" in analysis.warnings[0].sentence
-    page = render(subject_of(path, ignore_looks=True), "md")
-    assert "Looked at on the way, and tested here as if it had not been" in page.splitlines()[2]
+    analysis = analyse(read_results(path, ignore_looks=True))
+    assert headline(analysis).startswith(
+        "Do not report these results: interim analyses were made and are ignored here. "
+    )
+    assert "Do not report these results" in analysis.warnings[0].sentence
+    page = render(subject_of(path, reading={"ignore_looks": True}), "md")
+    assert "Do not report these results: interim analyses were made and are ignored here." in page.splitlines()[2]
 
 
 def test_before_the_first_look_nothing_is_analysed(tmp_path):
     with suppress(KeyboardInterrupt):
         study().run(tmp_path / "s.db", executor=Cut(20))
-    with pytest.raises(InvalidData, match="looked at after 8 instances for the first time, which are not finished yet"):
+    with pytest.raises(InvalidData, match="is after 8 instances, which are not finished yet"):
         analyse(tmp_path / "s.db")
-    assert analyse(tmp_path / "s.db", ignore_looks=True).warnings[0].kind == "looked"
+    assert analyse(read_results(tmp_path / "s.db", ignore_looks=True)).warnings[0].kind == "looked"

@@ -7,19 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ampler import Study
-from ampler.analysis.looked import replayed
+from ampler import Precision, Study
+from ampler.analysis.interim import replayed
+from ampler.core.arrays import Runs
 from ampler.core.contracts import FinishedGroup
 from ampler.core.errors import InvalidDesign, InvalidPlan
 from ampler.core.failures import Drop
-from ampler.core.runs import Runs
-from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Continue, EndStudy, Function, Question
+from ampler.core.plan import Continue, EndStudy, Function, Question
+from ampler.core.settings import Settings
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.asked import settings_of
-from ampler.study.looks_rule import Looking, looking
+from ampler.study.interim import Looking, looking
 from ampler.study.plan import begun_first, make_plan, part_of
-from ampler.study.record import record
+from ampler.study.record import record, settings_of
 from ampler.study.stopping import decided, from_data, to_data
 from ampler.testing import SerialExecutor
 
@@ -67,9 +66,8 @@ def test_the_groups_are_the_looks_in_the_order_of_the_seed():
     names = [instance.name for instance in plan.instances]
     assert Looking(looks=4).groups(plan) == [names[:16], names[16:24], names[24:32], names[32:]]
     assert decided(plan, ()).reason == (
-        "The results are looked at after 16, 24, 32, 40 instances, in the order of the seed. Comparisons that are"
-        " decided stop there (those found different, and those whose difference is shown to be smaller than d = 0.5),"
-        " and algorithms that no other comparison needs get no more runs."
+        "Interim analyses follow after 16, 24, 32, 40 instances. Comparisons that are significant or equivalent within"
+        " d = 0.5 stop there, and algorithms without a remaining comparison are dropped."
     )
 
 
@@ -78,8 +76,10 @@ def test_what_is_decided_gets_no_more_runs_and_it_is_told_after_each_look():
     asked = [each.algorithms for each in taken if isinstance(each, Continue)]
     assert asked[0] == NAMES
     assert "c" not in asked[1]
-    assert taken[1].reason.startswith("Look 1 of 4, 16 instances: 1 different, 0 no relevant difference, 2 go on;")
-    assert "1 algorithm needs no more runs (c)." in taken[1].reason
+    assert taken[1].reason.startswith(
+        "Interim analysis 1 of 4, 16 instances: 1 significant, 0 equivalent, 2 continuing."
+    )
+    assert "1 algorithm is dropped (c)." in taken[1].reason
     assert isinstance(taken[-1], EndStudy)
     assert all(before.count("continue") >= after.count("continue") for before, after in _pairs_of_verdicts(taken))
 
@@ -94,8 +94,8 @@ def test_a_study_in_which_everything_is_clear_ends_at_its_first_look():
     assert len(taken) == 2
     assert taken[-1].details["verdicts"] == ["different"] * 3
     assert taken[-1].reason == (
-        "Look 1 of 4, 16 instances: 3 different, 0 no relevant difference, 0 go on; the study ends here, 24 instances"
-        " before its most."
+        "Interim analysis 1 of 4, 16 instances: 3 significant, 0 equivalent, 0 continuing. The study stops early, after"
+        " 16 of at most 40 instances."
     )
 
 
@@ -104,7 +104,7 @@ def test_without_an_effect_nothing_stops_for_being_small():
     taken, _ = course(plan, {"c": 8.0})
     assert taken[-1].details["verdicts"].count("no relevant difference") == 0
     assert len(taken) == 5
-    assert "undecided" in taken[-1].reason
+    assert "2 inconclusive" in taken[-1].reason
 
 
 TESTED = [*(("t", way) for way in ("two-sided", "less", "greater")), ("wilcoxon", "less"), ("sign", "greater")]
@@ -158,18 +158,20 @@ def test_decisions_see_the_estimates_of_the_analysis(tmp_path, difference, heavy
         instances={f"i{n}": n for n in range(15)},
         difference=difference,
         reference="a",
-        effect=0.8,
-        se={"simple": 0.4}.get(difference, 0.004),
-        start=4,
-        budget=60,
-        looks=[0.4, 0.7, 1.0],
-        use="all",
+        design=Precision(
+            effect=0.8,
+            se={"simple": 0.4}.get(difference, 0.004),
+            start=4,
+            budget=60,
+            interim=[0.4, 0.7, 1.0],
+            instances="all",
+        ),
         seed=3,
         better="lower",
     )
     told = []
-    analysis = study.run(tmp_path / "study.db", executor=SerialExecutor(), decided=told.append)
-    last = told[-1].details
+    analysis = study.run(tmp_path / "study.db", executor=SerialExecutor(), progress=told.append)
+    last = [each for each in told if isinstance(each, Continue | EndStudy)][-1].details
     assert analysis.looks.history[-1] == tuple(last["verdicts"])
     assert [list(pair) for pair in analysis.looks.pairs] == last["pairs"]
     assert [each.look for each in analysis.looks.standings] == last["decided_at"]
@@ -180,22 +182,22 @@ def test_decisions_see_the_estimates_of_the_analysis(tmp_path, difference, heavy
 
 
 def study_differences_by_all_runs(path):
-    from ampler import analyse
+    from ampler import Settings, analyse, read_results
 
-    return analyse(path, estimate="all-runs", ignore_looks=True).differences
+    return analyse(read_results(path, ignore_looks=True), settings=Settings(estimate="all-runs")).differences
 
 
 def test_the_replay_of_a_decision_is_the_replay_of_the_analysis_to_the_last_bit():
     plan = plan_of(rule=Accuracy(se=0.2, difference="simple", reference="a", start=2, guard_edition=2))
     taken, groups = course(plan, {"b": 0.4, "c": 8.0})
-    looked = Looking(looks=4)._looked(plan, groups)
+    looked = Looking(looks=4).analyses(plan, groups)
     runs = Runs.from_columns(
         [part.runs.instances[i] for part in groups for i in part.runs.instance],
         [part.runs.algorithms[k] for part in groups for k in part.runs.algorithm],
         np.concatenate([part.runs.value for part in groups]),
     )
-    settings = AnalysisSettings(**settings_of(record(plan)))
-    again = replayed(runs, looked.course, settings, (), plan.rule).looked
+    settings = Settings(**settings_of(record(plan)))
+    again = replayed(runs, looked.course, settings, (), plan.rule).result
     assert repr(again) == repr(looked)
     assert again.history[-1] == tuple(taken[-1].details["verdicts"])
 
@@ -204,7 +206,7 @@ def test_failed_runs_leave_a_comparison_fewer_instances_and_it_is_decided_all_th
     names = [instance.name for instance in plan_of(policy=Drop()).instances]
     failing = {(name, "b") for name in names[:6]} | {(name, "d") for name in names[14:24]}
     taken, groups = course(plan_of(policy=Drop()), {"b": 8.0}, failing=failing)
-    looked = Looking(looks=4)._looked(plan_of(policy=Drop()), groups)
+    looked = Looking(looks=4).analyses(plan_of(policy=Drop()), groups)
     assert looked.standing(("a", "b")).verdict == "different"
     assert looked.standing(("a", "b")).instances == 10
     assert taken[-1].details["verdicts"][0] == "different"
@@ -218,13 +220,13 @@ def test_failed_runs_leave_a_comparison_fewer_instances_and_it_is_decided_all_th
     [
         (
             Question("percent", effect=0.5, better="lower"),
-            "looks drop algorithms that are decided, but percent differences of all",
+            "percent differences of all pairs",
         ),
         (
             Question("simple", effect=0.5, test="bootstrap-t", better="lower"),
-            "looks are for the tests t, wilcoxon and sign, got",
+            "are for the tests t, wilcoxon and sign, got",
         ),
-        (Question("simple", effect=0.5, margin=0.1, better="lower"), "margin has no tests over looks"),
+        (Question("simple", effect=0.5, margin=0.1, better="lower"), "omit margin"),
     ],
 )
 def test_what_has_no_form_over_looks_is_refused_in_a_sentence(asked, words):
@@ -240,7 +242,7 @@ def test_two_algorithms_may_be_compared_in_percent_as_nobody_leaves_early():
 
 @pytest.mark.parametrize(("looks", "instances"), [(4, 11), ([0.1, 1.0], 20), ([0.5, 0.6, 1.0], 20), (4, 1)])
 def test_each_look_needs_three_new_instances(looks, instances):
-    with pytest.raises(InvalidDesign, match="each look must have 3 new instances or more, got looks after"):
+    with pytest.raises(InvalidDesign, match="at least 3 new instances, got them after"):
         plan_of(looks, instances=instances)
 
 
@@ -253,9 +255,7 @@ def test_looks_that_are_none_are_refused(looks):
 def test_an_order_made_by_hand_is_refused():
     plan = plan_of()
     by_hand = replace(plan, instances=tuple(sorted(plan.instances, key=lambda each: int(each.name[1:]))))
-    with pytest.raises(
-        InvalidPlan, match="looks need the instances in the random order of the seed, got an order made"
-    ):
+    with pytest.raises(InvalidPlan, match="in the random order of the seed"):
         Looking(looks=4).check(by_hand)
     chosen = replace(plan, instances=plan.instances[1:], untouched=plan.instances[:1])
     with pytest.raises(InvalidPlan, match="random order of the seed"):
@@ -295,4 +295,4 @@ def test_the_plan_takes_the_instances_that_looks_need(algorithms, needed):
 
 def test_too_few_instances_are_told():
     (warning,) = plan_of(instances=30, count="needed").warnings
-    assert warning.startswith("41 instances are needed for power 0.8 at effect 0.5, 30 are used: mean power 0.6")
+    assert warning.startswith("41 instances are needed for power 0.8 at effect 0.5; 30 are used: mean power 0.6")

@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 import ampler as am
-from ampler.core.plain import jsonable
-from ampler.study.seeds import run_seed
+from ampler.core.serialization import jsonable
+from ampler.study.run_inputs import run_seed
 from ampler.study.store import open_store, read_store
 from ampler.study.store.schema import MIGRATIONS
 from ampler.testing import SerialExecutor
@@ -33,7 +33,7 @@ HERE = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
-def gone_on(tmp_path_factory, forked):
+def gone_on(tmp_path_factory, shell):
     """`gone_on(name, fresh=…)`: the folder of a study that was run to its end, each of them once.
 
     Programs are started by `python3`, which is `programs` if given.
@@ -43,8 +43,8 @@ def gone_on(tmp_path_factory, forked):
     def run(name, programs=HERE, *, fresh=False):
         place = copied(tmp_path_factory.mktemp("gone-on"), name, fresh=fresh)
         path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
-        ran = forked("run", "study.toml", cwd=place, env=os.environ | {"PATH": path})
-        assert ran.returncode == 0, ran.stderr
+        ran = shell("run", "study.toml", cwd=place, env=os.environ | {"PATH": path})
+        assert ran.code == 0, ran.err
         return place
 
     return run
@@ -79,10 +79,9 @@ def quick(tmp_path_factory):
 
 
 BEGUN = """
-import os, sys
-os.chdir(PLACE)
-sys.path[0] = PLACE
+import sys
 from ampler.running import run_plan
+from ampler.study.store import open_store
 from ampler.study.toml import read_study_file
 
 class Left:
@@ -102,11 +101,11 @@ with open_store("study.db") as store:
 
 
 @pytest.fixture
-def begin(drivers):
+def begin(process):
     """`begin(folder)`: have the study there begun by another process, which leaves when some runs are recorded."""
 
     def begin(place):
-        left = drivers.start(BEGUN.replace("PLACE", repr(str(place)))).ended()
+        left = process("-c", BEGUN, cwd=place, program=(sys.executable,))
         assert left.returncode == 130, left.stderr
         return runs(place / "study.db")
 
@@ -135,13 +134,13 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def ampler(forked):
+def ampler(shell):
     """`ampler("status", "study.db", where=folder)`: what a command that must succeed prints."""
 
     def run(*words, where):
-        ran = forked(*words, cwd=where)
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout
+        ran = shell(*words, cwd=where)
+        assert ran.code == 0, ran.err
+        return ran.out
 
     return run
 
@@ -161,10 +160,13 @@ def version(path):
         return connection.execute("PRAGMA user_version").fetchone()[0]
 
 
+SENTENCES = ("sentence", "verdict")  # of warnings and of comparisons
+
+
 def same(before, now):
-    """Whether all that an old document says is said now; numbers may differ in their last digits."""
+    """Whether all that an old document says is said now; numbers may differ in last digits, sentences in words."""
     if isinstance(before, dict):
-        return all(name in now and same(value, now[name]) for name, value in before.items())
+        return all(name in now and (name in SENTENCES or same(value, now[name])) for name, value in before.items())
     if isinstance(before, list):
         return len(before) == len(now) and all(map(same, before, now))
     if isinstance(before, float) and isinstance(now, float):
@@ -200,6 +202,10 @@ def test_an_old_study_is_analysed_to_the_numbers_of_its_day(folder, ampler):
     now = analysed_as_then(place, ampler)
 
     assert same(json.loads((place / "analysis.json").read_text().replace("log-ratio", "ratio")), now)
+    assert [each["verdict"] for each in now["comparisons"]] == [
+        "Inconclusive: four short against one long, +1.44 % (simultaneous 95 % CI −0.17 to 3.04 %);"
+        " this study had 80 % power for d ≥ 1.43"
+    ]
 
 
 def test_a_finished_old_study_needs_nothing_and_stays_one_plan(folder, ampler):
@@ -208,7 +214,7 @@ def test_a_finished_old_study_needs_nothing_and_stays_one_plan(folder, ampler):
 
     told = ampler("run", "study.toml", where=place)
 
-    assert "80 runs are recorded in study.db, 0 of them new" in " ".join(told.split())
+    assert "80 runs recorded in study.db (0 new)" in " ".join(told.split())
     assert runs(place / "study.db") == before
     assert version(place / "study.db") == len(MIGRATIONS)
     with read_store(place / "study.db") as store:
@@ -253,6 +259,11 @@ def test_the_demonstration_of_earlier_days_ends_with_the_numbers_it_would_have_h
     now = analysed_as_then(place, ampler)
 
     assert same(json.loads((place / "analysis.json").read_text().replace("log-ratio", "ratio")), now)
+    assert [each["verdict"] for each in now["comparisons"]] == [
+        "insertions is worse than both: +29.7 % (simultaneous 97.5 % CI 10.4 to 48.9 %)",
+        "Inconclusive: reversals against both, +3.7 % (simultaneous 97.5 % CI −8.2 to 15.6 %);"
+        " this study had 80 % power for d ≥ 3.10",
+    ]
     with read_store(place / "study.db") as store:
         identities = store.plans()[-1].fingerprint.algorithms.values()
     assert {identity["python"] for identity in identities} == {"ampler.demo:anneal"}
@@ -272,7 +283,7 @@ def test_an_old_study_file_and_one_of_today_can_be_merged(folder, ampler, begin)
     [
         (
             "guard-edition = 1",
-            "guard-edition is 1 in study.db and 2 in study.db; say guard-edition = 1 in [rule] of study.toml",
+            "guard-edition is 1 in study.db and 2 in study.db; set guard-edition = 1 in [rule] of study.toml",
         ),
         (
             'formula = "delta"',
@@ -281,17 +292,17 @@ def test_an_old_study_file_and_one_of_today_can_be_merged(folder, ampler, begin)
     ],
 )
 def test_an_old_part_and_one_of_a_later_edition_are_not_merged_and_the_way_out_is_named(
-    folder, begin, forked, line, told
+    folder, begin, shell, line, told
 ):
     old, today = folder("python"), folder("python", fresh=True)
     toml = today / "study.toml"
     toml.write_text(toml.read_text().replace(line, ""))
     assert begin(today)
 
-    refused = forked("merge", old / "study.db", "study.db", "-o", "both.db", cwd=today)
+    refused = shell("merge", old / "study.db", "study.db", "-o", "both.db", cwd=today)
 
-    assert refused.returncode == 1
-    assert told in " ".join(refused.stderr.split())
+    assert refused.code == 1
+    assert told in " ".join(refused.err.split())
 
 
 def test_an_old_study_moves_to_the_newest_edition_when_it_is_told_to(folder, ampler):
@@ -341,10 +352,15 @@ def test_an_old_study_with_detect_keeps_its_final_test_and_its_numbers(with_dete
     before = json.loads((OLD / "detect" / "analysis.json").read_text())
     for name in ("study.db", "begun.db"):
         path = shutil.copy(OLD / "detect" / name, tmp_path)
-        now = with_detect.run(path, executor=SerialExecutor(), report=None)
+        now = with_detect.run(path, executor=SerialExecutor(), progress=False)
         assert now.course.final_test == "growth"
         told = {"comparisons": now.comparisons, "diagnoses": now.diagnoses, "course": now.course.to_data()}
         assert same(before, jsonable(told))
+        assert [each.verdict for each in now.comparisons] == [
+            "gamma is worse than alpha: +8.93 (simultaneous 97.5 % CI 8.41 to 9.46); significant at the pilot stage",
+            "Inconclusive: beta against alpha, +0.223 (simultaneous 97.5 % CI −0.627 to 1.072);"
+            " this study had 61 % power for a difference of 0.8, as planned after the pilot",
+        ]
         with read_store(path) as store:
             assert len(store.plans()) == 1, "the plan is the old one"
             assert store.plans()[0].study_rule["final_test"] == "growth"
@@ -353,6 +369,6 @@ def test_an_old_study_with_detect_keeps_its_final_test_and_its_numbers(with_dete
 
 def test_a_study_with_detect_begun_today_names_its_final_test(with_detect, tmp_path):
     path = tmp_path / "study.db"
-    assert with_detect.run(path, executor=SerialExecutor(), report=None).course.final_test == "t"
+    assert with_detect.run(path, executor=SerialExecutor(), progress=False).course.final_test == "t"
     with read_store(path) as store:
         assert store.plans()[0].study_rule["final_test"] == "t"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidDesign, InvalidPlan, InvalidRule
 from ampler.core.failures import Par, Penalty
-from ampler.core.values import Command, Function, Instance, Limits, Question, Reading
+from ampler.core.plan import Command, Function, Instance, Limits, Question, Reading
 from ampler.design import achieved_power, required_instances
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import as_algorithm, begun_first, make_plan, part_of
@@ -65,7 +65,7 @@ def test_too_few_instances_are_a_warning_with_the_power_they_leave():
     power = achieved_power(instances=5, comparisons=3, effect=0.8).mean_power
     assert len(plan.instances) == 5
     assert plan.warnings == (
-        f"{plan.needed} instances are needed for power 0.8 at effect 0.8, 5 are used: mean power {power:.2f};"
+        f"{plan.needed} instances are needed for power 0.8 at effect 0.8; 5 are used: mean power {power:.2f};"
         " add instances, or plan for a larger effect",
     )
 
@@ -92,7 +92,6 @@ def test_other_seeds_give_other_orders():
     assert names_of(a_plan(seed=8).instances) != names_of(a_plan(seed=7).instances)
 
 
-@pytest.mark.costly
 @given(st.integers(5, 40), st.integers(2, 40), st.randoms())
 def test_a_study_that_grows_keeps_the_instances_it_has_begun(available, count, random):
     before = a_plan(instances=[f"i{n}" for n in range(available)], count=count)
@@ -112,7 +111,6 @@ def test_a_larger_number_only_adds_instances():
     assert names_of(a_plan(count=20).instances) == names_of(a_plan(count=30).instances)[:20]
 
 
-@pytest.mark.costly
 @given(st.integers(1, 9), st.integers(2, 30))
 def test_parts_share_the_instances_out_evenly_and_without_rest(parts, count):
     plan = a_plan(count=count)
@@ -172,7 +170,9 @@ def test_names_that_no_table_can_show_are_refused(name):
     ({"limits": Limits(timeout=0)}, "timeout must be a positive number, got 0"),
     ({"limits": Limits(memory=-5)}, "memory must be a positive number, got -5"),
     ({"policy": Par(10)}, "par = 10 multiplies the time limit, so a timeout must be set"),
-    ({"policy": Par(0), "limits": Limits(timeout=1)}, "must be positive"),
+    ({"policy": Par(0.5), "limits": Limits(timeout=1)}, "must be 1 or more"),
+    ({"policy": Par(10, 5), "question": Question("simple", better="higher", effect=1.0)}, "higher values are better"),
+    ({"question": Question("percent", effect=1.0, inference="these instances")}, "conclusions about these instances"),
     ({"policy": Penalty(float("inf"))}, "must be a finite number"),
     ({"policy": Penalty(0), "question": Question("percent", effect=1.0)}, "must be positive for percent"),
     ({"algorithms": [Function("a", first, "m:a", cost=0), Function("b", first, "m:b")]}, "cost of algorithm 'a'"),

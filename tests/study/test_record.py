@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 
 from ampler.core.failures import Drop
-from ampler.core.values import Command, Fingerprint, Function, Instance, Limits, Question, Reading
+from ampler.core.plan import Command, Fingerprint, Function, Instance, Limits, Question, Reading
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.changes import plan_change
-from ampler.study.defaults import as_begun
 from ampler.study.plan import make_plan
-from ampler.study.record import changed, fingerprint, from_json, identity, record, to_json, undated
+from ampler.study.record import as_begun, changed, fingerprint, from_json, identity, record, to_json, undated
 
 
 def a_plan(**changes):

@@ -6,15 +6,17 @@ import random
 
 import numpy as np
 import pytest
+from flat_study import flat_study
 
 import ampler as am
-from ampler.analysis.words import headline
+from ampler.analysis.text import headline
 from ampler.core.errors import RunFailed
 from ampler.report.methods import methods, plain_paragraph
 from ampler.report.subject import subject_of
-from ampler.study.repeated_testing import repeated_level
+from ampler.sampling.rules import Fixed
 from ampler.study.status import status_of
 from ampler.study.store import read_store
+from ampler.study.warnings import repeated_level
 from ampler.testing import SerialExecutor
 
 
@@ -35,15 +37,15 @@ def fails(instance, seed):
 
 
 def run(path, use, algorithms=(one, two), **given):
-    study = am.Study(
+    study = flat_study(
         algorithms={each.__name__: each for each in algorithms},
         instances=[f"i{number}" for number in range(60)],
         difference="simple",
         use=use,
         better="lower",
-        **{"rule": am.Fixed(runs=2), **given},
+        **{"rule": Fixed(runs=2), **given},
     )
-    return study.run(path, executor=SerialExecutor(), report=None)
+    return study.run(path, executor=SerialExecutor(), progress=False)
 
 
 def growth(analysis):
@@ -57,15 +59,29 @@ def test_growing_is_told_by_analysis_status_and_methods_with_the_plans_and_the_l
     assert [len(growth(each)) for each in analyses] == [0, 1, 1, 1]
     (sentence,) = growth(analyses[-1])
     level = 100 * repeated_level((8, 12, 20, 40), 0.05, 1)
-    assert "enlarged 3 times after results were there (4 plans, from 8 to 40 instances)" in sentence
+    assert "enlarged 3 times after first results (from 8 to 40 instances)" in sentence
     assert f"up to {level:.1f} %" in sentence
     assert "instead of 5 %" in sentence
-    assert "looks" in sentence
-    assert "the study was enlarged after results were there" in headline(analyses[-1])
+    assert "interim analyses" in sentence
+    assert "the study was enlarged after first results" in headline(analyses[-1])
     with read_store(path) as store:
         assert sentence in status_of(store).notes
     paragraph = plain_paragraph(methods(subject_of(path)))
-    assert "The number of instances was raised 3 times after results were there, from 8 to 40" in paragraph
+    assert "The study was enlarged 3 times after first results (from 8 to 40 instances)" in paragraph
+
+
+def test_growing_by_runs_or_by_precision_is_growing(tmp_path):
+    for runs in (2, 4, 8):
+        analysis = run(tmp_path / "runs.db", 10, rule=Fixed(runs=runs))
+    (sentence,) = growth(analysis)
+    assert "enlarged 2 times after first results (with more runs on each of 10 instances)" in sentence
+    assert f"up to {100 * repeated_level((10, 20, 40), 0.05, 1):.1f} %" in sentence
+
+    for se in (0.2, 0.1):
+        analysis = run(tmp_path / "se.db", 10, rule=None, se=se)
+    assert len(growth(analysis)) == 1
+    (sentence,) = growth(run(tmp_path / "se.db", 10, (one, two, three), rule=None, se=0.1))
+    assert "enlarged 1 time after" in sentence
 
 
 def test_nothing_is_said_of_a_plan_that_grew_before_any_run_or_of_further_algorithms(tmp_path):
@@ -83,12 +99,10 @@ def test_nothing_is_said_of_planned_interim_analyses_and_of_a_size_that_a_pilot_
         algorithms={"one": one, "two": two},
         instances=[f"i{number}" for number in range(60)],
         difference="simple",
-        detect=0.3,
-        pilot=12,
-        start=2,
+        design=am.Detect(0.3, pilot=12, runs=2),
         better="lower",
     )
-    assert growth(detect.run(tmp_path / "detect.db", executor=SerialExecutor(), report=None)) == []
+    assert growth(detect.run(tmp_path / "detect.db", executor=SerialExecutor(), progress=False)) == []
 
 
 @pytest.mark.parametrize(("sizes", "comparisons"), [((10, 20, 30), 1), ((8, 12, 16, 20, 25, 30, 40), 1), ((10, 20), 3)])

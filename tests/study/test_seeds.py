@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.values import Instance
-from ampler.study.seeds import in_order, run_seed
+from ampler.core.plan import Instance
+from ampler.study.run_inputs import in_order, run_seed
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
 
@@ -29,7 +29,6 @@ def test_the_seed_of_a_run_is_the_recipe_that_b2sum_follows(run, seed):
     assert run_seed(*run) == seed
 
 
-@pytest.mark.costly
 @pytest.mark.skipif(not shutil.which("b2sum"), reason="needs b2sum")
 @given(st.integers(-(2**63), 2**63 - 1), names, names, st.integers(0, 2**40))
 def test_seeds_can_be_checked_with_tools_that_know_nothing_of_us(study, instance, algorithm, index):
@@ -55,7 +54,6 @@ def test_names_cannot_be_shifted_into_each_other():
     assert run_seed(1, 'a","b', "c", 0) != run_seed(1, "a", 'b","c', 0)
 
 
-@pytest.mark.costly
 @given(st.sets(names, min_size=2, max_size=30), st.integers(0, 99), st.randoms())
 def test_the_order_of_instances_hangs_on_seed_and_names_alone(given_names, seed, random):
     instances = [Instance(name) for name in given_names]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ampler.core.errors import StoreUnusable
-from ampler.core.values import Command, Finished, Observation, RunKey, Tally
+from ampler.core.plan import Command
+from ampler.core.runs import Finished, Observation, RunKey, Tally
 from ampler.study.status import status_of, unused_runs
 from ampler.testing import MemoryStore, contract_plan
 
@@ -47,7 +48,7 @@ def test_the_study_is_counted_as_a_whole(store):
     found = status_of(store)
 
     assert (found.runs, found.failures, found.seconds, found.sessions) == (5, 1, 11.0, 2)
-    assert found.unused == 1, "the second run of b was not asked for"
+    assert found.unused == 1, "the second run of b was not requested"
 
 
 def test_the_last_plan_counts(store):

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from ampler.core.arrays import Samples
 from ampler.core.contracts import FinishedGroup
 from ampler.core.errors import InvalidPlan, InvalidRule
-from ampler.core.plain import canonical
-from ampler.core.samples import Samples
-from ampler.core.values import Continue, EndStudy, Finished, Function, Question, Sample, Stop
+from ampler.core.plan import Continue, EndStudy, Function, Question, Sample, Stop
+from ampler.core.runs import Finished
+from ampler.core.serialization import canonical
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, part_of
 from ampler.study.record import from_json, record, to_json

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from ampler.core.values import Question
-from ampler.design.noise import powers_left
+from ampler.core.plan import Question
+from ampler.design.text import powers_left
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.detect_rule import Detect
+from ampler.study.detect import Detect
 from ampler.study.forecast import Forecast
 from ampler.study.plan import design_of, make_plan
 from ampler.study.status import InstanceStatus, StudyStatus
-from ampler.study.words import expected, noise_allowed, plan_warnings, planned, standing, standing_columns
+from ampler.study.text import expected, noise_allowed, plan_warnings, planned, standing, standing_columns
 
 TOLD = Forecast(3, 2, least_runs=60, most_runs=1500, least_seconds=120.0, most_seconds=39_000.0)
 STATUS = StudyStatus(
@@ -26,7 +26,7 @@ STATUS = StudyStatus(
     part="",
     unused=0,
     instances=(
-        InstanceStatus("i1", "finished", "budget spent", 0.0523, {"a": 10, "b": 20}, 0),
+        InstanceStatus("i1", "finished", "budget reached", 0.0523, {"a": 10, "b": 20}, 0),
         InstanceStatus("i2", "waiting", None, None, {"a": 1, "b": 0}, 1),
     ),
 )
@@ -43,22 +43,22 @@ def plan(count="all", **asked):
 
 
 def test_a_plan_says_what_is_compared_and_on_how_many_instances():
-    assert planned(plan()) == "3 algorithms, all with all, simple differences, on 20 instances"
+    assert planned(plan()) == "3 algorithms, all pairs, simple differences, on 20 instances"
     assert planned(plan(count=5, reference="a", effect=2.0)).startswith(
-        "3 algorithms, all with a, simple differences, on 5 of 20 instances, power 0."
+        "3 algorithms, all vs a, simple differences, on 5 of 20 instances, power 0."
     )
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "60 to 1,500 runs and 60 seconds to 5.4 hours with 2 workers (2 minutes to 11 hours of computing)."),
-        ({"workers": 1}, "60 to 1,500 runs and 2 minutes to 11 hours with 1 worker."),
-        ({"most_runs": None}, "The study will take at least 60 runs."),
-        ({"most_runs": 60, "most_seconds": None}, "60 runs; how long is not known while an algorithm gives no value."),
-        ({"least_seconds": 0.1, "most_seconds": 0.2}, "60 to 1,500 runs and less than a second with 2 workers"),
-        ({"least_seconds": 0.1, "most_seconds": 8.0, "workers": 1}, "runs and less than a second to 8 seconds with"),
-        ({"least_seconds": 8.0, "most_seconds": 8.0, "workers": 1}, "runs and 8 seconds with 1 worker."),
+        ({}, "60 to 1,500 runs, 60 seconds to 5.4 hours with 2 workers (2 minutes to 11 hours of computing)."),
+        ({"workers": 1}, "60 to 1,500 runs, 2 minutes to 11 hours with 1 worker."),
+        ({"most_runs": None}, "The study takes at least 60 runs."),
+        ({"most_runs": 60, "most_seconds": None}, "60 runs. The time is unknown until every algorithm gives a value."),
+        ({"least_seconds": 0.1, "most_seconds": 0.2}, "60 to 1,500 runs, less than a second with 2 workers"),
+        ({"least_seconds": 0.1, "most_seconds": 8.0, "workers": 1}, "runs, less than a second to 8 seconds with"),
+        ({"least_seconds": 8.0, "most_seconds": 8.0, "workers": 1}, "runs, 8 seconds with 1 worker."),
     ],
 )
 def test_what_a_study_will_take_is_said_as_far_as_it_is_known(changes, words):
@@ -66,29 +66,27 @@ def test_what_a_study_will_take_is_said_as_far_as_it_is_known(changes, words):
 
 
 def test_where_a_study_stands_names_only_what_there_is():
-    assert standing(STATUS) == (
-        "mine: 1 of 2 instances are finished; 31 runs are recorded, 8 s of computing in 2 sessions."
-    )
+    assert standing(STATUS) == ("mine: 1 of 2 instances finished. 31 runs, 8 s of computing in 2 sessions.")
     odd = standing(replace(STATUS, failures=1, untouched=4, unused=7, part="1/3"))
     assert odd.startswith("mine (part 1/3): 1 of 2")
-    assert "31 runs are recorded, 1 of them without a value, 8 s" in odd
-    assert odd.endswith(" 4 further instances were not needed. 7 runs are not asked for by the plan and stay unused.")
+    assert "31 runs (1 failed), 8 s" in odd
+    assert odd.endswith(" 4 more instances not needed. 7 runs outside the plan unused.")
 
 
 def test_one_of_a_thing_is_one():
     one = replace(STATUS, sessions=1, runs=1, untouched=1, unused=1, instances=STATUS.instances[:1])
     said = standing(one)
-    assert "1 of 1 instance is finished; 1 run is recorded" in said
+    assert "1 of 1 instance finished. 1 run," in said
     assert "in 1 session." in said
-    assert "1 further instance was not needed." in said
-    assert "1 run is not asked for by the plan and stays unused." in said
+    assert "1 more instance not needed." in said
+    assert "1 run outside the plan unused." in said
 
 
 def test_each_instance_has_a_row_with_a_cell_for_every_column():
     columns = standing_columns(STATUS).columns
     rows = [list(row) for row in zip(*(column.cells for column in columns), strict=True)]
-    assert rows == [["i1", "10", "20", "0", "0.0523", "budget spent"], ["i2", "1", "0", "1", "", "waiting"]]
-    assert [column.head for column in columns] == ["instance", "a", "b", "failed", "worst SE", "state"]
+    assert rows == [["i1", "10", "20", "0", "0.0523", "budget reached"], ["i2", "1", "0", "1", "", "waiting"]]
+    assert [column.head for column in columns] == ["instance", "a", "b", "failed", "largest SE", "state"]
 
 
 def test_the_power_of_a_plan_says_how_much_noise_of_runs_it_allows_for():
@@ -96,14 +94,13 @@ def test_the_power_of_a_plan_says_how_much_noise_of_runs_it_allows_for():
     coarse = replace(plan(effect=1.2), rule=Accuracy(se=5.0, difference="simple"))
     told = noise_allowed(coarse)
 
-    assert "part of effect = 1.2, which is in standard deviations of the measured differences" in told
-    third, half, whole = powers_left(design_of(coarse))
-    assert f"the power left is {third.power:.2f} when one is 15, three times se (10 % of the variance is noise)" in told
-    assert f"{half.power:.2f} when it is 10 (20 %), {whole.power:.2f} when it is 5 (50 %)." in told
+    assert "effect = 1.2 includes run noise" in told
+    _, half, whole = powers_left(design_of(coarse))
+    assert f"{half.power:.2f} if the between-instance SD is 10 and {whole.power:.2f} if it is 5." in told
 
 
 def test_without_an_accuracy_the_noise_is_told_in_deviations_and_without_an_effect_not_at_all():
-    assert "when se is a third of one (10 % of the variance is noise)" in noise_allowed(plan(effect=1.2))
+    assert "if se is half the between-instance SD" in noise_allowed(plan(effect=1.2))
     assert noise_allowed(plan()) is None
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ampler.core.values import Observation, RunKey
+from ampler.core.runs import Observation, RunKey
 from ampler.testing import STORE_CONTRACT, MemoryStore, contract_plan
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from slowly import JavaRandom, anneal_slowly, scatter
@@ -34,7 +34,6 @@ def test_the_optimum_of_tiny_instances_is_found(seed):
     assert anneal(instance, seed=1, iterations=60_000, parameters=QUICK).makespan == brute_force(instance)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 10**9), st.sampled_from(paper_variants()))
 def test_every_solution_is_a_schedule_with_the_makespan_that_the_checker_finds(jobs, machines, seed, variant):
     instance = generate_instance(jobs, machines, 99, seed=seed)
@@ -177,7 +176,6 @@ def test_the_slow_version_draws_the_numbers_of_the_java_platform():
     assert scatter(SimpleNamespace(jobs=8, machines=1), JavaRandom(-5)) == [[7, 0, 4, 1, 5, 3, 6, 2]]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=30))
 def test_the_compiled_generator_draws_the_same_numbers(seed, bounds):
     compiled, slow = seeded(seed), JavaRandom(seed)
@@ -195,7 +193,6 @@ def drawn(state, bound):
 # The whole search, run by run, against the slow version of it, which is the published program's on every instance.
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**31),
     jobs=st.integers(2, 16),

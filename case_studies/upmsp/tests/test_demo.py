@@ -5,13 +5,14 @@ import sys
 import pytest
 
 import ampler as am
-from ampler.app.shell import main as ampler
+from ampler.app.cli import main as ampler
+from ampler.study.toml import read_study_file
 from ampler_upmsp.demo import main
 
 
 def test_the_study_compares_five_variants_with_full_on_the_instances_that_the_power_needs(tmp_path, capsys):
     assert main(["--output", str(tmp_path / "demo")]) == 0
-    plan = am.read_study_file(tmp_path / "demo" / "study.toml").plan
+    plan = read_study_file(tmp_path / "demo" / "study.toml").plan
     assert len(plan.algorithms) == 6
     assert (len(plan.instances), plan.needed, len(plan.untouched)) == (14, 14, 4)
     assert plan.instances[0].features.keys() == {"jobs", "machines", "setups"}

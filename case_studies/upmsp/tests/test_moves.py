@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from one_compiles import one_compiles
 from scipy import stats
@@ -100,7 +100,6 @@ def scattered(instance, rng):
 
 
 @pytest.mark.parametrize("move", MOVES, ids=repr)
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32), jobs=st.integers(2, 14), machines=st.integers(2, 5), setup=st.sampled_from([2, 9, 99])
 )
@@ -125,7 +124,6 @@ def test_a_move_gives_the_neighbour_and_the_change_of_its_slow_version(move, see
 
 
 @pytest.mark.parametrize("move", MOVES, ids=repr)
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     jobs=st.integers(2, 14),

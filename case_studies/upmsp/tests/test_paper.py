@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import ampler as am
+from ampler.study.store import read_store
 from ampler_upmsp import published
 from ampler_upmsp.instance import generate_instance, write_instance
 from ampler_upmsp.paper import main
@@ -28,7 +28,7 @@ def instances(tmp_path_factory):
 
 
 def recorded(path):
-    with am.read_store(path) as store:
+    with read_store(path) as store:
         return {run.key: run.value for run in store.observations()}
 
 

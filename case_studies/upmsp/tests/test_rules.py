@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ampler as am
+from ampler.study.store import read_store
 from ampler_upmsp.experiments import RULES, Recipe
 from ampler_upmsp.instance import generate_instance, write_instance
 from ampler_upmsp.paper import main
@@ -31,7 +32,7 @@ def test_the_truth_is_made_of_many_runs_on_the_instances_of_the_experiment(tmp_p
     truth_experiment(instances, iterations=200, runs=12).run(tmp_path / "truth.db", workers=2)
     truth = true_moments(tmp_path / "truth.db")
     assert truth.keys() == {"a", "b"}
-    with am.read_store(tmp_path / "truth.db") as store:
+    with read_store(tmp_path / "truth.db") as store:
         keys = {run.key: run.value for run in store.observations()}
     values = [value for key, value in keys.items() if (key.instance, key.algorithm) == ("a", "full")]
     assert len(values) == 12
@@ -91,7 +92,7 @@ def test_the_rules_see_the_same_runs(judged):
     values = {}
     for name in RULES:
         assert len(am.analyse(judged[0] / f"rule-{name}.db").comparisons) == 21
-        with am.read_store(judged[0] / f"rule-{name}.db") as store:
+        with read_store(judged[0] / f"rule-{name}.db") as store:
             values[name] = {each.key: each.value for each in store.observations()}
     shared = values["paper"].keys() & values["pairs"].keys() & values["all"].keys()
     assert len(shared) >= 3 * 22 * 10

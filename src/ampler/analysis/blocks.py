@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ampler.core.arrays import Bools, Codes, Counts, Floats
-from ampler.core.choices import Guard, GuardEdition
+from ampler.core.arrays import Bools, Codes, Counts, Floats, Runs
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidData
-from ampler.core.failures import FailurePolicy, WorstSeen, values_under
-from ampler.core.runs import Runs
+from ampler.core.failures import FailurePolicy, WorstObserved, values_under
+from ampler.core.settings import CalibrationVersion, Guard
+from ampler.stats import summaries
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.guard import guarded_variances
-from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no, rate_variances
-from ampler.stats.summaries import Custom, GeometricMean, Mean, Quantile, Summary, summary_of
-from ampler.stats.ties import ROUNDING, settled
+from ampler.stats.dependence import mean_covariances
+from ampler.stats.descriptive import ROUNDING, settled
+from ampler.stats.variance_bounds import guarded_variances
 
 ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
 ROOM = 400  # others are brought to 2^400: squares fit, and so do those of values 10^280 times smaller
@@ -39,6 +39,7 @@ class Cells:
     values: Floats  # in the order of the runs within a cell
     counts: Counts  # values in each cell
     spent: Counts  # runs of each cell, failed ones included
+    labels: Codes | None = None  # of each value: what it shares with runs of other algorithms, as a seed; None: nothing
     starts: Counts = field(init=False)  # where each cell begins
 
     def __post_init__(self) -> None:
@@ -49,6 +50,26 @@ class Cells:
         """Return the values of one cell."""
         start = self.starts[instance, algorithm]
         return self.values[start : start + self.counts[instance, algorithm]]
+
+    def table(self, instance: int, certain: Bools) -> Floats:
+        """Return the values of an instance with algorithms in columns and what runs share in rows, NaN where none is.
+
+        Algorithms that are certain have their value everywhere.
+        """
+        assert self.labels is not None
+        starts, ends = self.starts[instance], self.starts[instance] + self.counts[instance]
+        first, last = int(starts[0]), int(ends[-1])
+        names, rows = np.unique(self.labels[first:last], return_inverse=True)
+        values = np.full((len(names), len(self.algorithms)), np.nan)
+        values[rows, np.repeat(np.arange(len(self.algorithms)), self.counts[instance])] = self.values[first:last]
+        known = certain & (ends > starts)
+        values[:, known] = self.values[starts[known]]
+        return values
+
+    def kept(self, which: Bools, **changes: Any) -> Cells:
+        """Return the cells with some of their values."""
+        labels = None if self.labels is None else self.labels[which]
+        return replace(self, values=self.values[which], labels=labels, **changes)
 
     def place(self, value: int) -> tuple[int, int]:
         """Return the instance and the algorithm of a value."""
@@ -78,7 +99,7 @@ class Blocks:
     unbiased: bool = True  # statistics whose logarithms can be corrected for run noise
     exact_logs: bool = False  # geometric means: their logarithms are means, without bias
     log_variances: Floats | None = None  # of one run, of the logarithms of quantiles
-    covariances: Floats | None = None  # of runs that belong together: an algorithm × algorithm matrix per instance
+    covariances: Floats | None = None  # of the statistics where runs belong together: a matrix per instance
 
     @property
     def statistics(self) -> Floats:
@@ -98,46 +119,45 @@ class Blocks:
         """
         phi = self._by_part(contrasts, Blocks._differences)
         with np.errstate(over="ignore", under="ignore"):
-            return settled(phi, self._rounding(contrasts, phi))
+            if contrasts.difference != "simple":  # a share of what was subtracted, which is 1 for a ratio
+                return settled(phi, ROUNDING * (1.0 + np.abs(phi)))
+            size = np.abs(self.theta)
+            size = np.maximum(size[:, contrasts.first], size[:, contrasts.second])
+            return settled(phi, self._unscaled(ROUNDING * size))
 
-    def errors(self, contrasts: Contrasts, *, guard: Guard = "none", edition: GuardEdition = 2) -> Floats:
+    def errors(self, contrasts: Contrasts, *, guard: Guard = "none", edition: CalibrationVersion = 2) -> Floats:
         """Return the standard error of each pair's difference on each instance; NaN where it is not known."""
         return self._by_part(contrasts, partial(Blocks._errors, guard=guard, edition=edition))
 
     def bends(self, contrasts: Contrasts) -> Floats:
         """Return what dividing by noisy statistics adds to each difference on average; 0 where it is not known."""
-        return self._by_part(contrasts, Blocks._bends)
+        return self.curvature(contrasts) * float(contrasts.formula != "corrected")  # corrected ones are without it
 
     def _by_part(self, contrasts: Contrasts, ask: Callable[[Blocks, Contrasts], Floats]) -> Floats:
-        """What is asked of every pair on every instance, put together from parts that are complete."""
+        """Differences and variances of every pair on every instance, computed from complete parts."""
         if self.present.all():
             return ask(self, contrasts)
-        found = np.full((len(self.instances), len(contrasts.first)), np.nan)
+        result = np.full((len(self.instances), len(contrasts.first)), np.nan)
         patterns, pattern_of = np.unique(self.present, axis=0, return_inverse=True)
-        for place, pattern in enumerate(patterns):
-            rows, pairs = np.flatnonzero(pattern_of.ravel() == place), np.flatnonzero(contrasts.both(pattern))
+        for index, pattern in enumerate(patterns):
+            rows, pairs = np.flatnonzero(pattern_of.ravel() == index), np.flatnonzero(contrasts.both(pattern))
             if len(pairs):
-                found[np.ix_(rows, pairs)] = ask(self._part(rows, np.flatnonzero(pattern)), contrasts.among(pattern))
-        return found
+                result[np.ix_(rows, pairs)] = ask(self._part(rows, np.flatnonzero(pattern)), contrasts.among(pattern))
+        return result
 
     def _part(self, rows: Codes, algorithms: Codes) -> Blocks:
         """Some instances and some algorithms, as if there were no others."""
         both = np.ix_(rows, algorithms)
-        return Blocks(
+        by_cell = ("counts", "theta", "variances", "kurtosis", "skews", "degrees", "log_variances")
+        tables: dict[str, Any] = {name: getattr(self, name) for name in by_cell}
+        tables = {name: None if table is None else table[both] for name, table in tables.items()}
+        return replace(
+            self,
+            **tables,
             instances=tuple(self.instances[i] for i in rows),
             algorithms=tuple(self.algorithms[k] for k in algorithms),
-            counts=self.counts[both],
-            theta=self.theta[both],
-            variances=self.variances[both],
-            kurtosis=None if self.kurtosis is None else self.kurtosis[both],
-            skews=None if self.skews is None else self.skews[both],
-            degrees=None if self.degrees is None else self.degrees[both],
             certain=self.certain[algorithms],
             exponents=self.exponents[rows],
-            are_rates=self.are_rates,
-            unbiased=self.unbiased,
-            exact_logs=self.exact_logs,
-            log_variances=None if self.log_variances is None else self.log_variances[both],
             covariances=None if self.covariances is None else self.covariances[np.ix_(rows, algorithms, algorithms)],
         )
 
@@ -147,7 +167,11 @@ class Blocks:
             return self.in_logs(contrasts)
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):
-            theta, factors = contrasts.corrected(self.theta, self.variances / self.counts, self._shared(contrasts))
+            shared = None  # covariances of statistics with what they are divided by, where runs belong together
+            if self.covariances is not None and contrasts.difference == "percent":
+                base = contrasts.reference
+                shared = self.covariances.sum(axis=2) if base is None else self.covariances[:, :, base]
+            theta, factors = contrasts.corrected(self.theta, self.variances / self.counts, shared)
             return replace(self, theta=theta, variances=self.variances * factors)
 
     def in_logs(self, contrasts: Contrasts) -> Blocks:
@@ -158,19 +182,6 @@ class Blocks:
         if self.log_variances is None or contrasts.difference != "ratio" or contrasts.formula != "corrected":
             return self
         return replace(self, variances=self.log_variances * self.theta**2)
-
-    def _shared(self, contrasts: Contrasts) -> Floats | None:
-        """The covariance of each statistic with what it is divided by; None where runs are independent."""
-        if self.covariances is None or contrasts.difference != "percent":
-            return None
-        place = contrasts.reference
-        of_one_run = self.covariances.sum(axis=2) if place is None else self.covariances[:, :, place]
-        return of_one_run / self.counts
-
-    def _bends(self, contrasts: Contrasts) -> Floats:
-        if contrasts.formula == "corrected":  # the differences are
-            return np.zeros((len(self.instances), len(contrasts.first)))
-        return self._curvature(contrasts)
 
     def curvature(self, contrasts: Contrasts) -> Floats:
         """Return what run noise adds to each difference on average where nothing is corrected."""
@@ -192,18 +203,21 @@ class Blocks:
             )
         return phi
 
-    def _rounding(self, contrasts: Contrasts, phi: Floats) -> Floats:
-        """How much of each difference may be rounding: a share of what was subtracted, which is 1 for a ratio."""
-        if contrasts.difference != "simple":
-            return ROUNDING * (1.0 + np.abs(phi))
-        size = np.abs(self.theta)
-        return self._unscaled(ROUNDING * np.maximum(size[:, contrasts.first], size[:, contrasts.second]))
-
-    def _errors(self, contrasts: Contrasts, *, guard: Guard, edition: GuardEdition) -> Floats:
+    def _errors(self, contrasts: Contrasts, *, guard: Guard, edition: CalibrationVersion) -> Floats:
         check_positive(self, contrasts)
         blocks = self.corrected(contrasts)
         with np.errstate(all="ignore"):  # ratios beyond 1e150 within an instance: the error is not known
-            variances = blocks._guarded(guard, edition, contrasts.reference)
+            variances = guarded_variances(
+                blocks.counts.astype(float),
+                blocks.variances,
+                blocks.kurtosis,
+                degrees=blocks.degrees,
+                rates=blocks.theta if blocks.are_rates else None,
+                guard=guard,
+                reference=contrasts.reference,
+                edition=edition,
+            )
+            variances = np.where(blocks.certain, 0.0, variances)
             errors = np.sqrt(contrasts.squared_errors(blocks.theta, variances / self.counts))
         errors = self._unscaled(errors) if contrasts.difference == "simple" else errors
         return np.where(np.isfinite(errors), errors, np.nan)
@@ -213,20 +227,6 @@ class Blocks:
         with np.errstate(all="ignore"):
             return np.sqrt(self.variances / self.counts) / np.abs(self.theta)
 
-    def _guarded(self, guard: Guard, edition: GuardEdition, reference: int | None) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):  # single values have no degrees of freedom to divide by
-            bounds = guarded_variances(
-                self.counts.astype(float),
-                self.variances,
-                self.kurtosis,
-                degrees=self.degrees,
-                rates=self.theta if self.are_rates else None,
-                guard=guard,
-                reference=reference,
-                edition=edition,
-            )
-        return np.where(self.certain, 0.0, bounds)
-
     def _unscaled(self, values: Floats) -> Floats:
         if not self.exponents.any():
             return values
@@ -234,8 +234,8 @@ class Blocks:
             return np.ldexp(values, self.exponents[:, None])
 
 
-def gather(runs: Runs, failures: FailurePolicy | WorstSeen | None = None) -> Cells:
-    """Sort the values of the runs into cells; what a failed run counts as must be said.
+def gather(runs: Runs, failures: FailurePolicy | WorstObserved | None = None) -> Cells:
+    """Sort the values of the runs into cells; failed runs need a policy.
 
     >>> runs = Runs.from_columns(["i", "i", "i"], ["a", "b", "a"], [1.0, 5.0, 3.0])
     >>> gather(runs).of(0, 0).tolist()
@@ -244,12 +244,14 @@ def gather(runs: Runs, failures: FailurePolicy | WorstSeen | None = None) -> Cel
     value, counted = values_under(runs, failures)
     shape = len(runs.instances), len(runs.algorithms)
     cell = runs.instance * shape[1] + runs.algorithm
-    kept = cell[counted]
-    counts = np.bincount(kept, minlength=shape[0] * shape[1])
+    used_cells = cell[counted]
+    counts = np.bincount(used_cells, minlength=shape[0] * shape[1])
+    order = np.flatnonzero(counted)[np.argsort(used_cells, kind="stable")]
     return Cells(
         instances=runs.instances,
         algorithms=runs.algorithms,
-        values=value[counted][np.argsort(kept, kind="stable")],
+        values=value[order],
+        labels=None if runs.shared is None else runs.shared[order],
         counts=counts.reshape(shape),
         spent=np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape),
     )
@@ -272,33 +274,30 @@ def comparable(cells: Cells, contrasts: Contrasts, deterministic: Collection[str
     """
     short = _short(cells, deterministic)
     serves: Bools = np.asarray(contrasts.both(~short).any(axis=1))
-    lacking = np.flatnonzero(short.any(axis=1))
-    reasons = {int(i): _reason(cells, int(i), short[i]) for i in lacking}
-    return Comparable(
-        _rows(_emptied(cells, short), serves),
-        {cells.instances[i]: reason for i, reason in reasons.items() if not serves[i]},
-        {cells.instances[i]: reason for i, reason in reasons.items() if serves[i]},
-    )
+    excluded, incomplete = (_reasons(cells, short, rows) for rows in (~serves, serves))
+    if short.any():  # the values of cells that have too few are left out
+        enough = np.repeat(~short.ravel(), cells.counts.ravel())
+        cells = cells.kept(enough, counts=np.where(short, 0, cells.counts))
+    return Comparable(_rows(cells, serves), excluded, incomplete)
 
 
 def complete(cells: Cells, deterministic: Collection[str] | None = None) -> tuple[Cells, dict[str, str]]:
     """Keep the instances on which every algorithm has enough values; return the others with the reason."""
     short = _short(cells, deterministic)
-    whole: Bools = np.asarray(~short.any(axis=1))
-    reasons = {cells.instances[i]: _reason(cells, int(i), short[i]) for i in np.flatnonzero(~whole)}
-    return _rows(cells, whole), reasons
+    is_complete: Bools = np.asarray(~short.any(axis=1))
+    return _rows(cells, is_complete), _reasons(cells, short, ~is_complete)
 
 
 def leading_runs(cells: Cells, most: int) -> Cells:
-    """Keep the first values of each cell, at most so many.
+    """Keep the first values of each cell, at most this many.
 
     >>> runs = Runs.from_columns(["i"] * 5, ["a", "b", "a", "a", "b"], [1.0, 5.0, 3.0, 8.0, 6.0])
     >>> leading_runs(gather(runs), 2).values.tolist()
     [1.0, 3.0, 5.0, 6.0]
     """
-    place = np.arange(len(cells.values)) - np.repeat(cells.starts.ravel(), cells.counts.ravel())
+    index = np.arange(len(cells.values)) - np.repeat(cells.starts.ravel(), cells.counts.ravel())
     counts = np.minimum(cells.counts, most)
-    return replace(cells, values=cells.values[place < most], counts=counts, spent=np.minimum(cells.spent, most))
+    return cells.kept(index < most, counts=counts, spent=np.minimum(cells.spent, most))
 
 
 def summarise(
@@ -307,41 +306,50 @@ def summarise(
     *,
     deterministic: Collection[str] | None = None,
     accuracy: bool = True,
-    paired: bool = False,
 ) -> Blocks:
     """Reduce every cell to its statistic and, if accuracy matters, the variance of one run.
-
-    `paired` says that runs of different algorithms belong together.
 
     >>> runs = Runs.from_columns(["i", "i", "i", "i"], ["a", "b", "a", "b"], [1.0, 5.0, 3.0, 5.0])
     >>> blocks = summarise(gather(runs))
     >>> blocks.theta.tolist(), blocks.variances.tolist()
     ([[2.0, 5.0]], [[2.0, 0.0]])
     """
-    summary = summary_of(statistic)
-    exponents = np.zeros(len(cells.instances), np.int64) if isinstance(summary, Custom) else _exponents(cells)
-    scaled = _scaled(cells, exponents)
-    kurtosis: Floats | None = None
-    skews: Floats | None = None
-    log_variances: Floats | None = None
-    if isinstance(summary, Mean):
+    summary = summaries.summary_of(statistic)
+    exponents = np.zeros(len(cells.instances), np.int64) if isinstance(summary, summaries.Custom) else _exponents(cells)
+    scaled = cells
+    if exponents.any():
+        powers = np.repeat(exponents, cells.counts.sum(axis=1))
+        scaled = replace(cells, values=np.ldexp(cells.values, -powers))
+    kurtosis, skews, log_variances = None, None, None
+    if isinstance(summary, summaries.Mean):
         theta, variances, kurtosis, skews = _moments(scaled)
-    elif isinstance(summary, Rate):
+    elif isinstance(summary, summaries.Rate):
         theta, variances = _rates(scaled)
     else:
         theta, variances, log_variances = _summaries(scaled, summary, accuracy=accuracy)
-    _check_finite(cells, theta)
+    wrong = np.argwhere((cells.counts > 0) & ~np.isfinite(theta))
+    for i, k in wrong[:1]:
+        raise InvalidData(
+            f"the statistic must be a finite number, got {theta[i, k]} for algorithm {cells.algorithms[k]!r} on"
+            f" instance {cells.instances[i]!r}; fix the statistic or drop the instance"
+        )
     certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
-    variances = np.where(certain, 0.0, variances)
-    degrees = summary.degrees(cells.counts.astype(float))
-    named, yes_or_no = (cells.instances, cells.algorithms), isinstance(summary, Rate)
-    found = Blocks(*named, cells.counts, theta, variances, kurtosis, skews, degrees, certain, exponents, yes_or_no)
-    return replace(
-        found,
+    return Blocks(
+        instances=cells.instances,
+        algorithms=cells.algorithms,
+        counts=cells.counts,
+        theta=theta,
+        variances=np.where(certain, 0.0, variances),
+        kurtosis=kurtosis,
+        skews=skews,
+        degrees=summary.degrees(cells.counts.astype(float)),
+        certain=certain,
+        exponents=exponents,
+        are_rates=isinstance(summary, summaries.Rate),
         unbiased=summary.unbiased,
-        exact_logs=isinstance(summary, GeometricMean),
+        exact_logs=isinstance(summary, summaries.GeometricMean),
         log_variances=None if log_variances is None else np.where(certain, 0.0, log_variances),
-        covariances=_covariances(scaled) if paired else None,
+        covariances=None if cells.labels is None else _covariances(scaled, certain),
     )
 
 
@@ -353,19 +361,9 @@ def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
     i, k = np.argwhere(wrong)[0]
     raise InvalidData(
         f"{contrasts.difference} differences need positive values: the statistic of algorithm {blocks.algorithms[k]!r}"
-        f" on instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple', or a"
-        " floor, such as 1e-8, as which smaller values count"
+        f" on instance {blocks.instances[i]!r} is {blocks.statistics[i, k]:g}; use difference 'simple', or raise"
+        " small values to a floor, e.g. 1e-8"
     )
-
-
-def _check_finite(cells: Cells, theta: Floats) -> None:
-    wrong = (cells.counts > 0) & ~np.isfinite(theta)
-    if wrong.any():
-        i, k = np.argwhere(wrong)[0]
-        raise InvalidData(
-            f"the statistic must be a finite number, got {theta[i, k]} for algorithm {cells.algorithms[k]!r} on"
-            f" instance {cells.instances[i]!r}; mend the statistic or leave the instance out"
-        )
 
 
 # which cells are enough -------------------------------------------------------------------------------------------
@@ -379,37 +377,30 @@ def _short(cells: Cells, deterministic: Collection[str] | None) -> Bools:
     return np.asarray(cells.counts < np.array([[1 if name in deterministic else 2 for name in cells.algorithms]]))
 
 
-def _reason(cells: Cells, instance: int, short: Bools) -> str:
-    """Why an instance is left out, by its first incomplete algorithm and the number of others."""
-    algorithm = int(np.argmax(short))
-    name, count = cells.algorithms[algorithm], int(cells.counts[instance, algorithm])
-    spent = int(cells.spent[instance, algorithm])
-    if spent == 0:
-        what = f"no run of {name}"
-    elif count == 0:
-        what = f"no run of {name} gave a value"
-    else:
-        what = f"only one of {spent} runs of {name} gave a value" if spent > 1 else f"only one run of {name}"
-    others = int(short.sum()) - 1
-    return what + (f", and {others} more algorithm{'s' if others > 1 else ''} short" if others else "")
-
-
-def _emptied(cells: Cells, short: Bools) -> Cells:
-    """The cells without the values of those that have too few."""
-    if not short.any():
-        return cells
-    kept = np.repeat(~short.ravel(), cells.counts.ravel())
-    return replace(cells, values=cells.values[kept], counts=np.where(short, 0, cells.counts))
+def _reasons(cells: Cells, short: Bools, rows: Bools) -> dict[str, str]:
+    """Why these instances lack something, by their first incomplete algorithm and the number of others."""
+    reasons = {}
+    for i in np.flatnonzero(short.any(axis=1) & rows):
+        algorithm, others = int(np.argmax(short[i])), int(short[i].sum()) - 1
+        name, spent = cells.algorithms[algorithm], int(cells.spent[i, algorithm])
+        if spent == 0:
+            what = f"no run of {name}"
+        elif cells.counts[i, algorithm] == 0:
+            what = f"no run of {name} gave a value"
+        else:
+            what = f"only one of {spent} runs of {name} gave a value" if spent > 1 else f"only one run of {name}"
+        more = f", and {others} more algorithm{'s' if others > 1 else ''} short" if others else ""
+        reasons[cells.instances[i]] = what + more
+    return reasons
 
 
 def _rows(cells: Cells, rows: Bools) -> Cells:
     """The cells of some instances."""
     if rows.all():
         return cells
-    return Cells(
-        instances=tuple(name for name, kept in zip(cells.instances, rows, strict=True) if kept),
-        algorithms=cells.algorithms,
-        values=cells.values[np.repeat(rows, cells.counts.sum(axis=1))],
+    return cells.kept(
+        np.repeat(rows, cells.counts.sum(axis=1)),
+        instances=tuple(name for name, used_cells in zip(cells.instances, rows, strict=True) if used_cells),
         counts=cells.counts[rows],
         spent=cells.spent[rows],
     )
@@ -425,13 +416,6 @@ def _exponents(cells: Cells) -> Counts:
     top = np.frexp(largest)[1].astype(np.int64)
     ordinary = (np.abs(top) <= ORDINARY) | (largest == 0)
     return np.where(ordinary.all(axis=1), 0, top.max(axis=1, where=largest > 0, initial=-2000) - ROOM)
-
-
-def _scaled(cells: Cells, exponents: Counts) -> Cells:
-    if not exponents.any():
-        return cells
-    each = np.repeat(exponents, cells.counts.sum(axis=1))
-    return replace(cells, values=np.ldexp(cells.values, -each))
 
 
 def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
@@ -456,16 +440,12 @@ def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
     return mean, variances, kurtosis, skews
 
 
-def _covariances(cells: Cells) -> Floats:
-    """The covariances of the runs of each instance, which are equally many and in the same order for all algorithms."""
-    size = len(cells.algorithms)
-    found = np.full((len(cells.instances), size, size), np.nan)
-    for i, counts in enumerate(cells.counts):
-        there = np.flatnonzero(counts)
-        if len(there) and counts[there[0]] > 1:
-            values = np.array([cells.of(i, int(k)) for k in there])
-            found[i][np.ix_(there, there)] = np.cov(values)
-    return found
+def _covariances(cells: Cells, certain: Bools) -> Floats:
+    """The covariances of the means of each instance, by the runs that algorithms have in common."""
+    result = np.full((len(cells.instances), len(cells.algorithms), len(cells.algorithms)), np.nan)
+    for i, there in enumerate(cells.counts > 0):
+        result[i][np.ix_(there, there)] = mean_covariances(cells.table(i, certain)[:, there])
+    return result
 
 
 def _spread(filled: Bools, values: Floats) -> Floats:
@@ -477,26 +457,27 @@ def _spread(filled: Bools, values: Floats) -> Floats:
 
 def _rates(cells: Cells) -> tuple[Floats, Floats]:
     """The share of yes in each cell, and the variance of one run."""
-    strange = np.flatnonzero(~is_yes_or_no(cells.values))
+    strange = np.flatnonzero(~summaries.is_yes_or_no(cells.values))
     if len(strange):
         i, k = cells.place(int(strange[0]))
         raise InvalidData(
-            f"{neither_yes_nor_no(cells.values[strange[0]])} for algorithm {cells.algorithms[k]!r} on instance"
-            f" {cells.instances[i]!r}; {NUMBERS}"
+            f"{summaries.neither_yes_nor_no(cells.values[strange[0]])} for algorithm {cells.algorithms[k]!r} on"
+            f" instance {cells.instances[i]!r}; {summaries.NUMBERS}"
         )
     filled = cells.counts > 0
     n = cells.counts[filled].astype(float)
     rates = np.add.reduceat(cells.values, cells.starts[filled]) / n
-    variances = np.where(n > 1, rate_variances(n, rates), np.nan)
+    variances = np.where(n > 1, summaries.rate_variances(n, rates), np.nan)
     return _spread(filled, rates), _spread(filled, variances)
 
 
-def _summaries(cells: Cells, summary: Summary, *, accuracy: bool) -> tuple[Floats, Floats, Floats | None]:
+def _summaries(cells: Cells, summary: summaries.Summary, *, accuracy: bool) -> tuple[Floats, Floats, Floats | None]:
     """The statistic of each cell, the variance of one run, and that of the logarithm where it is another matter."""
     shape, filled = cells.counts.shape, cells.counts > 0
     theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
-    logs = np.full(shape, np.nan) if isinstance(summary, Quantile) and (cells.values > 0).all() else None
-    if cells.counts.max() == 1 and not isinstance(summary, Custom):  # of one value every statistic is the value
+    logs = np.full(shape, np.nan) if isinstance(summary, summaries.Quantile) and (cells.values > 0).all() else None
+    # of one value every statistic is the value
+    if cells.counts.max() == 1 and not isinstance(summary, summaries.Custom):
         theta[filled] = cells.values
         return theta, variances, None
     for i, k in np.argwhere(filled):

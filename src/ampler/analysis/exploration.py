@@ -1,4 +1,4 @@
-"""Looking around an analysis: subgroups of instances, and whether the conclusion hangs on a choice. Pure.
+"""Exploration: subgroups of instances, and conclusions under other tests and differences. Pure.
 
 Everything here is exploratory: unadjusted, for forming hypotheses and for honesty, not for claims.
 """
@@ -6,17 +6,16 @@ Everything here is exploratory: unadjusted, for forming hypotheses and for hones
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ampler.core.arrays import Bools, Codes, Floats, Interval
-from ampler.core.choices import Alternative, Difference, Test
+from ampler.core.arrays import Bools, Codes, Floats, Interval, Pair
 from ampler.core.errors import InvalidData
-from ampler.core.names import natural
+from ampler.core.settings import Alternative, Difference, Settings, Test
+from ampler.core.text import natural
 from ampler.stats.contrasts import Contrasts, contrasts_among
 from ampler.stats.paired import FEWEST, TESTS, family_verdict, paired_test, present, present_columns
 
@@ -68,43 +67,25 @@ class OtherPolicy:
     failed_runs: str  # what was done with them
     instances: int
     decisions: tuple[int, ...]  # as in Conclusion
-    changed: tuple[tuple[str, str], ...]  # the pairs that are decided otherwise
-    reversed: tuple[tuple[str, str], ...] = ()  # those among them that are decided the other way round
+    changed: tuple[Pair, ...]  # the pairs that are decided otherwise
+    reversed: tuple[Pair, ...] = ()  # those among them that are decided the other way round
     note: str = ""
 
 
 def subgroups(
-    differences: Floats,
-    pairs: Sequence[tuple[str, str]],
-    instances: Sequence[str],
-    features: Features,
-    *,
-    test: Test,
-    alternative: Alternative,
-    alpha: float,
+    differences: Floats, pairs: Sequence[Pair], instances: Sequence[str], features: Features, settings: Settings
 ) -> tuple[Subgroup, ...]:
     """Repeat every comparison on each group of instances; pairs that have one instance there are left out."""
-    method = paired_test(test)
-    found = []
+    method, result = paired_test(settings.paired_test), []
     for feature, values in features.items():
         for value, rows in _groups([values.get(name) for name in instances]).items():
-            for (first, second), column in zip(pairs, present_columns(differences[rows]), strict=True):
-                if len(column) < FEWEST:
-                    continue
-                bounds = method.interval(column, alternative, alpha)
-                found.append(
-                    Subgroup(
-                        feature=feature,
-                        value=value,
-                        instances=len(column),
-                        first=first,
-                        second=second,
-                        estimate=method.estimate(column),
-                        interval=(bounds.lower, bounds.upper),
-                        p_value=method.p_value(column, alternative),
-                    )
-                )
-    return tuple(found)
+            for pair, column in zip(pairs, present_columns(differences[rows]), strict=True):
+                if len(column) >= FEWEST:
+                    bounds = method.interval(column, settings.alternative, settings.alpha)
+                    interval, p = (bounds.lower, bounds.upper), method.p_value(column, settings.alternative)
+                    own = (len(column), *pair, method.estimate(column), interval, p)
+                    result.append(Subgroup(feature, value, *own))
+    return tuple(result)
 
 
 def decisions(differences: Floats, *, test: Test, alternative: Alternative, alpha: float) -> Signs:
@@ -127,31 +108,34 @@ def signs_of(rejected: Bools, differences: Floats, test: Test) -> Signs:
 
 
 def stability(
-    differencing: Callable[[str], Differencing],
-    contrasts: Contrasts,
-    found: Signs,
-    *,
-    alternative: Alternative,
-    alpha: float,
-    rates: bool = False,
+    differencing: Callable[[str], Differencing], contrasts: Contrasts, result: Signs, settings: Settings
 ) -> tuple[Conclusion, ...]:
     """Repeat the decision for every test, kind of difference, and mean or median; of rates for every test.
 
     `differencing` makes of a statistic what gives the differences by it.
     """
-    statistics, differences = (("rate",), DIFFERENCES[:1]) if rates else (STATISTICS, DIFFERENCES)
-    by = {statistic: differencing(statistic) for statistic in statistics}
-    choices = product(statistics, differences)
-    measured = {choice: _differences(by[choice[0]], contrasts, choice[1]) for choice in choices}
+    rates, alternative, alpha = settings.are_rates, settings.alternative, settings.family_alpha
     tests = [test for test, row in TESTS.items() if row.family is None]  # what resamples takes a hundred times as long
-    found_by: list[Conclusion] = []
-    made: dict[tuple[bytes | str, Test], Conclusion] = {}  # of one value per cell, median and mean are the same
-    for ((statistic, difference), phi), test in product(measured.items(), tests):
-        key = (phi if isinstance(phi, str) else phi.tobytes()), test
-        if key not in made:
-            made[key] = _conclusion(phi, statistic, difference, test, found, alternative, alpha)
-        found_by.append(replace(made[key], difference=difference, statistic=statistic))
-    return tuple(found_by)
+    conclusions: list[Conclusion] = []
+    cache: dict[tuple[bytes, Test], Signs] = {}  # of one value per cell, median and mean are the same
+    for statistic in ("rate",) if rates else STATISTICS:
+        by_statistic = differencing(statistic)
+        for difference in DIFFERENCES[:1] if rates else DIFFERENCES:
+            kind = contrasts_among(
+                contrasts.size, difference=difference, reference=contrasts.reference, formula=contrasts.formula
+            )
+            try:
+                phi = by_statistic(kind)
+            except InvalidData as problem:
+                conclusions += [Conclusion(test, difference, statistic, (), 0, note=str(problem)) for test in tests]
+                continue
+            for test in tests:
+                key = phi.tobytes(), test
+                if key not in cache:
+                    cache[key] = decisions(phi, test=test, alternative=alternative, alpha=alpha)
+                signs, same = tuple(cache[key].tolist()), int(np.sum(cache[key] == result))
+                conclusions.append(Conclusion(test, difference, statistic, signs, same))
+    return tuple(conclusions)
 
 
 class Findings(NamedTuple):
@@ -162,42 +146,39 @@ class Findings(NamedTuple):
 
 
 def other_policies(
-    found_under: Mapping[str, Callable[[], Findings]], pairs: Sequence[tuple[str, str]], found: Signs
+    findings_by: Mapping[str, Callable[[], Findings]], pairs: Sequence[Pair], result: Signs
 ) -> tuple[OtherPolicy, ...]:
     """Compare what is found with what other ways of counting failed runs give."""
-    return tuple(_other_policy(name, give, pairs, found) for name, give in found_under.items())
-
-
-def _other_policy(
-    name: str, give: Callable[[], Findings], pairs: Sequence[tuple[str, str]], found: Signs
-) -> OtherPolicy:
-    try:
-        signs, instances = give()
-    except InvalidData as problem:
-        return OtherPolicy(name, 0, (), (), note=str(problem))
-    changed = tuple(pair for pair, same in zip(pairs, signs == found, strict=True) if not same)
-    turned = tuple(pair for pair, product in zip(pairs, signs * found, strict=True) if product < 0)
-    return OtherPolicy(name, instances, tuple(signs.tolist()), changed, turned)
+    policies = []
+    for name, findings_under in findings_by.items():
+        try:
+            signs, instances = findings_under()
+        except InvalidData as problem:
+            policies.append(OtherPolicy(name, 0, (), (), note=str(problem)))
+            continue
+        changed, turned = (
+            tuple(pair for pair, is_so in zip(pairs, which, strict=True) if is_so)
+            for which in (signs != result, signs * result < 0)
+        )
+        policies.append(OtherPolicy(name, instances, tuple(signs.tolist()), changed, turned))
+    return tuple(policies)
 
 
 def _groups(values: Sequence[object]) -> dict[str, Codes]:
     """The rows of each group that has at least two instances; none if the feature does not group them."""
-    labels = _labels(values)
+    numbers = [number for number in map(_number, values) if number is not None]
+    if len(numbers) < len(values) or len(set(numbers)) <= MOST_LEVELS:
+        labels = [None if value is None else str(value) for value in values]
+    else:
+        middle = float(np.median(numbers))
+        labels = [f"≤ {middle:g}" if number <= middle else f"> {middle:g}" for number in numbers]
     groups = {label: np.flatnonzero([other == label for other in labels]) for label in dict.fromkeys(labels)}
     if len(groups) > MOST_GROUPS:
         return {}
-    shown = [label for label, rows in groups.items() if label is not None and len(rows) > 1]
-    are_numbers = all(key and not key[0][0] for key in map(natural, shown))  # words stay in the order they are given
-    return {label: groups[label] for label in (sorted(shown, key=natural) if are_numbers else shown)}
-
-
-def _labels(values: Sequence[object]) -> list[str | None]:
-    numbers = [_number(value) for value in values]
-    known = [number for number in numbers if number is not None]
-    if len(known) < len(values) or len(set(known)) <= MOST_LEVELS:
-        return [None if value is None else str(value) for value in values]
-    middle = float(np.median(known))
-    return [f"≤ {middle:g}" if number <= middle else f"> {middle:g}" for number in known]
+    used = [label for label, rows in groups.items() if label is not None and len(rows) > 1]
+    if all(key and not key[0][0] for key in map(natural, used)):  # numbers; words stay in their order
+        used.sort(key=natural)
+    return {label: groups[label] for label in used}
 
 
 def _number(value: object) -> float | None:
@@ -206,29 +187,3 @@ def _number(value: object) -> float | None:
     except ValueError:
         return None
     return number if np.isfinite(number) else None
-
-
-def _differences(give: Differencing, contrasts: Contrasts, difference: Difference) -> Floats | str:
-    """The differences of another kind, or why there are none."""
-    other = contrasts_among(
-        contrasts.size, difference=difference, reference=contrasts.reference, formula=contrasts.formula
-    )
-    try:
-        return give(other)
-    except InvalidData as problem:
-        return str(problem)
-
-
-def _conclusion(
-    differences: Floats | str,
-    statistic: str,
-    difference: Difference,
-    test: Test,
-    found: Signs,
-    alternative: Alternative,
-    alpha: float,
-) -> Conclusion:
-    if isinstance(differences, str):
-        return Conclusion(test, difference, statistic, (), 0, note=differences)
-    signs = decisions(differences, test=test, alternative=alternative, alpha=alpha)
-    return Conclusion(test, difference, statistic, tuple(signs.tolist()), int(np.sum(signs == found)))

@@ -1,4 +1,8 @@
-"""What an analysis found, as values: the comparisons, what they rest on, and everything to report beside them."""
+"""What an analysis found, as values: the comparisons, what they rest on, and everything to report with them.
+
+Who looks at a study after every instance, and stops when something is significant, finds differences that are not
+there. So until the study is complete, or at a planned interim analysis, `estimates_only` takes out what a test says.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,18 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ampler.analysis.compare import Comparison, Equivalence
+from ampler.analysis.claim_checks import FailureBound
+from ampler.analysis.compare import Comparison, Equivalence, NonInferiority
 from ampler.analysis.exploration import Conclusion, Features, OtherPolicy, Subgroup
-from ampler.analysis.failure_bounds import FailureBound
-from ampler.core.arrays import Floats, Pair
-from ampler.core.choices import Status, Test
-from ampler.core.errors import InvalidData
+from ampler.analysis.units import size_text
+from ampler.core.arrays import Floats, Pair, Runs
+from ampler.core.errors import AnalysisWarning, InvalidData, WarningKind
 from ampler.core.failures import Drop, policy_data
-from ampler.core.notebooks import shown_in_notebook
-from ampler.core.plain import flat, jsonable
-from ampler.core.runs import Runs
-from ampler.core.settings import AnalysisSettings
-from ampler.core.spoken import parameter
-from ampler.core.values import Caution
-from ampler.core.wording import LARGEST_EXPONENT
-from ampler.design.pilot import PilotReport
+from ampler.core.serialization import flat, jsonable
+from ampler.core.settings import Settings, Status, Test
+from ampler.core.text import LARGEST_EXPONENT, count, listed, notebook_html, parameter
+from ampler.core.verdicts import opposite
+from ampler.design.detect import PilotReport
 from ampler.stats.omnibus import Omnibus
 from ampler.stats.paired import ESTIMANDS
 
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ampler.analysis.bayes import Bayes
-    from ampler.analysis.looked import Looked
+    from ampler.analysis.interim import InterimAnalyses, InterimPlan
+    from ampler.analysis.measures import MeasuresAnalysis
+    from ampler.core.measures import Measure
+    from ampler.sampling.rules import Accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,14 @@ class Diagnosis:
     disagree: tuple[Test, ...] = ()  # those that do not; bootstrap-t is asked only where the shape calls for it
     failure_bound: FailureBound | None = None  # of a significant difference, where failed runs count as a value
 
+    non_inferiority: NonInferiority | None = None
+    correlation: float = math.nan  # of paired runs, the mean over instances; NaN: runs are not paired
+
+    @property
+    def pair(self) -> Pair:
+        """Both algorithms."""
+        return self.first, self.second
+
 
 @dataclass(frozen=True, slots=True)
 class InstanceAccuracy:
@@ -67,7 +79,7 @@ class InstanceAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmRuns:
-    """How often an algorithm was run in all, how many of these runs gave a value, and how the others ended."""
+    """How often an algorithm was run in total, how many of these runs gave a value, and how the others ended."""
 
     algorithm: str
     runs: int
@@ -76,16 +88,16 @@ class AlgorithmRuns:
     mean_rank: float  # over the complete instances; 1 is best, NaN: too few are complete
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """What the runs allow to conclude. `print(analysis)` shows the Holm table.
+    """What the runs allow to conclude. `print(analysis)` shows it as the command does; its repr is the answer in short.
 
     `statistics`, `differences`, `errors` and `guarded_errors` have instances in rows, in the order of `accuracy`;
     columns are algorithms for the first and pairs, in the order of `pairs`, for the others. They are NaN where an
     algorithm, or one of a pair, lacks the instance.
     """
 
-    settings: AnalysisSettings  # what was asked, to be reported with the answer; its statistic is a name
+    settings: Settings  # what was asked, to be reported with the answer; its statistic is a name
     comparisons: tuple[Comparison, ...]  # in Holm's order
     instances: int  # used in some comparison; each comparison counts its own
     runs: int  # whose values the comparisons rest on
@@ -94,7 +106,7 @@ class Analysis:
     excluded: Mapping[str, str]  # instances left out of all comparisons, and why
     incomplete: Mapping[str, str]  # instances used by some comparisons only, and why
     detectable_effect: float  # the d found with mean power `settings.power`; where fewest instances are, if they differ
-    warnings: tuple[Caution, ...]
+    warnings: tuple[AnalysisWarning, ...]
     diagnoses: tuple[Diagnosis, ...]  # in the order of `pairs`
     omnibus: Omnibus | None  # on the complete instances; None: too few of them
     subgroups: tuple[Subgroup, ...]  # exploratory
@@ -106,27 +118,29 @@ class Analysis:
     errors: Floats
     guarded_errors: Floats
     course: PilotReport | None = None  # how the size of the study was decided, if its own values did
-    looks: Looked | None = None  # what was decided on the way, if the values were looked at
+    looks: InterimAnalyses | None = None  # what was decided on the way, if the values were looked at
     recorded: Runs | None = None  # the runs themselves, for figures of them
     unfinished: str = ""  # why there are estimates only: the study is not complete, and no analysis is planned for now
     features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
     measure: str = "value"  # what was measured, as the source of the runs calls it
+    measures: MeasuresAnalysis | None = None  # of several measures, of which this is the primary one
 
     @cached_property
     def bayes(self) -> Bayes:
         """How probable it is: posteriors of all comparisons, and verdicts if there is a margin; computed when asked."""
         from ampler.analysis.bayes import bayes_of
 
-        if self.unfinished:
-            raise InvalidData(
-                f"the study is not finished ({self.unfinished}), and how probable differences are is said at its end;"
-                f" run it further, or specify {parameter('unplanned', True)}"
-            )
-        if self.single is not None:
-            raise InvalidData(
-                "how probable differences are over instances cannot be learnt from one, whose runs were compared; add"
-                " instances"
-            )
+        problems = {
+            "clusters have no Bayesian analysis yet; omit"
+            f" {parameter('cluster')} only if the instances are independent": self.settings.cluster is not None,
+            f"the study is not finished ({self.unfinished}), and posteriors are computed at its end;"
+            f" resume it, or specify {parameter('unplanned', True)}": bool(self.unfinished),
+            "posteriors are about instances like these: omit inference": self.settings.is_fixed,
+            "how probable differences are over instances cannot be learnt from one, whose runs were compared; add"
+            " instances": self.single is not None,
+        }
+        for problem in (problem for problem, is_there in problems.items() if is_there):
+            raise InvalidData(problem)
         return bayes_of(self)
 
     @property
@@ -139,12 +153,37 @@ class Analysis:
         """The instances on which neither algorithm of a pair gave a value and failed runs count, by pair."""
         if isinstance(self.settings.failures, Drop):
             return {}
-        return {(each.first, each.second): each.unsolved_instances for each in self.diagnoses if each.unsolved}
+        return {diagnosis.pair: diagnosis.unsolved_instances for diagnosis in self.diagnoses if diagnosis.unsolved}
+
+    @cached_property
+    def rank_sets(self) -> Mapping[str, tuple[int, int]]:
+        """Simultaneous confidence sets for the ranks of the algorithms: the best and the worst; empty if unfinished."""
+        from ampler.analysis.standings import rank_sets
+
+        return rank_sets(self)
+
+    @cached_property
+    def groups(self) -> Mapping[str, str]:
+        """Letters of the algorithms (compact letter display); empty with a reference, or for fewer than three."""
+        from ampler.analysis.standings import group_letters
+
+        return group_letters(self)
+
+    @property
+    def instances_better(self) -> Mapping[Pair, int]:
+        """Lower bounds for the number of instances on which the first of a pair is truly better, from repeated runs.
+
+        Both orders of every pair are there, and all bounds hold together with confidence 1 − alpha.
+        """
+        from ampler.analysis.standings import instances_better
+
+        return instances_better(self)
 
     @property
     def weighs_a_margin(self) -> bool:
         """Whether a report says how probable it is: there is a margin to judge by, and there are instances."""
-        return self.settings.margin is not None and self.single is None and not self.unfinished
+        independent = self.single is None and self.settings.cluster is None and not self.settings.is_fixed
+        return self.settings.margin is not None and independent and not self.unfinished
 
     @property
     def at_budget(self) -> tuple[str, ...]:
@@ -155,16 +194,19 @@ class Analysis:
         """Return the comparisons as a data frame, one row each, in Holm's order."""
         import pandas as pd
 
-        return pd.DataFrame([_row(each) | self._looked_row(each) for each in self.comparisons])
+        rows = []
+        for comparison in self.comparisons:
+            row = flat(replace(comparison, doubts=(), cluster=None))
+            del row["cluster"]
+            row |= {} if comparison.cluster is None else flat(comparison.cluster)
+            row |= {"doubts": ", ".join(doubt.kind for doubt in comparison.doubts), "claimed": comparison.claimed}
+            if self.looks is not None:
+                standing = self.looks.standing(comparison.pair)
+                row |= {"decision": standing.verdict, "look": standing.look}
+            rows.append(row)
+        return pd.DataFrame(rows)
 
-    def _looked_row(self, comparison: Comparison) -> dict[str, Any]:
-        """What the looks add to a row."""
-        if self.looks is None:
-            return {}
-        standing = self.looks.standing((comparison.first, comparison.second))
-        return {"decision": standing.verdict, "look": standing.look}
-
-    _repr_html_ = shown_in_notebook
+    _repr_html_ = notebook_html
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the figure that carries the verdict: a row for each comparison with its interval, wins, p and verdict.
@@ -178,24 +220,164 @@ class Analysis:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the arrays as plain values for JSON; what is infinite or unknown is None."""
-        arrays = {"statistics", "differences", "errors", "guarded_errors", "recorded", "features"}
-        document = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in arrays}
-        result: dict[str, Any] = jsonable(document | {"at_budget": self.at_budget})
-        result["settings"]["failures"] = policy_data(self.settings.failures)
-        if self.settings.difference == "ratio" and not ESTIMANDS[self.comparisons[0].estimate_of].is_share:
-            for row, each in zip(result["comparisons"], self.comparisons, strict=True):
-                row["factor"] = jsonable(math.exp(min(each.estimate, LARGEST_EXPONENT)))
+        from ampler.analysis.fixed_instances import fixed_estimates
+        from ampler.analysis.solvers import solver_table
+
+        how, arrays = self.settings, {"statistics", "differences", "errors", "guarded_errors", "recorded", "features"}
+        names = [field.name for field in fields(self) if field.name not in arrays | {"measures"}]
+        document = {name: getattr(self, name) for name in names} | {"at_budget": self.at_budget}
+        document["warnings"] = [warning.as_dict() for warning in self.warnings]
+        if (solvers := solver_table(self)) is not None:
+            document["solvers"] = solvers
+        if how.is_fixed:
+            document["interquartile_means"], document["improvements"] = fixed_estimates(self)
+        if self.measures is not None:
+            document["measures"] = self.measures.as_dict(without_primary=True)
+        result: dict[str, Any] = jsonable(document)
+        result["settings"]["failures"] = policy_data(how.failures)
+        absent = [name for name in ("nested", "crossed", "test_over_train") if result["settings"][name] is None]
+        for name in (*absent, *(("cluster", "mean_over", "cluster_effects") if how.cluster is None else ())):
+            del result["settings"][name]
+        if how.cluster is not None:
+            result |= {"unit": how.cluster, "clusters": max(item.sample_size for item in self.comparisons)}
+        for row in result["algorithms"]:
+            ranks = self.rank_sets.get(row["algorithm"])
+            row |= {"ranks": None if ranks is None else list(ranks), "group": self.groups.get(row["algorithm"])}
+        for row in result["diagnoses"] if how.paired is None else ():
+            del row["correlation"]
+        are_factors = how.difference == "ratio" and not ESTIMANDS[self.comparisons[0].estimate_of].is_share
+        for row, item in zip(result["comparisons"], self.comparisons, strict=True):
+            row.update((row.pop("cluster") or {}) | jsonable(self._verdict(item)))
+            if are_factors:
+                row["factor"] = jsonable(math.exp(min(item.estimate, LARGEST_EXPONENT)))
         return result
 
+    def _verdict(self, comparison: Comparison) -> dict[str, Any]:
+        """The verdict as data: about which algorithm, and the statistic with its degrees of freedom."""
+        from ampler.analysis.text import findings
+
+        how, finding = self.settings, findings(self)[comparison.pair]
+        about_second = how.reference is not None
+        finding = opposite(finding) if about_second else finding
+        word = None if finding == "not compared" else finding
+        direction = {"algorithm": comparison.second if about_second else comparison.first, "verdict": word}
+        is_t = how.test == "t" and how.cluster is None
+        if not is_t or self.single is not None or self.looks is not None or self.unfinished:
+            return {"direction": direction, "t": math.nan, "degrees_of_freedom": None}
+        t = comparison.effect_size * math.sqrt(comparison.instances)
+        return {"direction": direction, "t": t, "degrees_of_freedom": comparison.instances - 1}
+
+    def __repr__(self) -> str:
+        from ampler.analysis.display import brief_text
+
+        return brief_text(self)
+
     def __str__(self) -> str:
-        from ampler.analysis.text import text_lines
+        from ampler.analysis.display import plain_text
 
-        return "\n".join(text_lines(self))
+        return plain_text(self)
 
 
-def _row(comparison: Comparison) -> dict[str, Any]:
-    """A comparison as one row of a table; its doubts by their kinds."""
-    return flat(replace(comparison, doubts=())) | {
-        "doubts": ", ".join(each.kind for each in comparison.doubts),
-        "claimed": comparison.claimed,
+MAX_NAMES = 8  # of algorithms
+
+
+ROLES = {"compared": "values of an algorithm", "run": "numbers runs", "group": "not used"}
+MAX_COLUMNS = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Results:
+    """Runs with what their source says about them: groups of instances, settings of the study, what was noticed."""
+
+    runs: Runs
+    features: Mapping[str, Mapping[str, object]]
+    settings: Mapping[str, Any]  # those of an analysis, as far as the source knows; what the user says comes before
+    notes: tuple[AnalysisWarning, ...]
+    deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
+    rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
+    course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
+    looks: InterimPlan | None = None  # how the values were looked at on the way; None: they were not
+    unfinished: str = ""  # why nothing is tested yet: what is missing of the plan; nothing where it is complete
+    time_limit: float | None = None  # of all runs, in the unit of their values; None: not known
+    fixed_runs: bool = False  # the plan fixed how many runs are made on an instance, or its pilot did
+    measure: str = "value"  # what was measured
+    groups: Features = field(default_factory=dict)  # what may group the instances, by the names of columns
+    roles: Mapping[str, str] = field(default_factory=dict)  # how each column of a table was understood
+    measures: tuple[tuple[Measure, Results], ...] = ()  # several measures of the same runs, each with its results
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return how the results were understood: how many there are, what each column is, which values are better."""
+        runs, failed = self.runs, int((~self.runs.ok).sum())
+        numbers = f"{count(len(runs), 'run')} of {count(len(runs.algorithms), 'algorithm')}"
+        head = f"Results: {numbers} on {count(len(runs.instances), 'instance')}, {failed or 'none'} of them failed."
+        names = f"Algorithms: {listed(runs.algorithms, MAX_NAMES)}."
+        described = dict.fromkeys(self.features, "describes instances")
+        roles = [
+            f"{name} ({described.get(name, ROLES[role]) if role == 'group' else ROLES.get(role, role)})"
+            for name, role in self.roles.items()
+        ]
+        columns = [f"Columns: {listed(roles, MAX_COLUMNS)}."] if roles else []
+        kinds = ("direction", "table") if columns else ("columns", "direction", "table")
+        notes = [note.sentence for note in self.notes if note.kind in kinds]
+        return [head, names, *columns, *notes]
+
+
+UNKNOWN = math.nan, math.nan
+ABOUT_RUNS: frozenset[WarningKind] = frozenset(  # the warnings that say nothing of what a test would find
+    {
+        *("unfinished", "part", "one-instance", "pseudoreplication", "duplicates", "repeated-runs", "censored", "bias"),
+        *("biased", "denominator", "direction", "incomplete", "code", "drift", "busy", "accuracy", "budget"),
+        *("unmatched", "contradiction"),
+        *("accuracy-unknown", "rates", "table", "columns", "folds", "unused", "plan"),
     }
+)
+
+
+def estimates_only(analysis: Analysis, why: str) -> Analysis:
+    """Return the analysis without p-values, intervals, verdicts and anything else that reveals a test."""
+    estimates = []
+    for comparison in analysis.comparisons:
+        is_share, size = ESTIMANDS[comparison.estimate_of].is_share, comparison.estimate
+        text = f"{100 * size:.0f} %" if is_share else size_text(size, analysis.settings)
+        estimates.append(
+            replace(
+                comparison,
+                interval=UNKNOWN,
+                joint_interval=UNKNOWN,
+                p_value=math.nan,
+                p_holm=math.nan,
+                rank=1 + analysis.pairs.index(comparison.pair),
+                rejected=False,
+                effect_size=math.nan,  # which is t, but for the root of the number of instances
+                effect_interval=UNKNOWN,
+                verdict=f"estimate so far: {text}",
+                doubts=(),
+            )
+        )
+    return replace(
+        analysis,
+        unfinished=why,
+        comparisons=tuple(sorted(estimates, key=lambda item: item.rank)),
+        detectable_effect=math.nan,
+        warnings=tuple(warning for warning in analysis.warnings if warning.kind in ABOUT_RUNS),
+        diagnoses=tuple(
+            replace(diagnosis, equivalence=None, failure_bound=None, non_inferiority=None)
+            for diagnosis in analysis.diagnoses
+        ),
+        omnibus=None,
+        subgroups=(),
+        stability=(),
+        other_policies=(),
+    )
+
+
+def unplanned_note(why: str) -> AnalysisWarning:
+    """Return the warning above results of an unfinished study."""
+    return AnalysisWarning(
+        "unplanned",
+        f"Do not report these results: the study is not finished ({why}), and no interim analysis was planned. Repeated"
+        f" tests of a growing study find false differences. For estimates, omit {parameter('unplanned', True)}.",
+    )

@@ -1,191 +1,655 @@
-"""An analysis as text for a terminal: the Holm table and those for forming ideas, in any width. Pure."""
+"""An analysis in sentences: the verdict on a comparison, the answer of the whole, what would have been found. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from ampler.analysis.answer import Finding, findings
-from ampler.analysis.compare import Comparison
-from ampler.analysis.counts import counted
-from ampler.analysis.look_table import looked_lines
-from ampler.analysis.look_words import look_sentences
-from ampler.analysis.results import Analysis
-from ampler.analysis.units import (
-    estimate_header,
-    estimate_in_unit,
-    estimate_text,
-    in_table,
-    interval_in_unit,
-    margin_in_words,
-    measure_in_words,
-    p_in_words,
-    texts_in_unit,
-)
-from ampler.analysis.wins import wins_of
-from ampler.analysis.words import (
-    CLAIM_NOTHING,
-    about_intervals,
-    about_stopping,
-    found_sentence,
-    is_biased,
-    pair_name,
-    question_lines,
-    taken,
-)
-from ampler.core.arrays import Interval
-from ampler.core.layout import USUAL, Column, TextTable, table_of
-from ampler.core.wording import digits
-from ampler.stats.paired import paired_test
+from ampler.analysis.adaptive import planned_power_clause
+from ampler.analysis.clusters import cluster_lines
+from ampler.analysis.compare import Comparison, DoubtKind, Equivalence
+from ampler.analysis.exploration import Subgroup
+from ampler.analysis.interim import ABOUT_REPEATED, IGNORED, InterimAnalyses, interim_sentences, interim_verdict, tally
+from ampler.analysis.results import Analysis, Diagnosis
+from ampler.analysis.units import POINTS, exchanged, margin_text, quantity_texts, range_text, settings_unit, signed
+from ampler.core.arrays import Pair
+from ampler.core.errors import WarningKind
+from ampler.core.failures import Drop, Par, Penalty, policy_words
+from ampler.core.settings import Settings
+from ampler.core.text import count, digits, listed, named
+from ampler.core.verdicts import Finding
+from ampler.design.text import after_pilot, at_end, how_tested, skewness_note
+from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
+from ampler.stats.two_samples import run_test
 
-STOP = "stop rejecting"
+LONGEST_LIST = 12  # names in one sentence
+MAX_UNSOLVED = 5  # instances in a verdict
 
-
-def text_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the lines of the Holm table, with what was asked above it and the warnings below."""
-    yield from filter(None, [taken(analysis)])
-    yield measure_in_words(analysis)
-    yield from question_lines(analysis)
-    if is_biased(analysis):
-        yield f"! {CLAIM_NOTHING}{found_sentence(analysis)}"
-    yield ""
-    table = holm_columns(analysis).fitted()
-    yield from table.lines
-    yield ""
-    if table.left_out:
-        yield f"Left out at {USUAL} columns: {', '.join(table.left_out)}."
-    yield from _notes(analysis)
+CLAIM_NOTHING = "Do not report these results: the stopping rule biased them. Provisional: "
+UNPLANNED = "Do not report these results: the study is unfinished and was tested without a plan. Provisional: "
+SUCCEEDED = "among the runs that succeeded"
+DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
+    "roles": "because percentages favour the reference",
+    "shape": "because the test is too optimistic for such skewed differences",
+    "noise": "because run noise may have caused them",
+    "noise-width": "because run noise alone allows for more than the differences show",
+    "failures": "because failures that were not observed could reverse them",
+}
+REVERSING: Mapping[WarningKind, str] = {  # causes that the headline names
+    "contradiction": "contradictory answers",
+    "growth": "the study was enlarged after first results",
+    "skewness": "skewed differences",
+    "outlier": "one instance with most of the variance",
+    "constant": "differences that are the same on every instance",
+    "denominator": "uncertain ratios",
+    "pseudoreplication": "dependent values that count as independent",
+    "repeated-runs": "runs that may be copies",
+}
+ABOUT_EXPLORATION = "Exploratory, unadjusted: for forming ideas, not for claims."
 
 
-def holm_columns(analysis: Analysis) -> TextTable:
-    """Return the Holm table, with a line where rejecting stops; at first leave what follows from the other columns."""
-    if analysis.looks is not None:
-        return table_of(*looked_lines(analysis), words=(1,), leaves={2: 3, 3: 2, 5: 1, 6: 4, 8: 5})
-    shown, found = list(in_table(analysis)), findings(analysis).values()
-    asked = analysis.settings
-    steps = paired_test(asked.test).procedure
+# one comparison ---------------------------------------------------------------------------------------------------
+
+
+def verdict(
+    comparison: Comparison,
+    equivalence: Equivalence | None,
+    settings: Settings,
+    detectable: float = math.nan,
+    *,
+    dropped: bool = False,
+    early: bool = False,
+    would: str = "",
+    one_instance: bool = False,
+    unsolved: Sequence[str] = (),
+    interim: InterimAnalyses | None = None,
+    agreement: str = "",
+    equal: bool = False,
+) -> str:
+    """Return the verdict as a sentence without a full stop; its subject is the algorithm that names the row.
+
+    With a reference that is the second algorithm, and the difference is second − reference. `detectable` is the effect
+    that the study finds with its power, `would` a clause instead of it; `dropped` whether failed runs of one of the two
+    were left out, `early` whether a pilot decided, `one_instance` whether the runs of the only one were compared,
+    `unsolved` the instances on which neither gave a value, and `interim` what interim analyses decided. `agreement`
+    says which other tests find a claimed difference, `equal` whether the difference is the same everywhere.
+    """
+    here = " on these instances" if comparison.instances > 1 else " on this instance"
+    among = f"{here if one_instance else ''}{f' {SUCCEEDED}' if dropped else ''}"
+    subject, other = subject_and_other(comparison, settings)
+    if one_instance and not comparison.instances:
+        return f"Not compared: {subject} and {other} need two values each or more"
+    if not one_instance and comparison.instances < FEWEST:
+        return (
+            f"Not compared: {subject} and {other} both have values on {count(comparison.instances, 'instance')},"
+            f" and {FEWEST} are needed"
+        )
+    addition = ""
+    if unsolved:
+        names = listed(unsolved, MAX_UNSOLVED)
+        addition = f"; on {len(unsolved)} of {count(comparison.instances, 'instance')} ({names}) neither gave a value"
+    within = None if equivalence is None else margin_text(equivalence.margin, settings)
+    is_equivalent = equivalence is not None and equivalence.established
+    wording = _significant_difference(comparison, settings, among) if comparison.rejected else ""
+    if interim is not None:
+        wording = in_doubt(comparison, settings, among) if comparison.in_doubt else wording
+        both = f"{subject} and {other}"
+        open_text = f"{subject} against {other}{among}, {with_interval(comparison, settings)}"
+        return (
+            interim_verdict(wording, comparison, interim.standing(comparison.pair), interim, both, open_text) + addition
+        )
+    if comparison.claimed:
+        wording += "; significant at the pilot stage" if early else ""
+        wording += f"; but equivalent within {within}" if is_equivalent else ""
+        return wording + (f"; {agreement}" if agreement else "") + addition
+    if is_equivalent:
+        return f"{subject} and {other} are equivalent within {within}{among}{addition}"
+    if comparison.in_doubt:
+        return in_doubt(comparison, settings, among) + addition
+    inconclusive = f"Inconclusive: {subject} against {other}{among}, {with_interval(comparison, settings, equal=equal)}"
+    if equivalence is not None and equivalence.doubt:
+        return f"{inconclusive}; {equivalence.doubt}{addition}"
+    if equal:  # of which a test of means can say nothing, and no test if they are zero
+        estimand = ESTIMANDS[comparison.estimate_of]
+        what = "zero" if estimand.is_share or not comparison.estimate else "equal"
+        tested = ", so no test of means applies" if estimand.name == "mean" else ""
+        return f"{inconclusive}; all {comparison.instances} differences are {what}{tested}{addition}"
+    out_of_reach = comparison.joint_interval == (-math.inf, math.inf)
+    if not would and not out_of_reach and not math.isnan(detectable) and comparison.instances > 1:
+        would = power_clause(detectable, settings)
+    return f"{inconclusive}{'; ' if would else ''}{would}{addition}"
+
+
+def power_clause(detectable: float, settings: Settings) -> str:
+    """State which differences the study could find."""
+    return f"this study had {100 * settings.power:.0f} % power for d ≥ {detectable:.2f}"
+
+
+def subject_and_other(comparison: Comparison, settings: Settings) -> Pair:
+    """Return the algorithm that names the row of a comparison, and the one it is compared with."""
+    first, second = comparison.pair
+    return (first, second) if settings.reference is None else (second, first)
+
+
+def with_non_inferiority(verdict_text: str, diagnosis: Diagnosis, settings: Settings) -> str:
+    """Return a verdict with what is shown of non-inferiority, if that was tested."""
+    shown = diagnosis.non_inferiority
+    if shown is None:
+        return verdict_text
+
+    def size(loss: float) -> str:
+        if settings.difference == "simple" and not settings.are_rates:
+            return digits(loss).replace("-", "−")
+        return f"{digits(100 * loss, 3)} {POINTS if settings.are_rates else '%'}".replace("-", "−")
+
+    first, second = diagnosis.pair
+    name = f"{second} is not "
+    bound = f"one-sided {digits(100 * (1 - shown.alpha))} % bound of the loss: {size(shown.bound)}"
+    if shown.established:
+        return f"{verdict_text}; {name}worse than {first} by more than {size(shown.margin)} ({bound})"
+    why = f"; {shown.doubt}" if shown.doubt else ""
+    return f"{verdict_text}; {name}shown to be non-inferior within {size(shown.margin)} ({bound}{why})"
+
+
+def in_doubt(comparison: Comparison, settings: Settings, among: str = "") -> str:
+    """Return the verdict on a significant difference that is not claimed: the result, and what speaks against it."""
+    result = _significant_difference(comparison, settings, among, verb="seems")
+    return f"Inconclusive: {result}, but {'; and '.join(doubt.reason for doubt in comparison.doubts)}"
+
+
+def _significant_difference(comparison: Comparison, settings: Settings, among: str, verb: str = "is") -> str:
+    subject, other = subject_and_other(comparison, settings)
+    is_better = _first_is_better(comparison, settings) == (subject == comparison.first)
+    difference = f"{with_interval(comparison, settings)}{_why_neutral(comparison, settings)}"
+    return f"{subject} {verb} {'better' if is_better else 'worse'} than {other}{among}: {difference}"
+
+
+def with_interval(comparison: Comparison, settings: Settings, *, equal: bool = False) -> str:
+    """The difference subject − other with its simultaneous interval, which equal differences do not have."""
+    estimand, unit = ESTIMANDS[comparison.estimate_of], settings_unit(comparison, settings)
+    shown = comparison if settings.reference is None else exchanged(comparison)
+    (low, high), is_known = shown.joint_interval, not math.isnan(shown.joint_interval[0])
+    value, *limits = quantity_texts(unit, shown.estimate, low, high)
+    if estimand.is_share and math.isnan(shown.estimate):
+        return "a tie on every instance"
+    value = f"larger on {value}" if estimand.is_share else signed(value)
+    units = "instances" if comparison.cluster is None else "clusters"
+    what = "" if estimand.name == "mean" else f" {estimand.words.replace('instances', units)}"
+    base = " of the grand mean" if settings.difference == "percent" and settings.reference is None else ""
+    sample = "runs" if comparison.instances == 1 else units
+    if not is_known or equal:
+        interval = ""
+    elif math.isinf(low) and math.isinf(high):
+        why = "unknown, as runs do not vary" if settings.is_fixed else f"out of reach with so few {sample}"
+        interval = f" ({_simultaneous(settings)} {why})"
+    elif math.isinf(low):
+        interval = f" ({_simultaneous(settings)} up to {limits[1].removeprefix('+')})"
+    elif math.isinf(high):
+        interval = f" ({_simultaneous(settings)} from {limits[0].removeprefix('+')} up)"
+    else:
+        interval = f" ({_simultaneous(settings)} {range_text(*limits)})"
+    return f"{value}{base if not estimand.is_share else ''}{what}{interval}"
+
+
+def _first_is_better(comparison: Comparison, settings: Settings) -> bool:
+    return (comparison.estimate > ESTIMANDS[comparison.estimate_of].neutral) == (settings.better == "higher")
+
+
+def _why_neutral(comparison: Comparison, settings: Settings) -> str:
+    """Why the simultaneous interval of a significant difference includes the value that favours neither, if it does.
+
+    To cut it off there would be to promise too much: decisions and intervals hold with probability 1 − α each, and such
+    intervals would hold together with as little as 1 − 2α.
+    """
+    value = ESTIMANDS[comparison.estimate_of].neutral
+    joint, own = (low <= value <= high for low, high in (comparison.joint_interval, comparison.interval))
+    wide = {"failures", "noise-width"} & {doubt.kind for doubt in comparison.doubts}
+    if wide or not joint or comparison.joint_interval == (-math.inf, math.inf):  # which is reported instead
+        return ""
+    neutral = "50 %" if value else "no difference"
+    if own:
+        return f"; the interval includes {neutral}, as it says less than the p-value where differences tie"
+    return f"; the interval includes {neutral}, as it covers all comparisons at once"
+
+
+def _simultaneous(settings: Settings) -> str:
+    return f"simultaneous {digits(100 * (1 - settings.family_alpha))} % CI"
+
+
+# the answer of the whole ------------------------------------------------------------------------------------------
+
+
+def headline(analysis: Analysis) -> str:
+    """Describe what was found, and what could change it."""
     if analysis.unfinished:
-        estimates = Column(estimate_header(analysis), tuple(digits(each.estimate, 3) for each in shown))
-        return TextTable((_compared(analysis), estimates, *_wins(analysis)))
-    return TextTable(
-        (
-            Column("rank", tuple(str(each.rank) for each in shown), leaves=5),
-            _compared(analysis),
-            *(Column(head, tuple(str(number(each)) for each in shown)) for head, number in counted(analysis).items()),
-            Column(estimate_header(analysis), tuple(_estimate(each, analysis) for each in shown)),
-            *_wins(analysis),
-            Column("joint interval", tuple(_bracket(each, each.joint_interval, analysis) for each in shown), leaves=1),
-            Column(
-                f"{steps.level}-level interval",
-                tuple(_bracket(each, each.interval, analysis) for each in shown),
-                leaves=9,
-            ),
-            Column("p", tuple(p_in_words(each.p_value, each.instances, asked) for each in shown), leaves=6),
-            Column("alpha", tuple(digits(each.alpha, 2) for each in shown), leaves=8),
-            Column(f"p ({steps.name})", tuple(p_in_words(each.p_holm, each.instances, asked) for each in shown)),
-            Column("d", tuple(digits(each.effect_size, 2) for each in shown), leaves=7),
-            Column(
-                "verdict",
-                tuple(_short_verdict(each, analysis) for each in found),
-                "words",
-                leaves=3,
-            ),
-        ),
-        breaks=_stop(analysis),
+        return not_finished(analysis)
+    doubts = doubts_text(analysis)
+    sentences = [
+        f"{_finding(analysis)}.",
+        warnings_sentence(analysis),
+        f"Inconclusive: {doubts}" if doubts else _equivalence_doubts(analysis),
+        "" if analysis.looks is None else tally(analysis.looks),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def warnings_sentence(analysis: Analysis) -> str:
+    """Say how many warnings could reverse a verdict, and the cause of those that have a short one; nothing for none."""
+    grave = [warning for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
+    if not grave:
+        return ""
+    kinds = {warning.kind for warning in grave}
+    causes = [wording for kind, wording in REVERSING.items() if kind in kinds]
+    why = f": {listed(causes, len(causes))}" if causes else ""
+    return f"{count(len(grave), 'warning')} could reverse a verdict{why}."
+
+
+def is_biased(analysis: Analysis) -> bool:
+    """Whether runs ended so that nothing should be claimed."""
+    return any(caution.kind == "biased" for caution in analysis.warnings)
+
+
+def not_finished(analysis: Analysis) -> str:
+    """State that there are estimates only, and why."""
+    return f"The study is not finished: {analysis.unfinished}. These are estimates; nothing is tested yet."
+
+
+def doubts_text(analysis: Analysis) -> str:
+    """State which significant differences are not claimed, and why, by cause; nothing where all are claimed."""
+    doubtful = _doubtful(analysis)
+    if len(doubtful) == 1:
+        [comparison] = doubtful
+        pair = comparison.pair
+        winner, loser = pair if _first_is_better(comparison, analysis.settings) else pair[::-1]
+        return f"{winner} seems better than {loser}, but {'; and '.join(doubt.reason for doubt in comparison.doubts)}."
+    kinds = Counter(doubt.kind for comparison in doubtful for doubt in comparison.doubts)
+    causes = ", ".join(f"{number} {DOUBTS[kind]}" for kind, number in kinds.items())
+    number = f"{len(doubtful)} of {len(analysis.comparisons)}"
+    return f"{number} differences are significant but not claimed: {causes}." if causes else ""
+
+
+def _doubtful(analysis: Analysis) -> list[Comparison]:
+    """The significant differences that are neither claimed nor within the margin."""
+    outcomes = findings(analysis)
+    return [item for item in analysis.comparisons if item.in_doubt and outcomes[item.pair] == "inconclusive"]
+
+
+def _equivalence_doubts(analysis: Analysis) -> str:
+    """Say what speaks against equivalence and non-inferiority that the tests show; nothing where nothing does."""
+    shown = [item for row in analysis.diagnoses for item in (row.equivalence, row.non_inferiority) if item is not None]
+    doubts = [item.doubt for item in shown if item.doubt]
+    more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
+    return f"{doubts[0][:1].upper()}{doubts[0][1:]}{more}." if doubts else ""
+
+
+def is_about_successes(analysis: Analysis) -> bool:
+    """Whether failed runs were left out."""
+    return isinstance(analysis.settings.failures, Drop) and any(row.failures for row in analysis.algorithms)
+
+
+def solved(analysis: Analysis) -> str:
+    """State how many of its runs gave a value, for each algorithm; nothing if all did."""
+    if not any(row.failures for row in analysis.algorithms):
+        return ""
+    return "runs that gave a value: " + ", ".join(
+        f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms
     )
 
 
-def _short_verdict(of_first: Finding, analysis: Analysis) -> str:
-    """The finding in a word, said of the second; it names the better side where nobody is the reference."""
-    if of_first not in {"better", "worse"} or analysis.settings.reference is None:
-        return {"better": "first better", "worse": "second better", "undecided": "inconclusive"}.get(of_first, of_first)
-    found = said_of_second(of_first)
-    return "inconclusive" if found == "undecided" else found
+def counted_as(analysis: Analysis) -> str:
+    """Say what failed runs count as, and how many it would take to reverse a claim; nothing where neither matters."""
+    policy, failed = analysis.settings.failures, any(row.failures for row in analysis.algorithms)
+    if policy is None or not (failed or isinstance(policy, Par | Penalty)):
+        return ""
+    sure = [
+        diagnosis.failure_bound
+        for diagnosis in analysis.diagnoses
+        if diagnosis.failure_bound and not diagnosis.failure_bound.in_doubt
+    ]
+    closest = min(sure, key=lambda item: item.reversal / item.upper, default=None)
+    statement = f"{'failed runs were' if failed else 'no run failed; failures are'} {policy_words(policy)}"
+    return statement if closest is None else f"{statement}; {closest.sentence}"
 
 
-def said_of_second(of_first: Finding) -> Finding:
-    """Return what was found, said of the second algorithm of a pair.
-
-    >>> said_of_second("better"), said_of_second("equivalent")
-    ('worse', 'equivalent')
-    """
-    turned: dict[Finding, Finding] = {"better": "worse", "worse": "better"}
-    return turned.get(of_first, of_first)
-
-
-def _wins(analysis: Analysis) -> list[Column]:
-    """On how many instances the first is better; none where there is one instance."""
-    if analysis.single is not None:
-        return []
-    wins = wins_of(analysis)
-    counts = (wins[each.first, each.second] for each in analysis.comparisons)
-    return [Column("first better", tuple(f"{each.first} of {each.instances}" for each in counts), leaves=4)]
-
-
-def _compared(analysis: Analysis) -> Column:
-    """The pairs; where room is short and all have the same first, the second alone."""
-    pairs = tuple(pair_name(each) for each in analysis.comparisons)
-    if analysis.settings.reference is None:
-        return Column("comparison", pairs, "name")
-    rivals = tuple(each.second for each in analysis.comparisons)
-    return Column("comparison", pairs, "name", narrow=Column(f"{analysis.settings.reference} ×", rivals, "name"))
-
-
-def _stop(analysis: Analysis) -> dict[int, str]:
-    """Before which row rejecting stops; nowhere if it never does."""
-    rejected = sum(comparison.rejected for comparison in analysis.comparisons)
+def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterator[str]:
+    """Yield the verdicts, at most this many sentences: those that claim something one by one, the others together."""
     if analysis.unfinished:
-        return {}
-    return {rejected: f"      ── {STOP} ──"} if rejected < len(analysis.comparisons) else {}
+        return
+    result = findings(analysis)
+    claims: list[str] = []
+    others: dict[Finding, list[Comparison]] = {}
+    for comparison in analysis.comparisons:
+        finding = result[comparison.pair]
+        if finding in ("inconclusive", "not compared") and not comparison.rejected:
+            others.setdefault(finding, []).append(comparison)
+        else:  # with a significant difference that is in doubt
+            claims.append(f"{comparison.verdict}.")
+    rest = [_together(finding, compared, analysis) for finding, compared in others.items()]
+    if most is None or len(claims) + len(rest) <= most:
+        yield from (*claims, *rest)
+        return
+    reported = claims[: max(0, most - 1 - len(rest))]
+    yield from (*reported, f"… and {len(claims) - len(reported)} more, which the table shows.", *rest)
 
 
-def _estimate(each: Comparison, analysis: Analysis) -> str:
-    return estimate_text(each.estimate, analysis, *each.joint_interval)
+def _together(finding: Finding, compared: Sequence[Comparison], analysis: Analysis) -> str:
+    """One sentence about comparisons without a claim."""
+    if len(compared) == 1:
+        return f"{compared[0].verdict}."
+    labels, number = [_label(comparison, analysis) for comparison in compared], f"{len(compared):,} comparisons"
+    names = f"{listed(labels, LONGEST_LIST)}{f' ({number})' if len(compared) > MAX_NAMED else ''}"
+    return f"{finding.capitalize()}: {names}. {power_sentence(analysis)}".rstrip()
 
 
-def _bracket(each: Comparison, interval: Interval, analysis: Analysis) -> str:
-    """An interval with the decimals of the joint one, which is as wide as any."""
-    _, _, _, low, high = texts_in_unit(analysis, each.estimate, *each.joint_interval, *interval)
-    return f"[{low}, {high}]"
+def _equivalent(analysis: Analysis) -> set[Pair]:
+    """The pairs shown to be equivalent, or stopped by an interim analysis as having no relevant difference."""
+    tests = ((diagnosis.pair, diagnosis.equivalence) for diagnosis in analysis.diagnoses)
+    same = {pair for pair, test in tests if test is not None and test.established}
+    if analysis.looks is None:
+        return same
+    stands = zip(analysis.looks.pairs, analysis.looks.standings, strict=True)
+    return same | {pair for pair, standing in stands if standing.verdict == "no relevant difference"}
 
 
-def _notes(analysis: Analysis) -> Iterator[str]:
-    asked = analysis.settings
-    yield about_intervals(analysis)
-    yield from () if analysis.looks is None else look_sentences(analysis.looks)
-    if asked.margin is not None and not analysis.unfinished:
-        tests = [diagnosis.equivalence for diagnosis in analysis.diagnoses]
-        established = sum(test is not None and test.established for test in tests)
-        yield (
-            f"Equivalence within {margin_in_words(asked.margin, asked)} at family-wise level {digits(asked.alpha / 2)}:"
-            f" {established} of {len(tests)} established."
-        )
-    if stopped := about_stopping(analysis):
-        yield stopped
-    yield from (f"! {caution.sentence}" for caution in analysis.warnings if caution.kind != "columns")
+def forgets_looks(analysis: Analysis) -> str:
+    """Return the prefix of every answer if interim analyses are ignored; else nothing."""
+    kinds = {caution.kind for caution in analysis.warnings}
+    return (IGNORED if "looked" in kinds else "") + (UNPLANNED if "unplanned" in kinds else "")
 
 
-def stability_columns(analysis: Analysis) -> TextTable:
-    """Return the table of what other tests, differences and statistics would decide."""
-    rows = [
-        [each.test, each.difference, each.statistic, f"{each.same} of {len(each.decisions)}" if not each.note else "–"]
-        for each in analysis.stability
-    ]
-    return table_of(["test", "difference", "statistic", "decisions that stay"], rows, names=(0, 1, 2))
+def course_title(analysis: Analysis) -> str:
+    """Return the heading of these sentences."""
+    return "How its size was found" if analysis.looks is None else "Results of the interim analyses"
 
 
-def subgroup_columns(analysis: Analysis) -> TextTable:
-    """Return the table of every comparison on groups of instances."""
-    rows = [
-        [
-            f"{each.feature} = {each.value}",
-            str(each.instances),
-            pair_name(each),
-            estimate_text(
-                estimate_in_unit(each.estimate, analysis), analysis, *interval_in_unit(each.interval, analysis)
-            ),
-            p_in_words(each.p_value, each.instances, analysis.settings),
-        ]
-        for each in analysis.subgroups
-    ]
-    header = ["subgroup", "instances", "comparison", estimate_header(analysis, "estimate"), "p"]
-    return table_of(header, rows, names=(0, 2), leaves={1: 1})
+def course_sentences(analysis: Analysis) -> Iterator[str]:
+    """Yield what was decided on the way, after a pilot or at looks, and warnings; nothing where nothing was."""
+    if analysis.looks is not None:
+        yield from interim_sentences(analysis.looks)
+    if analysis.course is None:
+        return
+    yield after_pilot(analysis.course)
+    note = skewness_note(analysis.course)
+    if note is not None:
+        yield f"{note[:1].upper()}{note[1:]}."
+    if analysis.course.continuing:
+        yield at_end(analysis.course)
+
+
+def together(analysis: Analysis) -> str:
+    """Give the test of all algorithms at once, which readers ask for; it decides nothing."""
+    if analysis.unfinished:
+        return ""
+    if analysis.single is not None:
+        return "Omnibus tests and ranks need two instances or more."
+    if analysis.settings.is_fixed:
+        return "Omnibus tests and ranks are about instances like these, and are left out."
+    if analysis.omnibus is None:
+        return "Omnibus tests and ranks need two instances with values of every algorithm."
+    test = analysis.omnibus.friedman
+    where = f" on the {analysis.omnibus.instances} complete instances" if analysis.incomplete else ""
+    p = "p < 0.001" if test.corrected.p_value < 0.001 else f"p = {test.corrected.p_value:.2g}"
+    return f"Omnibus test, for information: Friedman χ²({test.freedom}) = {test.corrected.statistic:.4g}, {p}{where}."
+
+
+def _label(comparison: Comparison, analysis: Analysis) -> str:
+    """The pair, or the rival alone when there is a reference."""
+    return comparison.second if analysis.settings.reference is not None else pair_name(comparison)
+
+
+def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
+    """Return the two algorithms of a pair as one name."""
+    return f"{of.first} × {of.second}"
+
+
+# next to the table -------------------------------------------------------------------------------------------------
+
+
+def about_intervals(analysis: Analysis) -> str:
+    """Describe what the intervals of table and sentences promise."""
+    if analysis.unfinished:
+        return "Intervals, p-values and verdicts follow when the study is complete."
+    if analysis.looks is not None:
+        return ABOUT_REPEATED
+    level = digits(100 * (1 - analysis.settings.family_alpha))
+    return f"The intervals are simultaneous: with {level} % confidence, all of them contain their true differences."
+
+
+def about_table(analysis: Analysis) -> str:
+    """State which tests and intervals the table has, and what the family was."""
+    if analysis.unfinished or analysis.looks is not None:
+        return about_intervals(analysis)
+    settings, steps = analysis.settings, paired_test(analysis.settings.test).procedure
+    level, side = digits(100 * (1 - settings.family_alpha)), settings.alternative
+    sided = "" if side == "two-sided" else f" ({side})"
+    alpha = digits(settings.family_alpha)
+    tests = test_names(analysis)
+    margin = "" if settings.margin is None else f"; equivalence margin {margin_text(settings.margin, settings)}"
+    return f"{tests[0].upper()}{tests[1:]}{sided}, {steps.name} at α = {alpha}; simultaneous {level} % CIs{margin}."
+
+
+def about_stopping(analysis: Analysis) -> str | None:
+    """Describe what adaptive stopping did to the means; None where the values did not decide on the number of runs."""
+    if not any(math.isfinite(diagnosis.all_runs - diagnosis.first_runs) for diagnosis in analysis.diagnoses):
+        return None
+    used = {
+        "corrected": "the estimates are bias-corrected",
+        "all-runs": "the estimates use all runs, uncorrected",
+        "first-runs": "the estimates use the initial runs alone",
+    }
+    return (
+        f"The number of runs depended on their results, which can bias the means; {used[analysis.settings.estimate]}."
+    )
+
+
+def question_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield what was compared, and how it was tested."""
+    settings = analysis.settings
+    against = f"all compared with {settings.reference}" if settings.reference is not None else "all pairs"
+    where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
+    kind = f"{settings.difference} differences"
+    if settings.are_rates:
+        what = f"differences of success rates in {POINTS}"
+    elif analysis.comparisons[0].estimate_of == "shift":
+        what = f"{kind} between runs"
+    else:
+        what = f"{kind} of the {settings.statistic}"
+    yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs:,} runs; {what}, {against}"
+    rejected = sum(comparison.rejected for comparison in analysis.comparisons)
+    side = "" if settings.alternative == "two-sided" else f" ({settings.alternative})"
+    steps = paired_test(settings.test).procedure
+    over = ""
+    if analysis.looks is not None:
+        looks = analysis.looks.course.looks
+        over = f" over interim analyses after {listed([str(instances) for instances in looks], len(looks))} instances"
+    family = f"{steps.name}{over} at family-wise level {digits(settings.family_alpha)}"
+    outcome = f": {rejected} of {len(analysis.comparisons)} null hypotheses rejected"
+    outcome = ", when the study is complete" if analysis.unfinished else outcome
+    if settings.margin is not None:
+        outcome += f"; equivalence tests at their own family-wise level {digits(settings.equivalence_alpha)}"
+    yield f"{test_names(analysis)}{side}, {family}{outcome}"
+    yield from cluster_lines(analysis)
+    if analysis.course is not None:
+        yield how_tested(analysis.course)
+    if statement := "; ".join(filter(None, [solved(analysis), counted_as(analysis)])):
+        yield statement
+
+
+def test_names(analysis: Analysis) -> str:
+    """Return the tests in the plural: paired ones over the instances, or those of the runs on one."""
+    settings = analysis.settings
+    if settings.is_fixed and analysis.single is None:
+        return f"{run_test(settings.run_test).plural} of the means over these instances alone"
+    if analysis.single is not None and settings.compares_runs_in_pairs:
+        return "t-tests of paired runs"
+    return (paired_test(settings.test) if analysis.single is None else run_test(settings.run_test)).plural
+
+
+MAX_NAMED = 3  # algorithms that a sentence names; more are counted
+MAX_LEADERS = 4  # algorithms in a headline that share the lead
+
+
+def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
+    """Return what was found of the first against the second, for every pair in Holm's order."""
+    same, least = _equivalent(analysis), FEWEST if analysis.single is None else 1
+    result: dict[Pair, Finding] = {}
+    for comparison in analysis.comparisons:
+        if analysis.unfinished or comparison.instances < least:
+            result[comparison.pair] = "not compared"
+        elif comparison.claimed:
+            result[comparison.pair] = "better" if _first_is_better(comparison, analysis.settings) else "worse"
+        else:
+            result[comparison.pair] = "equivalent" if comparison.pair in same else "inconclusive"
+    return result
+
+
+def finding_sentence(analysis: Analysis) -> str:
+    """State in one sentence which algorithm is better: the headline."""
+    if analysis.unfinished:
+        return not_finished(analysis)
+    doubtful = len(_doubtful(analysis))
+    if not doubtful or len(analysis.comparisons) == 1:
+        return f"{_finding(analysis)}."
+    verb = "is" if doubtful == 1 else "are"
+    return f"{_finding(analysis)}; {count(doubtful, 'significant difference')} {verb} inconclusive."
+
+
+def _finding(analysis: Analysis) -> str:
+    """What was found, without a full stop."""
+    outcomes, reference = findings(analysis), analysis.settings.reference
+    if len(outcomes) == 1 and _doubtful(analysis):
+        [comparison] = analysis.comparisons
+        subject, other = subject_and_other(comparison, analysis.settings)
+        statement = f"{subject} against {other} is inconclusive, "
+        statement += DOUBTS[comparison.doubts[0].kind]
+    elif reference is None and len(outcomes) > 1:
+        statement = _of_all(analysis, outcomes)
+    else:
+        if list(outcomes.values()) == ["worse"] and reference is None:  # the better one of two is named first
+            outcomes = {(second, first): "better" for first, second in outcomes}
+        statement = _of_first(analysis, outcomes)
+    warning = (CLAIM_NOTHING if is_biased(analysis) else "") + forgets_looks(analysis)
+    among = f", {SUCCEEDED}" if is_about_successes(analysis) else ""
+    where = "" if analysis.single is None else f", on {analysis.single} alone"
+    joint = analysis.measures
+    several = "" if joint is None else f"{joint.headline}. By {analysis.measure} alone: "
+    return f"{several}{warning}{statement}{among}{where}"
+
+
+def _of_first(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
+    """Return which algorithms the reference is better than, worse than and equivalent to, and the rest."""
+    first, parts = next(iter(outcomes))[0], []
+    for finding, wording in (("better", "better than"), ("worse", "worse than"), ("equivalent", "equivalent to")):
+        rivals = [second for (_, second), what in outcomes.items() if what == finding]
+        if rivals:
+            within = f" within {_margin(analysis)}" if finding == "equivalent" else ""
+            parts.append(f"{wording} {_named(rivals, len(outcomes))}{within}")
+    if parts:
+        return f"{first} is {named(parts)}"
+    inconclusive = [second for (_, second), what in outcomes.items() if what == "inconclusive"]
+    if not inconclusive:
+        return f"{first} could not be compared"
+    if len(outcomes) == 1:
+        return f"{first} against {inconclusive[0]} is inconclusive"
+    return f"All {len(outcomes)} comparisons with {first} are inconclusive"
+
+
+def _of_all(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
+    """Who leads, and how many pairs differ."""
+    differ = sum(what in ("better", "worse") for what in outcomes.values())
+    same = sum(what == "equivalent" for what in outcomes.values())
+    equal = f", {same:,} {'is' if same == 1 else 'are'} equivalent within {_margin(analysis)}" if same else ""
+    verb = "differs" if differ == 1 else "differ"
+    counts = f"{differ:,} of {len(outcomes):,} pairs {verb} significantly{equal}"
+    (best, beaten), unbeaten = leader(outcomes), leaders(outcomes)
+    if not differ:
+        return f"None of {len(outcomes):,} pairs differs significantly{equal}"
+    if len(unbeaten) > 1:
+        names = [row.algorithm for row in analysis.algorithms if row.algorithm in unbeaten]  # pairs come by p-value
+        return f"{named(names, MAX_LEADERS)} share the lead: no algorithm is better; {counts}"
+    if not unbeaten:
+        return counts
+    others = len(analysis.algorithms) - 1
+    every = "both" if others == 2 else f"all {others:,}"
+    how_many = every if beaten == others else f"{beaten:,} of {others:,}"
+    return f"{best} leads: better than {how_many} other algorithms; {counts}"
+
+
+def leaders(outcomes: Mapping[Pair, Finding]) -> list[str]:
+    """Return the algorithms that lose to none: where they are several, none of them is the winner.
+
+    >>> leaders({("a", "b"): "inconclusive", ("a", "c"): "better", ("b", "c"): "better"})
+    ['a', 'b']
+    """
+    lost = record(outcomes, "worse")
+    return [name for name in dict.fromkeys(name for pair in outcomes for name in pair) if not lost[name]]
+
+
+def leader(outcomes: Mapping[Pair, Finding]) -> tuple[str, int]:
+    """Return the algorithm that beats most others, of those that lose to fewest, and how many it beats.
+
+    >>> leader({("a", "b"): "worse", ("a", "c"): "inconclusive", ("b", "c"): "inconclusive"})
+    ('b', 1)
+    """
+    won, lost = record(outcomes, "better"), record(outcomes, "worse")
+    names = list(dict.fromkeys(name for pair in outcomes for name in pair))
+    best = min(names, key=lambda name: (lost[name], -won[name]))
+    return best, won[best]
+
+
+def record(outcomes: Mapping[Pair, Finding], own: Finding) -> Counter[str]:
+    """Return how many others each algorithm is better (worse) than."""
+    turned = "worse" if own == "better" else "better"
+    record = Counter(first for (first, _), what in outcomes.items() if what == own)
+    return record + Counter(second for (_, second), what in outcomes.items() if what == turned)
+
+
+def inconclusive_sentence(analysis: Analysis) -> str:
+    """State which comparisons are inconclusive, and what the study could find; nothing where none is."""
+    pairs = _inconclusive_pairs(analysis)
+    power = power_sentence(analysis)
+    if len(pairs) in (0, len(analysis.comparisons)):
+        return power
+    if analysis.settings.reference is not None:
+        names = _named([second for _, second in pairs])
+    else:
+        names = f"{len(pairs):,} of {len(analysis.comparisons):,} pairs"
+    return f"Inconclusive: {names}. {power}".rstrip()
+
+
+def power_sentence(analysis: Analysis) -> str:
+    """State which differences the study could find, where a comparison is inconclusive; else nothing."""
+    if not _inconclusive_pairs(analysis) or analysis.single is not None:
+        return ""
+    if analysis.course is not None:
+        wording = planned_power_clause(analysis.course)
+        return f"{wording[:1].upper()}{wording[1:]}."
+    if analysis.looks is not None and not analysis.looks.ended:
+        return "The study continues with these comparisons."
+    if math.isnan(analysis.detectable_effect):
+        return "With so few instances no difference could have been significant."
+    wording = power_clause(analysis.detectable_effect, analysis.settings)
+    return f"{wording[:1].upper()}{wording[1:]}."
+
+
+def _inconclusive_pairs(analysis: Analysis) -> list[Pair]:
+    """The pairs without a significant difference that are not equivalent either."""
+    doubtful = {comparison.pair for comparison in _doubtful(analysis)}
+    return [pair for pair, what in findings(analysis).items() if what == "inconclusive" and pair not in doubtful]
+
+
+def _named(names: Sequence[str], of: int | None = None) -> str:
+    """The names, or how many there are."""
+    if len(names) <= MAX_NAMED:
+        return named(names)
+    if of is None:
+        return f"{len(names):,} algorithms"
+    return f"all {of:,} other algorithms" if len(names) == of else f"{len(names):,} of {of:,} algorithms"
+
+
+def _margin(analysis: Analysis) -> str:
+    if analysis.looks is not None:
+        return f"{digits(analysis.looks.course.effect or 0.0)} standard deviations"
+    assert analysis.settings.margin is not None  # or nothing would be equivalent
+    return margin_text(analysis.settings.margin, analysis.settings)

@@ -1,4 +1,4 @@
-"""The unit in which differences are told: plain numbers, percent, factors, percentage points. Pure.
+"""The unit in which differences are reported: plain numbers, percent, factors, percentage points. Pure.
 
 Values stay as they are everywhere else: a rate of a half is 0.5, a difference of two percent 0.02, and that of a factor
 of two its logarithm. Sentences, tables and figures show them in the same unit, which they take from here.
@@ -7,130 +7,142 @@ of two its logarithm. Sentences, tables and figures show them in the same unit, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ampler.analysis.compare import Comparison
-from ampler.analysis.results import Analysis
 from ampler.core.arrays import Interval
 from ampler.core.failures import policy_words
-from ampler.core.settings import AnalysisSettings
-from ampler.core.wording import (
+from ampler.core.settings import Settings
+from ampler.core.text import (
     LARGEST_EXPONENT,
     alike,
-    amount,
     are_changes,
     change,
+    count,
     difference_text,
     digits,
     factor_texts,
     ratio_texts,
 )
-from ampler.stats.paired import ESTIMANDS
+from ampler.stats.paired import ESTIMANDS, paired_test
+
+if TYPE_CHECKING:
+    from ampler.analysis.compare import Comparison
+    from ampler.analysis.results import Analysis
+
 
 POINTS = "percentage points"
-EXACT = ("wilcoxon", "sign", "sign-flip")  # tests whose smallest p-value the number of instances gives
 SMALLEST_P = "1e-300"  # below it there are no numbers
 
 
-def measure_in_words(analysis: Analysis) -> str:
+def measure_text(analysis: Analysis, *, counts: bool = True) -> str:
     """Return what was measured, which values are better, and what failed runs count as: the head of every output."""
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
     policy = analysis.settings.failures
-    failures = "none" if not failed and policy is None else policy_words(policy)
-    return f"Measure: {analysis.measure}; {analysis.settings.better} is better; failed runs: {failures}"
+    failures = f"{failed:,} failed{f' ({policy_words(policy)})' if policy is not None else ''}"
+    sources = (item.sentence.partition(", ")[2] for item in analysis.warnings if item.kind == "direction")
+    by_name = "".join(f" ({source.removesuffix('.')})" for source in sources)
+    instances, shift = count(analysis.instances, "instance"), analysis.settings.shift
+    clusters = max((row.cluster.clusters for row in analysis.comparisons if row.cluster is not None), default=0)
+    instances += f" in {count(clusters, 'cluster')}" if clusters else ""
+    measure = analysis.measure if shift is None else f"{analysis.measure} + {digits(shift)}"
+    if not counts:  # figures have no room for them
+        return f"{measure}, {analysis.settings.better} is better; {failures}"
+    return (
+        f"{measure}, {analysis.settings.better} is better{by_name}; {instances}, {len(analysis.algorithms)}"
+        f" algorithms, {analysis.runs:,} runs, {failures}"
+    )
 
 
-def as_shown(value: float, asked: AnalysisSettings) -> float:
+def value_in_unit(value: float, settings: Settings) -> float:
     """Return a difference as a number of its unit: percent, a factor, percentage points, or as it is.
 
-    >>> [as_shown(0.5, AnalysisSettings(difference=kind)) for kind in ("simple", "percent", "ratio")]
+    >>> [value_in_unit(0.5, Settings(difference=kind)) for kind in ("simple", "percent", "ratio")]
     [0.5, 50.0, 1.6487...]
     """
-    if asked.difference == "ratio":
+    if settings.difference == "ratio":
         return math.exp(value) if not value >= LARGEST_EXPONENT else math.inf
-    return table_factor(asked) * value
+    return table_factor(settings) * value
 
 
-def size_in_words(value: float, asked: AnalysisSettings) -> str:
+def size_text(value: float, settings: Settings) -> str:
     """Return a difference as a number of its unit, as a sentence has it.
 
-    >>> size_in_words(0.0316, AnalysisSettings(difference="percent"))
+    >>> size_text(0.0316, Settings(difference="percent"))
     '3.16 %'
     """
-    return difference_text(100 * value if asked.are_rates else value, asked.difference)
+    return difference_text(100 * value if settings.are_rates else value, settings.difference)
 
 
-def sizes_in_words(value: float, limits: Interval, asked: AnalysisSettings) -> tuple[str, ...]:
-    """Return a difference and its limits as a sentence has them, with the same decimals.
-
-    >>> sizes_in_words(0.0316, (0.0001, 0.0631), AnalysisSettings(difference="percent"))
-    ('3.16 %', '0.01 %', '6.31 %')
-    """
-    if asked.difference == "ratio":
-        return factor_texts(value, *limits)
-    unit = " %" if asked.difference == "percent" else ""
-    return tuple(f"{text}{unit}" for text in alike(*(as_shown(each, asked) for each in (value, *limits))))
-
-
-def lead_in_words(lead: float, limits: Interval, asked: AnalysisSettings) -> tuple[str, str, str, str]:
-    """Return by how much the better of two is ahead, the limits of that, and no difference, in the same unit.
+def lead_text(lead: float, limits: Interval, settings: Settings) -> str:
+    """Return by how much the better of two is ahead, with the decimals of the limits of that.
 
     Ratios near 1 are percent changes of the better relative to the other.
 
-    >>> lead_in_words(0.02, (0.01, 0.03), AnalysisSettings(difference="ratio", better="lower"))
-    ('1.98 %', '1.00 %', '2.96 %', '0 %')
+    >>> lead_text(0.02, (0.01, 0.03), Settings(difference="ratio", better="lower"))
+    '1.98 %'
     """
-    if asked.difference == "ratio" and are_changes(lead, *limits):
-        sign = 1.0 if asked.better == "higher" else -1.0
-        size, low, high = (f"{text} %" for text in alike(*(sign * change(sign * each) for each in (lead, *limits))))
-        return size, low, high, "0 %"
-    size, low, high = sizes_in_words(lead, limits, asked)
-    return amount_of(size, asked), low, high, size_in_words(0.0, asked)
+    numbers = (lead, *limits)
+    if settings.difference == "ratio":
+        if not are_changes(*numbers):
+            return amount_of(factor_texts(*numbers)[0], settings)
+        sign = 1.0 if settings.better == "higher" else -1.0
+        return f"{alike(*(sign * change(sign * item) for item in numbers))[0]} %"
+    unit = " %" if settings.difference == "percent" else ""
+    return amount_of(f"{alike(*(value_in_unit(item, settings) for item in numbers))[0]}{unit}", settings)
 
 
-def amount_in_words(size: float, asked: AnalysisSettings) -> str:
+def amount_text(size: float, settings: Settings) -> str:
     """Return by how much two algorithms differ."""
-    return amount_of(size_in_words(size, asked), asked)
+    return amount_of(size_text(size, settings), settings)
 
 
-def amount_of(size: str, asked: AnalysisSettings) -> str:
+def amount_of(size: str, settings: Settings) -> str:
     """Return by how much two algorithms differ, the size being a text already."""
-    if asked.are_rates:
+    if settings.are_rates:
         return f"{size} {POINTS}"
-    if asked.difference == "ratio":
+    if settings.difference == "ratio":
         return f"a factor of {size}"
-    if asked.difference == "simple":
+    if settings.difference == "simple":
         return size
-    base = f"{asked.reference}'s value" if asked.reference is not None else "the grand mean"
+    base = f"{settings.reference}'s value" if settings.reference is not None else "the grand mean"
     return f"{size} of {base}"
 
 
-def margin_in_words(margin: float, asked: AnalysisSettings) -> str:
+def noise_text(share: float) -> str:
+    """Return run noise as a share of the variance; both are estimates, of which the noise may be the larger.
+
+    >>> noise_text(0.25), noise_text(1.03)
+    ('25 %', 'over 100 %')
+    """
+    return "over 100 %" if share > 1 else f"{100 * share:.0f} %"
+
+
+def margin_text(margin: float, settings: Settings) -> str:
     """Return the margin of equivalence in the unit of the differences."""
-    if asked.difference == "ratio":
-        return amount(margin, asked.difference)
-    return f"±{size_in_words(margin, asked)}{f' {POINTS}' if asked.are_rates else ''}"
+    if settings.difference == "ratio":
+        return f"a factor of {size_text(margin, settings)}"
+    return f"±{size_text(margin, settings)}{f' {POINTS}' if settings.are_rates else ''}"
 
 
-def accuracy_in_words(se: float, asked: AnalysisSettings) -> str:
+def accuracy_text(se: float, settings: Settings) -> str:
     """Return an accuracy as it was said, and rates in percentage points."""
-    return f"{digits(100 * se)} {POINTS}" if asked.are_rates else f"{se:g}"
+    return f"{digits(100 * se)} {POINTS}" if settings.are_rates else f"{se:g}"
 
 
-def table_factor(asked: AnalysisSettings) -> float:
+def table_factor(settings: Settings) -> float:
     """Return what standard errors are multiplied by in tables: 100 for percent and for rates, as percentage points."""
-    return 100.0 if asked.are_rates or asked.difference == "percent" else 1.0
+    return 100.0 if settings.are_rates or settings.difference == "percent" else 1.0
 
 
-def unit_header(name: str, asked: AnalysisSettings) -> str:
+def unit_header(name: str, settings: Settings) -> str:
     """Return the head of a column of differences or their standard errors, with the unit where it is a linear one."""
-    return f"{name}{', points' if asked.are_rates else ', %' if asked.difference == 'percent' else ''}"
+    return f"{name}{', points' if settings.are_rates else ', %' if settings.difference == 'percent' else ''}"
 
 
-def location_header(name: str, asked: AnalysisSettings) -> str:
+def location_header(name: str, settings: Settings) -> str:
     """Return the head of a column of differences, with their unit."""
-    return f"{name}, ratio" if asked.difference == "ratio" else unit_header(name, asked)
+    return f"{name}, ratio" if settings.difference == "ratio" else unit_header(name, settings)
 
 
 def estimate_header(analysis: Analysis, name: str | None = None) -> str:
@@ -141,43 +153,37 @@ def estimate_header(analysis: Analysis, name: str | None = None) -> str:
 
 def estimate_in_unit(value: float, analysis: Analysis) -> float:
     """Return an estimate as a number of its unit; a share of the instances is one in percent."""
-    return 100.0 * value if _are_shares(analysis) else as_shown(value, analysis.settings)
+    return 100.0 * value if _are_shares(analysis) else value_in_unit(value, analysis.settings)
 
 
 def interval_in_unit(interval: Interval, analysis: Analysis) -> Interval:
     """Return the interval of an estimate in its unit."""
-    low, high = interval
-    return estimate_in_unit(low, analysis), estimate_in_unit(high, analysis)
+    return estimate_in_unit(interval[0], analysis), estimate_in_unit(interval[1], analysis)
 
 
-def estimate_text(shown: float, analysis: Analysis, *limits: float) -> str:
-    """Write an estimate that is already in its unit, with the decimals of its limits."""
-    return texts_in_unit(analysis, shown, *limits)[0] if limits or are_ratios(analysis) else digits(shown)
-
-
-def supported(p: float, instances: int, asked: AnalysisSettings) -> float:
+def supported(p: float, instances: int, settings: Settings) -> float:
     """Return a p-value as it is shown: that of a test of ranks or signs no smaller than its instances support."""
-    if asked.test not in EXACT or not p < 1:
+    if not paired_test(settings.test).has_exact_p or not p < 1:
         return p
-    return max(p, 2.0 ** ((1 if asked.alternative == "two-sided" else 0) - instances))
+    return max(p, 2.0 ** ((1 if settings.alternative == "two-sided" else 0) - instances))
 
 
-def p_in_words(p: float, instances: int, asked: AnalysisSettings) -> str:
+def p_value_text(p: float, instances: int, settings: Settings) -> str:
     """Return a p-value with two digits."""
-    shown = supported(p, instances, asked)
-    return f"<{SMALLEST_P}" if shown == 0 else f"{shown:.2g}"
+    values = supported(p, instances, settings)
+    return f"<{SMALLEST_P}" if values == 0 else f"{values:.2g}"
 
 
-def texts_in_unit(analysis: Analysis, *shown: float) -> tuple[str, ...]:
+def texts_in_unit(analysis: Analysis, *values: float) -> tuple[str, ...]:
     """Write an estimate and its limits, all in their unit already, with the same decimals."""
-    return texts_of_ratios(*shown) if are_ratios(analysis) else alike(*shown)
+    return texts_of_ratios(*values) if are_ratios(analysis) else alike(*values)
 
 
-def difference_texts(asked: AnalysisSettings, *shown: float) -> tuple[str, ...]:
+def difference_texts(settings: Settings, *values: float) -> tuple[str, ...]:
     """Write differences, all in their unit already, with the same decimals."""
-    if asked.difference == "ratio":
-        return texts_of_ratios(*shown)
-    return alike(*shown) if len(shown) > 1 else (digits(shown[0]),)
+    if settings.difference == "ratio":
+        return texts_of_ratios(*values)
+    return alike(*values) if len(values) > 1 else (digits(values[0]),)
 
 
 def are_ratios(analysis: Analysis) -> bool:
@@ -187,20 +193,93 @@ def are_ratios(analysis: Analysis) -> bool:
 
 def texts_of_ratios(*factors: float) -> tuple[str, ...]:
     """Write factors as percent changes where all are near 1."""
-    value, *limits = (math.log(each) if each > 0 else -math.inf if each == 0 else math.nan for each in factors)
+    value, *limits = (math.log(factor) if factor > 0 else -math.inf if factor == 0 else math.nan for factor in factors)
     return ratio_texts(value, *limits)
-
-
-def in_table(analysis: Analysis) -> Iterator[Comparison]:
-    """Yield the comparisons with estimates and intervals in their unit, as tables show them."""
-    for each in analysis.comparisons:
-        yield replace(
-            each,
-            estimate=estimate_in_unit(each.estimate, analysis),
-            interval=interval_in_unit(each.interval, analysis),
-            joint_interval=interval_in_unit(each.joint_interval, analysis),
-        )
 
 
 def _are_shares(analysis: Analysis) -> bool:
     return ESTIMANDS[analysis.comparisons[0].estimate_of].is_share
+
+
+# quantities of a unit: a kind of difference, "points" of rates or a "share" of the instances ------------------------
+
+
+def quantity_text(value: float, unit: str) -> str:
+    """Write a difference in its unit: percent, a factor, points, a share in percent, or a number.
+
+    >>> quantity_text(-0.758, "percent"), quantity_text(0.27, "ratio"), quantity_text(0.05, "points")
+    ('−75.8 %', '+31.0 %', '5 points')
+    """
+    if unit == "ratio":
+        return quantity_texts(unit, value)[0]
+    return "–" if math.isnan(value) else _with_unit(digits(number_in_unit(value, unit)), unit)
+
+
+def quantity_texts(unit: str, value: float, *limits: float) -> tuple[str, ...]:
+    """Write an estimate and its limits in their unit, with the same decimals.
+
+    >>> quantity_texts("percent", -0.016, -0.0319, -0.0000825)
+    ('−1.60 %', '−3.19 %', '−0.01 %')
+    """
+    if unit == "ratio":
+        texts_of_ratios = zip((value, *limits), ratio_texts(value, *limits), strict=True)
+        return tuple("–" if math.isnan(each) else text.replace("-", "−") for each, text in texts_of_ratios)
+    values = [number_in_unit(each, unit) for each in (value, *limits)]
+    texts = zip(values, alike(*values), strict=True)
+    return tuple("–" if math.isnan(each) else _with_unit(text, unit) for each, text in texts)
+
+
+def number_in_unit(value: float, unit: str) -> float:
+    """Return a difference as a number of its unit: percent, points, or as it is."""
+    return value if unit == "simple" else 100 * value
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return text.replace("-", "−") + {"percent": " %", "share": " %", "points": " points"}.get(unit, "")
+
+
+def settings_unit(comparison: Comparison, settings: Settings) -> str:
+    """Return the unit of a comparison's estimate: a kind of difference, "points" of rates or a "share"."""
+    if ESTIMANDS[comparison.estimate_of].is_share:
+        return "share"
+    return "points" if settings.are_rates else settings.difference
+
+
+def exchanged(comparison: Comparison) -> Comparison:
+    """Return a comparison with its algorithms exchanged, for display: a share of the instances is that of the other."""
+    total = 1.0 if ESTIMANDS[comparison.estimate_of].is_share else 0.0
+
+    def turned(interval: Interval, total: float = total) -> Interval:
+        low, high = interval
+        return total - high, total - low
+
+    return replace(
+        comparison,
+        first=comparison.second,
+        second=comparison.first,
+        estimate=total - comparison.estimate,
+        interval=turned(comparison.interval),
+        joint_interval=turned(comparison.joint_interval),
+        effect_size=0.0 - comparison.effect_size,
+        effect_interval=turned(comparison.effect_interval, 0.0),
+    )
+
+
+def signed(text: str) -> str:
+    """Write a difference with its sign.
+
+    >>> signed("1.90 %"), signed("−0.2"), signed("×1.31"), signed("0")
+    ('+1.90 %', '−0.2', '×1.31', '0')
+    """
+    return f"+{text}" if text[:1].isdigit() and text.strip("0. %points") else text
+
+
+def range_text(low: str, high: str) -> str:
+    """Write an interval, its unit once.
+
+    >>> range_text("+62.6 %", "+90.1 %"), range_text("−2 points", "1 points"), range_text("×1.2", "×1.4")
+    ('62.6 to 90.1 %', '−2 to 1 points', '×1.2 to ×1.4')
+    """
+    low, high = low.removeprefix("+"), high.removeprefix("+")
+    unit = next((unit for unit in (" %", " points") if low.endswith(unit) and high.endswith(unit)), "")
+    return f"{low.removesuffix(unit)} to {high}"

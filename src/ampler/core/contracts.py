@@ -9,23 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-from ampler.core.arrays import Floats
-from ampler.core.runs import Runs
-from ampler.core.samples import Samples
-from ampler.core.values import (
-    Code,
-    Continue,
-    Decision,
-    DecisionRecord,
-    Finished,
-    Observation,
-    Plan,
-    PlanRecord,
-    Progress,
-    Session,
-    StudyDecision,
-    Tally,
-)
+from ampler.core.arrays import Floats, Runs, Samples
+from ampler.core.plan import Continue, Decision, DecisionRecord, Plan, PlanRecord, StudyDecision
+from ampler.core.runs import Code, Finished, Observation, Progress, Session, Tally
 
 
 class Rule(Protocol):
@@ -38,12 +24,12 @@ class Rule(Protocol):
         """Return how many more runs each algorithm needs now, or that the instance is done and why."""
 
 
-# What a rule may know besides. Whoever carries it out asks through the functions below; None is "it does not say".
+# What a rule may know in addition. Whoever carries it out asks through the functions below; None is "it does not say".
 
 
 @runtime_checkable
 class ForeseeingRule(Protocol):
-    """A rule that can say what is still to come: the time left is told from it."""
+    """A rule that can say what is still to come: the time left is reported from it."""
 
     def predict(self, samples: Samples, /) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as can be known now."""
@@ -68,7 +54,7 @@ class PairErrors:
 
 @runtime_checkable
 class AccuracyRule(Protocol):
-    """A rule that works towards a standard error, which is shown beside the one reached."""
+    """A rule that works towards a standard error, which is shown next to the one reached."""
 
     @property
     def se(self) -> float:
@@ -91,12 +77,12 @@ class NarrowingRule(Protocol):
         """Return the rule for these algorithms alone."""
 
 
-def predicted_by(rule: object, samples: Samples) -> Mapping[str, int] | None:
+def predicted_runs(rule: object, samples: Samples) -> Mapping[str, int] | None:
     """Return the runs of each algorithm that are still to come, if the rule foresees them."""
     return rule.predict(samples) if isinstance(rule, ForeseeingRule) else None
 
 
-def error_seen_by(rule: object, samples: Samples) -> float | None:
+def current_error(rule: object, samples: Samples) -> float | None:
     """Return the largest standard error of interest as the rule's guard sees it, if it is known."""
     if not isinstance(rule, MeasuringRule) or samples.counts.min() < 1:
         return None
@@ -104,7 +90,7 @@ def error_seen_by(rule: object, samples: Samples) -> float | None:
     return largest if math.isfinite(largest) else None
 
 
-def error_wanted_by(rule: object) -> float | None:
+def target_error(rule: object) -> float | None:
     """Return the standard error a rule works towards, if it has one."""
     return rule.se if isinstance(rule, AccuracyRule) else None
 
@@ -125,7 +111,7 @@ def narrowed(rule: Rule, algorithms: Sequence[str]) -> Rule:
 
 @dataclass(frozen=True)
 class FinishedGroup:
-    """A group of instances that is done: what was asked for, how each instance ended, and the runs asked for.
+    """A group of instances that is done: what was requested, how each instance ended, and the runs requested.
 
     Runs are read when a rule looks at them: of each algorithm on each instance in the order of their index.
     """
@@ -136,17 +122,16 @@ class FinishedGroup:
 
     @cached_property
     def runs(self) -> Runs:
-        """The runs that were asked for, as columns."""
+        """The runs that were requested, as columns."""
         return self.read()
 
 
 class StudyRule(Protocol):
-    """Which instances and algorithms go on, and when the study ends. Pure: the same runs give the same decisions.
+    """Which instances and algorithms continue, and when the study ends. Pure: the same runs give the same decisions.
 
     It declares groups of instances before anything is run. It is asked before the first group and whenever one is
-    finished, never in between, so its decisions do not hang on which run ended first; resuming asks it again from the
-    beginning. After as many groups as it has declared it ends the study. `AllInstances` is the simplest one.
-    """
+    finished, never in between, so its decisions do not depend on which run ended first; resuming asks it again from the
+    beginning. After as many groups as it has declared it ends the study. `AllInstances` is the simplest one."""
 
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
         """Return the names of the instances after each group of which a decision is taken, at most; in their order."""
@@ -154,9 +139,8 @@ class StudyRule(Protocol):
     def __call__(self, plan: Plan, finished: Sequence[FinishedGroup], /) -> StudyDecision:
         """Return what is run next, given the groups that are finished, or that the study is done and why.
 
-        What is asked for after n groups are instances of the first n + 1 groups declared. Algorithms that are left
-        out stay out.
-        """
+        What is requested after n groups are instances of the first n + 1 groups declared. Algorithms that are left out
+        stay out."""
 
 
 @runtime_checkable
@@ -220,14 +204,15 @@ class Store(Protocol):
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
 
-    def runs(self, *decisions: str) -> Runs:
+    def runs(self, *decisions: str, measure: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
+        A `measure` stands in the place of the value; runs without it have failed.
         Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
         """
 
     def decide(self, number: int, decision: StudyDecision) -> None:
-        """Record how the study goes on after `number` finished groups, under the plan that was begun.
+        """Record how the study continues after `number` finished groups, under the plan that was begun.
 
         Decisions on record with this number or a later one no longer hold.
         """
@@ -236,7 +221,7 @@ class Store(Protocol):
         """Return the decisions over instances that hold under the last plan, in their order."""
 
     def mark(self, progress: Progress) -> None:
-        """Keep where the study stands; it is written together with what is recorded next."""
+        """Keep the progress of the study; it is written together with what is recorded next."""
 
     def progress(self) -> Progress | None:
         """Return where the study stood when it was last written; None when it never was."""

@@ -9,9 +9,9 @@
     │   ├── InvalidRule                settings of a sampling rule: se, start, budget, reference
     │   ├── InvalidPlan                algorithms, instances or settings of a study (study.toml)
     │   └── InvalidData                a table of results that cannot be read or analysed
-    ├── StoreError                     the study file cannot be used as asked
+    ├── StoreError                     the results file cannot be used as asked
     │   ├── StoreBusy                  another process is running this study
-    │   ├── StoreUnusable              not a study file, damaged, too new, or not writable
+    │   ├── StoreUnusable              not a results file, damaged, too new, or not writable
     │   └── PlanMismatch               the file holds runs of another plan
     ├── RunFailed                      a run failed and the study's policy is to stop
     ├── EngineFailed                   the executor that was given makes no more runs
@@ -20,7 +20,11 @@
 Every message is one sentence that says what must hold, what came and what to do.
 """
 
-from ampler.core.spoken import in_python, in_shell
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from ampler.core.text import render_for_python, render_for_shell
 
 
 class AmplerError(Exception):
@@ -31,16 +35,16 @@ class AmplerError(Exception):
 
     @property
     def message(self) -> str:
-        """What was said, with the marks of its parameters: to be said again within another message."""
+        """Return the message with its parameter marks, for use within another message."""
         return super().__str__()
 
     @property
     def in_shell(self) -> str:
         """The message with the parameters as options of a shell."""
-        return in_shell(self.message)
+        return render_for_shell(self.message)
 
     def __str__(self) -> str:
-        return in_python(self.message)
+        return render_for_python(self.message)
 
 
 class InvalidInput(AmplerError, ValueError):
@@ -68,7 +72,7 @@ class InvalidData(InvalidInput):
 
 
 class StoreError(AmplerError):
-    """The study file cannot be used as asked."""
+    """The results file cannot be used as asked."""
 
 
 class StoreBusy(StoreError):
@@ -76,11 +80,11 @@ class StoreBusy(StoreError):
 
 
 class StoreUnusable(StoreError):
-    """The file is not a study file, is damaged or too new, or cannot be written."""
+    """The file is not a results file, is damaged or too new, or cannot be written."""
 
 
 class PlanMismatch(StoreError):
-    """The study file holds runs of another plan."""
+    """The results file holds runs of another plan."""
 
 
 class RunFailed(AmplerError):
@@ -93,3 +97,91 @@ class EngineFailed(AmplerError):
 
 class MissingDependency(AmplerError):
     """An optional package is not installed."""
+
+
+Severity = Literal["could reverse a verdict", "widens intervals", "good to know"]
+Reversing = Literal[
+    "contradiction",  # two algorithms gave answers that exclude each other
+    "looked",  # results were looked at on the way, and the tests were asked not to allow for it
+    "unplanned",
+    "biased",  # beyond correction: nothing should be claimed on it
+    "growth",  # the plan was enlarged after results were there
+    "course",  # values decided on the size of the study, and the tests do not allow for it
+    "unfinished",
+    "part",
+    "one-instance",
+    "pseudoreplication",
+    "duplicates",
+    "repeated-runs",
+    "failures",
+    "censored",
+    "bias",
+    "skewness",
+    "clusters",  # instances that belong together count as if they were independent, or there are few groups of them
+    "outlier",  # one instance with most of the variance of the differences
+    "denominator",
+    "constant",
+    "code",
+    "drift",
+    "busy",
+]
+Widening = Literal["incomplete", "run-noise", "power", "level", "accuracy", "budget", "heavy-tails", "unmatched"]
+Informing = Literal[
+    "direction", "grouping", "accuracy-unknown", "rates", "table", "columns", "folds", "unused", "plan", "pairing"
+]
+WarningKind = Literal[Reversing, Widening, Informing]
+SEVERITIES: Mapping[Severity, tuple[WarningKind, ...]] = {  # the gravest first
+    "could reverse a verdict": get_args(Reversing),
+    "widens intervals": get_args(Widening),
+    "good to know": get_args(Informing),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisWarning:
+    """Something that a reader of the results must know; the texts mark parameters as `core.text.parameter` does."""
+
+    kind: WarningKind
+    message: str  # the effect on the result and its cause
+    remedy: str = ""  # what to do
+    details: str = ""  # for readers who ask for more
+    holds: bool = False  # a check was made and every verdict stayed: good to know
+    numbers: Mapping[str, float] = field(default_factory=dict)  # that the message rests on, by name
+
+    @property
+    def severity(self) -> Severity:
+        """What it could change.
+
+        >>> AnalysisWarning("skewness", "The differences are skewed.").severity
+        'could reverse a verdict'
+        """
+        if self.holds:
+            return "good to know"
+        return next(severity for severity, kinds in SEVERITIES.items() if self.kind in kinds)
+
+    @property
+    def sentence(self) -> str:
+        """Message, remedy and details, with parameters as Python has them."""
+        return self.wording(shell=False, details=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the warning as plain values; its texts name parameters as Python has them."""
+        texts = {"message": render_for_python(self.message), "remedy": render_for_python(self.remedy)}
+        numbers = {"numbers": dict(self.numbers)}
+        return {"kind": self.kind, "severity": self.severity, **texts, **numbers, "sentence": self.sentence}
+
+    @property
+    def in_shell(self) -> str:
+        """The same with parameters as options of a shell."""
+        return self.wording(shell=True, details=True)
+
+    def wording(self, *, shell: bool, details: bool) -> str:
+        """Return the message and its remedy, with details or without, for a shell or for Python."""
+        text = " ".join(filter(None, (self.message, self.remedy, self.details if details else "")))
+        return render_for_shell(text) if shell else render_for_python(text)
+
+
+def by_severity(warnings: Iterable[AnalysisWarning]) -> list[AnalysisWarning]:
+    """Return the warnings with the gravest first; those of one severity stay in their order."""
+    order = list(SEVERITIES)
+    return sorted(warnings, key=lambda warning: order.index(warning.severity))

@@ -7,19 +7,19 @@ policy ◄─ policy_from ◄─► policy_data ── TOML    policy ─► val
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ampler.core.errors import InvalidData, InvalidInput, InvalidPlan
-from ampler.core.spoken import parameter
-from ampler.core.wording import digits
+from ampler.core.text import digits, parameter
 
 if TYPE_CHECKING:  # values and runs are made of policies; numpy waits until there are arrays
-    from ampler.core.arrays import Bools, Floats
-    from ampler.core.choices import Better, Difference
-    from ampler.core.runs import Runs
-    from ampler.core.values import Observation
+    from ampler.core.arrays import Bools, Floats, Runs
+    from ampler.core.runs import Observation
+    from ampler.core.settings import Better, Difference, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,13 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """A failed run counts as this value."""
+    """A failed run counts as a value of your choice.
+
+    Parameters
+    ----------
+    value : float
+        Value of a failed run.
+    """
 
     value: float
 
@@ -43,7 +49,12 @@ class Penalty:
 class Par:
     """A failed run counts as `factor` times the cutoff (PAR10 is factor 10), for values that are run times.
 
-    In a plan the cutoff is the time limit. None in a table of results: the common limit of the runs that reached one.
+    Parameters
+    ----------
+    factor : float
+        Multiple of the cutoff.
+    cutoff : float, optional
+        Time limit; by default that of the study, or the common limit of the runs that reached one.
     """
 
     factor: float
@@ -52,33 +63,57 @@ class Par:
 
 FailurePolicy = StopStudy | Drop | Penalty | Par
 
+Kind = Literal["ok", "wrong", "timeout", "memout", "crash", "error", "unknown", "lost"]
+KINDS: tuple[Kind, ...] = get_args(Kind)  # how a run ended; it is stored as its position here
+KIND_OF_CAUSE: Mapping[str, Kind] = {  # by how the cause of a failed run begins; any other is an error
+    "wrong": "wrong",
+    "memory": "memout",
+    "exception:MemoryError": "memout",
+    "signal:": "crash",
+    "worker": "crash",
+    "value": "unknown",
+    "exit:0": "unknown",
+}
+
+HIGHER_IS_NO_TIME = "par=K counts a failed run as a long time, but higher values are better; use penalty=VALUE or drop"
 LATEST = 1.1  # of a time limit: how late a run may end, as solvers are stopped between two checks
 ROUNDED = 0.005  # of a time limit: how far the first run to overrun it may lie above the round number that it was
 
 
 @dataclass(frozen=True, slots=True)
-class WorstSeen:
+class WorstObserved:
     """A failed run counts as the worst value seen on its instance. Used to ask whether the conclusion depends on it."""
 
     better: Better
 
 
+def kind_of(status: Status, cause: str = "") -> Kind:
+    """Return how a run ended, from its status and the cause of a failure.
+
+    >>> kind_of("failed", "signal:SIGSEGV"), kind_of("failed", "exit:3"), kind_of("timeout")
+    ('crash', 'error', 'timeout')
+    """
+    if status != "failed":
+        return status
+    return next((kind for start, kind in KIND_OF_CAUSE.items() if cause.startswith(start)), "error")
+
+
 # As people write it ---------------------------------------------------------------------------------------------------
 
 
-def as_policy(said: Any, name: str = "on_failure", *, error: type[InvalidInput] = InvalidInput) -> FailurePolicy:
+def as_policy(value: Any, name: str = "on_failure", *, error: type[InvalidInput] = InvalidInput) -> FailurePolicy:
     """Return what a failed run counts as, from one of the choices or from its words; everything else is refused.
 
     >>> as_policy("drop")
     Drop()
     """
-    if isinstance(said, StopStudy | Drop | Penalty | Par):
-        return _sensible(said, error)
-    if isinstance(said, str):
-        return StopStudy() if said == "stop" else failure_policy(said)
+    if isinstance(value, StopStudy | Drop | Penalty | Par):
+        return _sensible(value, error)
+    if isinstance(value, str):
+        return StopStudy() if value == "stop" else failure_policy(value)
     raise error(
         f'{name} must be StopStudy(), Drop(), Penalty(value), Par(factor), or words such as "drop", "penalty=1000" and'
-        f' "par=10", got {said!r}'
+        f' "par=10", got {value!r}'
     )
 
 
@@ -88,42 +123,34 @@ def failure_policy(text: str) -> FailurePolicy:
     >>> failure_policy("par=10")
     Par(factor=10.0, cutoff=None)
     """
-    words = [part.partition("=") for part in text.replace(" ", "").split(",")]
-    kind = tuple(name for name, _, _ in words)
     if text == "drop":
         return Drop()
-    numbers = [_number(number) for _, _, number in words]
-    if None not in numbers and kind == ("penalty",):
-        return _sensible(Penalty(*numbers), InvalidData)  # type: ignore[arg-type]
-    if None not in numbers and kind in {("par",), ("par", "cutoff")}:
-        return _sensible(Par(*numbers), InvalidData)  # type: ignore[arg-type]
-    raise InvalidData(
-        f'what a failed run counts as must be "drop", "penalty=VALUE", "par=K" or "par=K,cutoff=SECONDS", got {text!r}'
-    )
-
-
-def _number(text: str) -> float | None:
+    pairs = [part.partition("=")[::2] for part in text.replace(" ", "").split(",")]
     try:
-        return float(text)
+        if [name for name, _ in pairs] not in (["penalty"], ["par"], ["par", "cutoff"]):
+            raise ValueError(text)
+        policy = policy_from({name: float(number) for name, number in pairs})
     except ValueError:
-        return None
+        expected = '"drop", "penalty=VALUE", "par=K" or "par=K,cutoff=SECONDS"'
+        raise InvalidData(f"on-failure must be {expected}, got {text!r}") from None
+    return _sensible(policy, InvalidData)
 
 
 def _sensible(policy: FailurePolicy, error: type[InvalidInput]) -> FailurePolicy:
     """The policy, if its numbers can be values of runs."""
     match policy:
-        case Penalty(value) if not _between(value, -math.inf):
+        case Penalty(value) if not _is_finite(value):
             raise error(f"the penalty of a failed run must be a finite number, got {value!r}")
-        case Par(factor) if not _between(factor, 0):
-            raise error(f"par=K multiplies the cutoff and must be positive, got {factor!r}; 10 is usual")
-        case Par(_, cutoff) if cutoff is not None and not _between(cutoff, 0):
+        case Par(factor) if not (_is_finite(factor) and factor >= 1):
+            raise error(f"par=K multiplies the cutoff and must be 1 or more, got {factor!r}; 10 is usual")
+        case Par(_, cutoff) if cutoff is not None and not (_is_finite(cutoff) and cutoff > 0):
             raise error(f"the cutoff of par=K must be a positive number of seconds, got {cutoff!r}")
     return policy
 
 
-def _between(number: Any, least: float) -> bool:
-    """Whether it is a finite number above the least one."""
-    return isinstance(number, int | float) and not isinstance(number, bool) and least < number < math.inf
+def _is_finite(number: Any) -> bool:
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    return is_number and abs(number) <= sys.float_info.max  # a whole number may be beyond all floats
 
 
 def lifted(policy: FailurePolicy, floor: float | None) -> FailurePolicy:
@@ -170,12 +197,10 @@ def policy_from(data: Any) -> FailurePolicy:
             return Par(factor)
         case {"par": factor, "cutoff": cutoff} if len(data) == 2:
             return Par(factor, cutoff)
-    raise InvalidInput(
-        f'what a failed run means must be "stop", "drop", {{ penalty = number }} or {{ par = factor }}, got {data!r}'
-    )
+    raise InvalidInput(f'on-failure must be "stop", "drop", {{ penalty = number }} or {{ par = factor }}, got {data!r}')
 
 
-def policy_words(policy: FailurePolicy | WorstSeen | None) -> str:
+def policy_words(policy: FailurePolicy | WorstObserved | None) -> str:
     """Return what was done with failed runs: "failed runs were …".
 
     >>> policy_words(Par(10, 60.0)), policy_words(Drop())
@@ -186,7 +211,7 @@ def policy_words(policy: FailurePolicy | WorstSeen | None) -> str:
             return f"counted as {digits(value)}"
         case Par(factor, cutoff):
             return f"counted as {digits(factor)} times the cutoff" + ("" if cutoff is None else f" of {digits(cutoff)}")
-        case WorstSeen():
+        case WorstObserved():
             return "counted as the worst value seen on their instance"
         case Drop():
             return "left out"
@@ -205,12 +230,10 @@ def completed(policy: FailurePolicy, *, timeout: float | None, difference: Diffe
         if cutoff is None:
             raise InvalidPlan(f"par = {policy.factor:g} multiplies the time limit, so a timeout must be set")
         policy = replace(policy, cutoff=cutoff)
-    counted = policy.value if isinstance(policy, Penalty) else policy.factor
-    positive = isinstance(policy, Par) or difference != "simple"
-    if not math.isfinite(counted) or (positive and counted <= 0):
-        word = "positive" if positive else "a finite number"
-        raise InvalidPlan(f"the value of a failed run must be {word} for {difference} differences, got {counted!r}")
-    return policy
+    elif difference != "simple" and policy.value <= 0:
+        got = f"for {difference} differences, got {policy.value!r}"
+        raise InvalidPlan(f"the value of a failed run must be positive {got}")
+    return _sensible(policy, InvalidPlan)
 
 
 def value_of(observation: Observation, policy: FailurePolicy) -> float | None:
@@ -229,28 +252,27 @@ def value_of(observation: Observation, policy: FailurePolicy) -> float | None:
 # In an analysis: all runs at once -------------------------------------------------------------------------------------
 
 
-def values_under(runs: Runs, policy: FailurePolicy | WorstSeen | None) -> tuple[Floats, Bools]:
+def values_under(runs: Runs, policy: FailurePolicy | WorstObserved | None) -> tuple[Floats, Bools]:
     """Return the value each run counts as, and which of them count; InvalidData if a failure's value was not said."""
     import numpy as np
 
     ok = runs.ok
+    value = runs.value + runs.shift if runs.shift else runs.value
     if ok.all() or isinstance(policy, Drop):
-        return runs.value, ok
-    return np.where(ok, runs.value, _failed_value(runs, policy)), np.ones_like(ok)
+        return value, ok
+    return np.where(ok, value, _failed_value(runs, policy) + runs.shift), np.ones_like(ok)
 
 
-def _failed_value(runs: Runs, policy: FailurePolicy | WorstSeen | None) -> float | Floats:
+def _failed_value(runs: Runs, policy: FailurePolicy | WorstObserved | None) -> float | Floats:
     match policy:
         case Penalty(value):
-            return _finite(value)
+            penalty = value
         case Par(factor, cutoff):
-            return _finite(factor * (cutoff or _common_limit(runs, factor)))
-        case WorstSeen(better):
-            return _worst_seen(runs, better)[runs.instance]
-    raise InvalidData(_ask_for_policy(runs))
-
-
-def _finite(penalty: float) -> float:
+            penalty = factor * (cutoff or _common_limit(runs, factor))
+        case WorstObserved(better):
+            return _worst_values(runs, better)[runs.instance]
+        case _:
+            raise InvalidData(policy_request(runs))
     if not math.isfinite(penalty):
         raise InvalidData(f"a penalty for failed runs must be a finite number, got {penalty!r}")
     return penalty
@@ -259,12 +281,12 @@ def _finite(penalty: float) -> float:
 def with_cutoff(policy: FailurePolicy | None, runs: Runs, time_limit: float | None = None) -> FailurePolicy | None:
     """Return the policy; PAR gets the cutoff that it lacks: the time limit, or what runs that reached theirs recorded.
 
-    >>> from ampler.core.runs import Runs
+    >>> from ampler.core.arrays import Runs
     >>> late = Runs.from_columns(["i", "j"], ["a", "a"], [60.02, 61.0], ["timeout", "timeout"])
     >>> with_cutoff(Par(10), late)
     Par(factor=10, cutoff=60.0)
     """
-    if not isinstance(policy, Par) or policy.cutoff is not None or (time_limit is None and runs.ok.all()):
+    if not isinstance(policy, Par) or policy.cutoff is not None:
         return policy
     return replace(policy, cutoff=time_limit or _common_limit(runs, policy.factor))
 
@@ -277,7 +299,7 @@ def _common_limit(runs: Runs, factor: float) -> float:
     """
     import numpy as np
 
-    from ampler.core.runs import STATUSES
+    from ampler.core.arrays import STATUSES
 
     late = runs.value[(runs.status == STATUSES.index("timeout")) & np.isfinite(runs.value)]
     limit = float(late.min()) if len(late) else 0.0
@@ -290,17 +312,15 @@ def _common_limit(runs: Runs, factor: float) -> float:
         )
     if np.count_nonzero(late == limit) > 1:
         return limit
-    below = (_rounded_down(limit, figures) for figures in (1, 2, 3))
-    return next((round_one for round_one in below if limit - round_one <= ROUNDED * limit), limit)
+    for figures in (1, 2, 3):
+        power = 10.0 ** (figures - 1 - math.floor(math.log10(limit)))
+        below = float(f"{math.floor(limit * power) / power:.{figures}g}")
+        if limit - below <= ROUNDED * limit:
+            return min(below, limit)
+    return limit
 
 
-def _rounded_down(number: float, figures: int) -> float:
-    """The largest number of so many significant figures that is not above this one."""
-    places = figures - 1 - math.floor(math.log10(number))
-    return float(f"{math.floor(number * 10.0**places) / 10.0**places:.{figures}g}")
-
-
-def _worst_seen(runs: Runs, better: Better) -> Floats:
+def _worst_values(runs: Runs, better: Better) -> Floats:
     """For each instance the worst value recorded there, or anywhere if there is none."""
     import numpy as np
 
@@ -312,17 +332,22 @@ def _worst_seen(runs: Runs, better: Better) -> Floats:
     return np.where(np.isfinite(worst), worst, anywhere)
 
 
-def _ask_for_policy(runs: Runs) -> str:
-    failures = runs.failures()
-    by_algorithm, kinds = Counter[str](), Counter[str]()
-    for (algorithm, status), number in failures.items():
-        by_algorithm[algorithm] += number
-        kinds[status] += number
-    worst, most = by_algorithm.most_common(1)[0]
+def policy_request(runs: Runs) -> str:
+    """Return how many runs failed, and that it must be specified what they count as."""
     return (
-        f"{failures.total()} of {len(runs)} runs gave no value"
-        f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())}; most of them {worst!r}: {most}),"
-        " and what a failure counts as must be said: drop them, give a penalty, or PAR-k (k times the cutoff):"
+        f"{failed_text(runs)};"
+        " choose their treatment: drop them, or count a penalty or PAR-k (k times the cutoff):"
         f" {parameter('on_failure', 'drop')}, {parameter('on_failure', 'penalty=VALUE')} or"
         f" {parameter('on_failure', 'par=K')}"
+    )
+
+
+def failed_text(runs: Runs) -> str:
+    """Return how many runs failed, of which there must be some, and how."""
+    failed = list(runs.failures().elements())
+    kinds = Counter(status for _, status in failed)
+    worst, most = Counter(algorithm for algorithm, _ in failed).most_common(1)[0]
+    return (
+        f"{len(failed)} of {len(runs)} runs gave no value"
+        f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())}; most from {worst!r}: {most})"
     )

@@ -6,22 +6,23 @@ import csv
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from ampler.core.errors import InvalidData, MissingDependency
-from ampler.core.files import replaced
-from ampler.core.values import Observation, RunKey
-from ampler.core.wording import harmless
+from ampler.core.errors import InvalidData
+from ampler.core.runs import Observation, RunKey
+from ampler.core.serialization import replace_file
+from ampler.core.text import escape_formula
 
 # The columns of a run have the names of its fields: those of its key, these, and whatever else an observation has.
 # Measures have columns of their own.
 KEY = get_type_hints(RunKey)
-GIVEN = {name: kind for name, kind in get_type_hints(Observation).items() if name not in ("key", "measures")}
+FIELDS = {name: kind for name, kind in get_type_hints(Observation).items() if name not in ("key", "measures")}
 FIRST = ("attempt", "round", "seed", "value", "seconds", "status", "message")
-COLUMNS = (*KEY, *FIRST, *(name for name in GIVEN if name not in FIRST))
+COLUMNS = (*KEY, *FIRST, *(name for name in FIELDS if name not in FIRST))
 ROWS = 50_000  # rows that are written at a time to a Parquet file,
 LINES = 5_000  # and to a CSV file
 
@@ -35,13 +36,15 @@ def write_runs(
     """
     table = Path(path)
     write = writer_for(table)
-    with replaced(table) as draft:
-        return write((_row(seen, measures) for seen in observations), [column(name) for name in measures], draft)
+    with nullcontext(table) if is_device(table) else replace_file(table) as draft:
+        return write(
+            (_row(observation, measures) for observation in observations), [column(name) for name in measures], draft
+        )
 
 
 def measure_names(observations: Iterable[Observation]) -> tuple[str, ...]:
     """Return the names of all measures that runs reported, in the order in which they first appear."""
-    return tuple(dict.fromkeys(name for seen in observations if seen.measures for name in seen.measures))
+    return tuple(dict.fromkeys(name for observation in observations for name in observation.measures or ()))
 
 
 def column(measure: str) -> str:
@@ -50,12 +53,19 @@ def column(measure: str) -> str:
     >>> column("gap"), column("value")
     ('gap', 'measure.value')
     """
-    taken = {each.casefold() for each in COLUMNS}
-    return f"measure.{measure}" if measure.strip().casefold() in taken else measure
+    reserved = {name.casefold() for name in COLUMNS}
+    return f"measure.{measure}" if measure.strip().casefold() in reserved else measure
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is a device such as /dev/stdout, which is written to and not replaced."""
+    return path.is_relative_to("/dev")
 
 
 def writer_for(path: Path) -> Callable[[Iterator[Row], Sequence[str], Path], int]:
     """Return what writes a file of this name; InvalidData when nothing does."""
+    if is_device(path):
+        return _write_csv
     match path.suffix.lower():
         case ".csv":
             return _write_csv
@@ -67,20 +77,20 @@ def writer_for(path: Path) -> Callable[[Iterator[Row], Sequence[str], Path], int
 Row = tuple[Any, ...]
 
 
-def _row(seen: Observation, measures: Sequence[str]) -> Row:
-    reported = seen.measures or {}
-    return (*_key(seen.key), *_given(seen), *map(reported.get, measures))
+def _row(observation: Observation, measures: Sequence[str]) -> Row:
+    reported = observation.measures or {}
+    return (*_key(observation.key), *_fields(observation), *map(reported.get, measures))
 
 
 _key = attrgetter(*KEY)
-_given = attrgetter(*(name for name in COLUMNS if name in GIVEN))
+_fields = attrgetter(*(name for name in COLUMNS if name in FIELDS))
 
 
 def _write_csv(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
     number = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([harmless(name) for name in (*COLUMNS, *further)])
+        writer.writerow([escape_formula(name) for name in (*COLUMNS, *further)])
         while group := list(islice(rows, LINES)):
             writer.writerows(zip(*map(_cells, zip(*group, strict=True)), strict=True))
             number += len(group)
@@ -91,7 +101,7 @@ def _cells(column: Sequence[Any]) -> Iterable[Any]:
     """The cells of some rows of a column: names come again and again, and most numbers are written as they are."""
     kinds = set(map(type, column))
     if kinds == {str}:
-        safe = {text: harmless(text) for text in set(column)}
+        safe = {text: escape_formula(text) for text in set(column)}
         return [safe[text] for text in column]
     if kinds <= {int, float} and all(map(math.isfinite, column)):
         return column
@@ -101,21 +111,19 @@ def _cells(column: Sequence[Any]) -> Iterable[Any]:
 def _cell(cell: Any) -> Any:
     """A text that no spreadsheet takes for a formula, and what is infinite or unknown as an empty cell."""
     if isinstance(cell, str):
-        return harmless(cell)
+        return escape_formula(cell)
     return "" if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _write_parquet(rows: Iterator[Row], further: Sequence[str], path: Path) -> int:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as problem:
-        raise MissingDependency("Parquet files need pyarrow: pip install 'ampler[parquet]'") from problem
-    kinds = {int: pa.int64(), float: pa.float64(), float | None: pa.float64()}
-    columns = [(name, kinds.get((KEY | GIVEN)[name], pa.string())) for name in COLUMNS]
+    from ampler.data.tables.files import parquet_modules
+
+    pa, parquet = parquet_modules()
+    kinds = {int: pa.int64(), int | None: pa.int64(), float: pa.float64(), float | None: pa.float64()}
+    columns = [(name, kinds.get((KEY | FIELDS)[name], pa.string())) for name in COLUMNS]
     schema = pa.schema([*columns, *((name, pa.float64()) for name in further)])
     number = 0
-    with pq.ParquetWriter(path, schema) as writer:
+    with parquet.ParquetWriter(path, schema) as writer:
         while group := list(islice(rows, ROWS)):
             cells = zip(zip(*group, strict=True), schema.types, strict=True)
             writer.write_table(pa.table([pa.array(column, kind) for column, kind in cells], schema=schema))

@@ -1,4 +1,4 @@
-"""Assurance: the probability of success of a design, averaged over what is believed of the effect. Pure.
+"""Assurance: the probability of success of a design, averaged over a prior of the effect. Pure.
 
 Success is a credible interval of the mean that lies wholly above the margin, or wholly within it. Effects and margins
 are in standard deviations of the estimated differences. However many instances, the assurance never passes its ceiling,
@@ -7,18 +7,21 @@ the probability that the effect itself lies there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from math import isfinite, sqrt
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.special import chdtrc, chdtri, ndtr, stdtrit
 
-from ampler.core.arrays import Floats
-from ampler.core.checks import choice, finite, integer, share
 from ampler.core.errors import InvalidDesign
-from ampler.design.solve import MOST_INSTANCES, smallest
-from ampler.stats.noncentral_t import upper_tail
+from ampler.core.settings import choice, finite, integer, share
+from ampler.core.text import digits
+from ampler.design.powers import MOST_INSTANCES, smallest
+from ampler.stats.bayes.mixture import SHARED_FROM
+from ampler.stats.power import upper_tail
+from ampler.stats.sequential.boundaries import legendre
 
 Goal = Literal["above", "inside"]
 
@@ -34,6 +37,68 @@ class AssuredDesign:
     ceiling: float  # that no number of instances exceeds
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefAsk:
+    """What is asked: the assurance of this many instances, or the instances for an assurance.
+
+    Effect, its spread and the margin are in standard deviations of the estimated differences.
+    """
+
+    effect: float
+    effect_sd: float
+    margin: float = 0.0
+    goal: Goal = "above"
+    level: float = 0.95
+    instances: int | None = None
+    assurance: float | None = None
+    comparisons: int = 1
+
+    def __post_init__(self) -> None:
+        finite("effect", self.effect, "give mean/sd of the difference that is believed in, such as 0.5")
+        for name, value in (("effect_sd", self.effect_sd), ("margin", self.margin)):
+            if not (isfinite(value) and value >= 0):
+                raise InvalidDesign(f"{name} must be a number that is not negative, got {value!r}: 0 is allowed")
+        choice("goal", self.goal, get_args(Goal), "'above' the margin or 'inside' it")
+        if self.goal == "inside" and self.margin == 0:
+            raise InvalidDesign(
+                "no interval lies inside a margin of 0: specify the margin, the smallest difference that matters"
+            )
+        share("level", self.level, "0.95 is usual")
+
+    @property
+    def ceiling(self) -> float:
+        """The assurance that no number of instances passes."""
+        below, above = (self._score(side * self.margin) for side in (-1, 1))
+        return float(ndtr(-above)) if self.goal == "above" else float(ndtr(above) - ndtr(below))
+
+    def _score(self, limit: float) -> float:
+        if self.effect_sd == 0:
+            return float(np.sign(limit - self.effect)) * np.inf if limit != self.effect else 0.0
+        return (limit - self.effect) / self.effect_sd
+
+    def of(self, instances: int) -> float:
+        """Return the assurance of this many instances."""
+        return self._above(instances) if self.goal == "above" else self._inside(instances)
+
+    def _above(self, instances: int) -> float:
+        """P(lower end > margin). The mean is normal also over what is believed, so that t stays a noncentral t."""
+        critical = float(stdtrit(instances - 1, (1 + self.level) / 2))
+        wider = sqrt(1 + instances * self.effect_sd**2)
+        distance = sqrt(instances) * (self.effect - self.margin)
+        return float(upper_tail(critical / wider, instances - 1, distance / wider))
+
+    def _inside(self, instances: int) -> float:
+        """P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away."""
+        freedom, root = instances - 1, sqrt(instances)
+        critical = float(stdtrit(freedom, (1 + self.level) / 2))
+        narrow = 1 - float(chdtrc(freedom, freedom * (self.margin * root / critical) ** 2))  # P(short enough)
+        shares, weights = legendre(0.0, 1.0, NODES)
+        half = critical * np.sqrt(chdtri(freedom, 1 - narrow * shares) / freedom) / root
+        spread = sqrt(self.effect_sd**2 + 1 / instances)
+        reach = ndtr((self.margin - half - self.effect) / spread) - ndtr((half - self.margin - self.effect) / spread)
+        return narrow * float(np.maximum(reach, 0.0) @ weights)
+
+
 def assurance(
     instances: int, *, effect: float, effect_sd: float, margin: float = 0.0, goal: Goal = "above", level: float = 0.95
 ) -> float:
@@ -43,17 +108,7 @@ def assurance(
     0.8359
     """
     integer("instances", instances, 2, MOST_INSTANCES, "an interval takes two or more")
-    belief = _checked(effect, effect_sd, margin, goal, level)
-    return belief.assurance(instances)
-
-
-def ceiling(*, effect: float, effect_sd: float, margin: float = 0.0, goal: Goal = "above") -> float:
-    """Return the assurance that no number of instances passes: the probability that the effect itself lies there.
-
-    >>> round(ceiling(effect=0.3, effect_sd=0.2, margin=0.1), 3)
-    0.841
-    """
-    return _checked(effect, effect_sd, margin, goal, 0.95).ceiling()
+    return BeliefAsk(effect=effect, effect_sd=effect_sd, margin=margin, goal=goal, level=level).of(instances)
 
 
 def instances_for_assurance(
@@ -64,81 +119,79 @@ def instances_for_assurance(
     >>> instances_for_assurance(0.8, effect=0.5, effect_sd=0.2).instances
     48
     """
-    share("assurance", wanted, "0.8 is usual")
-    belief = _checked(effect, effect_sd, margin, goal, level)
-    most = belief.ceiling()
+    return assured_answer(
+        BeliefAsk(effect=effect, effect_sd=effect_sd, margin=margin, goal=goal, level=level, assurance=wanted)
+    )
+
+
+def assured_answer(ask: BeliefAsk) -> AssuredDesign:
+    """Return the design that answers.
+
+    >>> assured_answer(BeliefAsk(effect=0.5, effect_sd=0.2, assurance=0.8)).instances
+    48
+    """
+    if (ask.instances is None) == (ask.assurance is None):
+        raise InvalidDesign(
+            "give one of instances and assurance, and the other is the answer; got"
+            f" {'neither' if ask.instances is None else 'both'}"
+        )
+    if ask.instances is not None:
+        integer("instances", ask.instances, 2, MOST_INSTANCES, "an interval takes two or more")
+        return AssuredDesign(ask.instances, ask.of(ask.instances), ask.ceiling)
+    wanted, most = share("assurance", ask.assurance, "0.8 is usual"), ask.ceiling
     if wanted >= most:
         raise InvalidDesign(
-            f"no number of instances has an assurance of {wanted!r}: the effect lies {goal} the margin with probability"
-            f" {most:.3g} only; ask for less, or choose another margin"
+            f"no number of instances has an assurance of {wanted!r}: the effect lies {ask.goal} the margin with"
+            f" probability {most:.3g} only; specify a smaller assurance, or another margin"
         )
-    found = smallest(belief.assurance, wanted, guess=64, least=2, most=MOST_INSTANCES)
-    if found is None:
+    needed = smallest(ask.of, wanted, guess=64, least=2, most=MOST_INSTANCES)
+    if needed is None:
         raise InvalidDesign(
             f"more than {MOST_INSTANCES} instances are needed for an assurance of {wanted!r}: ask for less"
         )
-    return AssuredDesign(found, belief.assurance(found), most)
+    return AssuredDesign(needed, ask.of(needed), most)
 
 
-@dataclass(frozen=True, slots=True)
-class _Belief:
-    effect: float
-    effect_sd: float
-    margin: float
-    goal: Goal
-    level: float
+def assured_sentence(ask: BeliefAsk, answer: AssuredDesign) -> str:
+    """State the answer in one sentence.
 
-    def assurance(self, instances: int) -> float:
-        return self._above(instances) if self.goal == "above" else self._inside(instances)
-
-    def ceiling(self) -> float:
-        from scipy.special import ndtr
-
-        below, above = (self._standing(side * self.margin) for side in (-1, 1))
-        return float(ndtr(-above)) if self.goal == "above" else float(ndtr(above) - ndtr(below))
-
-    def _standing(self, limit: float) -> float:
-        if self.effect_sd == 0:
-            return float(np.sign(limit - self.effect)) * np.inf if limit != self.effect else 0.0
-        return (limit - self.effect) / self.effect_sd
-
-    def _above(self, instances: int) -> float:
-        """P(lower end > margin). The mean is normal also over what is believed, so that t stays a noncentral t."""
-        from scipy.special import stdtrit
-
-        critical = float(stdtrit(instances - 1, (1 + self.level) / 2))
-        wider = sqrt(1 + instances * self.effect_sd**2)
-        distance = sqrt(instances) * (self.effect - self.margin)
-        return float(upper_tail(critical / wider, instances - 1, distance / wider))
-
-    def _inside(self, instances: int) -> float:
-        """P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away."""
-        from scipy.special import chdtrc, chdtri, ndtr, stdtrit
-
-        freedom, root = instances - 1, sqrt(instances)
-        critical = float(stdtrit(freedom, (1 + self.level) / 2))
-        narrow = 1 - float(chdtrc(freedom, freedom * (self.margin * root / critical) ** 2))  # P(short enough)
-        places, weights = _places()
-        half = critical * np.sqrt(chdtri(freedom, 1 - narrow * places) / freedom) / root
-        spread = sqrt(self.effect_sd**2 + 1 / instances)
-        reach = ndtr((self.margin - half - self.effect) / spread) - ndtr((half - self.margin - self.effect) / spread)
-        return narrow * float(np.maximum(reach, 0.0) @ weights)
+    >>> ask = BeliefAsk(effect=0.5, effect_sd=0.2, assurance=0.8)
+    >>> assured_sentence(ask, assured_answer(ask))
+    '48 instances: assurance 0.802 that the 95 % credible interval lies above 0, for an effect of d = 0.5 ± 0.2.'
+    """
+    return (
+        f"{answer.instances:,} instances: assurance {_chance(answer.assurance)} that the {digits(100 * ask.level)} %"
+        f" credible interval lies {_where(ask)}, for an effect of d = {ask.effect:.4g} ± {ask.effect_sd:.4g}."
+    )
 
 
-@lru_cache(maxsize=1)
-def _places() -> tuple[Floats, Floats]:
-    """Nodes and weights between 0 and 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    return (1 + nodes) / 2, weights / 2
+def assured_points(ask: BeliefAsk, answer: AssuredDesign) -> Iterator[str]:
+    """Yield the ceiling, what a certain effect would give, and what several comparisons leave open."""
+    yield (
+        f"Ceiling {_chance(answer.ceiling)}: no number of instances gives more, as the effect itself lies {_where(ask)}"
+        " with this probability only."
+    )
+    if ask.effect_sd > 0:
+        certain = replace(ask, effect_sd=0.0).of(answer.instances)
+        yield f"If the effect were exactly {ask.effect:.4g}, the power would be {_chance(certain)}."
+    if ask.comparisons > 1:
+        second = ", and a verdict also needs a second posterior" if ask.comparisons >= SHARED_FROM else ""
+        yield (
+            f"This is the assurance of each of the {ask.comparisons:,} comparisons by itself: how many succeed together"
+            f" is not covered{second}."
+        )
 
 
-def _checked(effect: float, effect_sd: float, margin: float, goal: Goal, level: float) -> _Belief:
-    finite("effect", effect, "give mean/sd of the difference that is believed in, such as 0.5")
-    for name, value in (("effect_sd", effect_sd), ("margin", margin)):
-        if not (isfinite(value) and value >= 0):
-            raise InvalidDesign(f"{name} must be a number that is not negative, got {value!r}: 0 is allowed")
-    choice("goal", goal, get_args(Goal), "'above' the margin or 'inside' it")
-    if goal == "inside" and margin == 0:
-        raise InvalidDesign("an interval lies inside no margin of 0: say what is too small to matter")
-    share("level", level, "0.95 is usual")
-    return _Belief(float(effect), float(effect_sd), float(margin), goal, float(level))
+def assured_document(ask: BeliefAsk, answer: AssuredDesign) -> dict[str, Any]:
+    """Return the answer with what was asked, for other programs."""
+    solved = "instances" if ask.assurance is not None else "assurance"
+    beliefs = {name: getattr(ask, name) for name in ("effect", "effect_sd", "margin", "goal", "level", "comparisons")}
+    return asdict(answer) | beliefs | {"solved_for": solved}
+
+
+def _where(ask: BeliefAsk) -> str:
+    return f"above {ask.margin:.4g}" if ask.goal == "above" else f"inside ±{ask.margin:.4g}"
+
+
+def _chance(value: float) -> str:
+    return f"{value:.3f}" if value <= 0.9995 else "above 0.999"

@@ -7,29 +7,29 @@ the cheapest such pair, or one nearly as cheap with fewer instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import ceil, comb, e, nan, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import chdtri, ndtri, stdtrit
 
-from ampler.core.arrays import Bools, Floats
-from ampler.core.checks import finite, integer, positive, share
-from ampler.core.choices import Alternative
+from ampler.core.arrays import Bools, Counts, Floats, Pair
 from ampler.core.errors import InvalidDesign
-from ampler.design.solve import LARGEST_EFFECT, MOST_INSTANCES, smallest
-from ampler.stats.growth import FinalTest
+from ampler.core.settings import Alternative, Difference, canonical_difference, finite, integer, positive, share
+from ampler.design.powers import LARGEST_EFFECT, MOST_INSTANCES, smallest
+from ampler.stats.dependence import noise_errors
 from ampler.stats.holm import holm_levels
-from ampler.stats.internal_pilot import nominal_levels
-from ampler.stats.noncentral_t import quick_tails
-from ampler.stats.power import tail_levels
+from ampler.stats.internal_pilot import FinalTest, nominal_levels
+from ampler.stats.power import quick_tails, tail_levels, upper_tail
 from ampler.stats.shape import tail_factors
 
 FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so far: whole numbers of runs that reach it
 
 MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
-ENOUGH = 25  # instances in all, for which few new ones will do
+ENOUGH = 25  # instances in total, for which few new ones will do
 EVEN_CAUTION = 0.55  # the usual one where many comparisons even out, and for the final t-test
 RESAMPLES = 400  # of the pilot
 LARGEST_FACTOR = 50.0  # by which a variance may be larger, or smaller, than it is estimated
@@ -45,7 +45,7 @@ def checked_pilot(instances: int, runs: int) -> tuple[int, int]:
 
 
 def usual_growth(pilot: int) -> int:
-    """Return how many new instances follow a pilot at least: five, and up to ten until 25 are there in all.
+    """Return how many new instances follow a pilot at least: five, and up to ten until 25 are there in total.
 
     >>> usual_growth(20), usual_growth(12)
     (5, 10)
@@ -65,8 +65,7 @@ def usual_caution(reference: bool, algorithms: int) -> float:
 def usual_early_caution(reference: bool, algorithms: int) -> float:
     """Return the same for half a pilot, which is believed only where it asks for few: often enough by chance.
 
-    All with all the instances that the pilot has anyway give more power than is asked for there.
-    """
+    All with all the instances that the pilot has anyway give more power than is requested there."""
     return 0.5 if _evens_out(reference, algorithms) else 0.7
 
 
@@ -84,9 +83,12 @@ def usual_slack(instance_cost: float) -> float:
     return 0.0 if instance_cost else 0.1
 
 
+LARGEST_VALUE = 1e100  # in units of the difference to detect
+
+
 @dataclass(frozen=True, slots=True)
 class DetectGoal:
-    """What is asked for, and how the pilot is read. The defaults were chosen by simulation."""
+    """Settings of an internal pilot. The defaults were chosen by simulation."""
 
     detect: float  # the difference that matters, in its own units
     power: float = 0.8  # the mean over the comparisons
@@ -105,10 +107,10 @@ class DetectGoal:
     available: int | None = None  # instances
     stretch: float = 0.1  # where too few are there: runs that need so much more than the fewest instances will do
     fresh: bool = False  # plan a study without a pilot, tested as usual: what is known comes from elsewhere
-    together: int | None = None  # so many comparisons differ at the same time; if not said, all do
-    early: int | None = None  # so many of the pilot's instances are looked at first; if not said, all at once
+    together: int | None = None  # this many comparisons differ at the same time; by default all do
+    early: int | None = None  # this many of the pilot's instances are looked at first; by default all at once
     early_caution: float = 0.7  # as `caution`, for what these show
-    seen: int | None = None  # so many of the pilot's instances decided on the size; if not said, all did
+    seen: int | None = None  # this many of the pilot's instances decided on the size; by default all did
     final_test: FinalTest = "t"  # "growth": as studies were planned and tested before version 0.3
 
     def __post_init__(self) -> None:
@@ -123,7 +125,7 @@ class DetectGoal:
             if finite(name, getattr(self, name)) < 0:
                 raise InvalidDesign(f"{name} must not be negative, got {getattr(self, name)!r}")
         if self.available is not None:
-            integer("available", self.available, 2, MOST_INSTANCES, "leave it out if there is no limit")
+            integer("available", self.available, 2, MOST_INSTANCES, "omit it if there is no limit")
 
     def times(self, unit: float) -> DetectGoal:
         """The same in other units of the differences."""
@@ -159,10 +161,10 @@ class DetectGoal:
 
 @dataclass(frozen=True, eq=False)
 class PilotFigures:
-    """What the pilot showed: comparisons that go on in rows, algorithms in columns."""
+    """What the pilot showed: comparisons that continue in rows, algorithms in columns."""
 
     variances: Floats  # of the differences, over the pilot's instances
-    noise: Floats  # of one run of each algorithm in each comparison: se² = Σ noise/runs
+    noise: Floats  # of one run of each algorithm in each comparison, of which `noise_errors` makes se²
     counts: Floats  # runs so far
     freedom: Floats  # of the variances: the pilot's instances less one
     in_play: Bools  # algorithms that any comparison still needs
@@ -176,12 +178,10 @@ class PilotFigures:
     @property
     def squared_errors(self) -> Floats:
         """The part of the variances that the runs made."""
-        return np.asarray(self.noise @ (1 / self.counts))
+        return noise_errors(self.noise, self.counts)
 
     def between(self, confidence: float) -> Floats:
         """Return variances between instances that are not too small, with this probability."""
-        from scipy.special import chdtri
-
         factors = np.maximum(self.freedom / chdtri(self.freedom, confidence), self.tails)
         return np.maximum(0.0, self.variances * factors - self.squared_errors)
 
@@ -191,11 +191,11 @@ class MainPlan:
     """What is run after the pilot."""
 
     runs: tuple[int, ...]  # of each algorithm on every instance, the pilot's included; 0 for those that left
-    instances: int  # in all
+    instances: int  # in total
     needed: int  # to reach the power; more than `instances` where these are all there are
     cost: float  # of reaching the power
-    se: float  # of every comparison that goes on, at most
-    noise_share: tuple[float, ...]  # of the runs, in the variance of each comparison that goes on
+    se: float  # of every comparison that continues, at most
+    noise_share: tuple[float, ...]  # of the runs, in the variance of each comparison that continues
     variances: tuple[float, ...]  # expected of the differences
 
     @property
@@ -224,7 +224,7 @@ def plan_after_pilot(
 def differing_together(algorithms: int, comparisons: int) -> int:
     """Return how many comparisons are taken to differ at the same time where all algorithms are compared with all.
 
-    Not every pair can lie `detect` apart. So many do where one half of the algorithms is so far from the other.
+    Not every pair can lie `detect` apart. This many do where one half of the algorithms is so far from the other.
 
     >>> differing_together(5, 10)
     6
@@ -243,48 +243,47 @@ def least_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
     return float(_powers(goal, variances, instances).min())
 
 
+def check_magnitude(detect: float, largest: float) -> None:
+    """Raise InvalidDesign where squares of values, in units of the difference to detect, are beyond all numbers."""
+    if largest / detect > LARGEST_VALUE:
+        raise InvalidDesign(f"detect must not be so small beside values of {largest:g}, got {detect:g}")
+
+
 def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None = None) -> int:
     """Return the fewest instances whose mean power is the wanted one; a good guess makes it quicker.
 
     >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
     41
     """
-    found = smallest(
+    needed = smallest(
         lambda n: mean_power(goal, variances, n),
         goal.power,
         guess=guess or _normal_instances(goal, variances),
         least=goal.fewest,
         most=MOST_INSTANCES,
     )
-    if found is None and goal.available is not None:
-        return MOST_INSTANCES  # more than there are: all are taken, and it is said what they find
-    if found is None:
+    if needed is None and goal.available is not None:
+        return MOST_INSTANCES  # more than there are: all are taken, and the output says what they find
+    if needed is None:
         raise InvalidDesign(
             f"no reachable number of instances finds a difference of {goal.detect:g}: so much do the differences vary;"
             " ask for a larger one"
         )
-    return found
+    return needed
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
     """Return between which numbers of instances these runs need, at this confidence, by resampling the pilot."""
     noise = np.array(plan.variances) - figures.between(goal.caution)
-    factors: Iterable[float | Floats] = (
-        _normal_factors(figures, level)
-        if figures.differences is None
-        else resampled_factors(figures.differences, level)
-    )
+    factors: Iterable[float | Floats]
+    if figures.differences is None:  # normal differences: as studies were told before 0.3
+        factors = (chdtri(figures.freedom, tail) / figures.freedom for tail in ((1 + level) / 2, (1 - level) / 2))
+    else:
+        factors = resampled_factors(figures.differences, level)
     others = (replace(figures, variances=figures.variances * factor) for factor in factors)
     planned, ends = np.array(plan.variances), [other.between(goal.caution) + noise for other in others]
     low, high = (needed_instances(goal, end, guess=_guess(plan.needed, planned, end)) for end in ends)
     return low, high
-
-
-def _normal_factors(figures: PilotFigures, level: float) -> list[Floats]:
-    """By what the variances of other pilots differ where differences are normal: as studies were told before 0.3."""
-    from scipy.special import chdtri
-
-    return [chdtri(figures.freedom, tail) / figures.freedom for tail in ((1 + level) / 2, (1 - level) / 2)]
 
 
 def resampled_factors(differences: Floats, level: float = 0.9) -> tuple[float, float]:
@@ -306,7 +305,7 @@ def resampled_factors(differences: Floats, level: float = 0.9) -> tuple[float, f
 
 
 def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -> float:
-    """Return the difference that so many instances find with the wanted mean power."""
+    """Return the difference that this many instances find with the wanted mean power."""
     from scipy.optimize import brentq
 
     def missing(difference: float) -> float:
@@ -324,34 +323,35 @@ def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns
     """Plans from the accuracy of the fewest runs on, each more exact, until that saves nothing or is exact enough."""
     between = figures.between(goal.caution)
     fewest = needed_instances(goal, between)
-    known = fewest, between
-    coarsest = float((figures.noise @ (1 / lower)).max())
+    nearby = fewest, between
+    coarsest = float(noise_errors(figures.noise, lower).max())
     finest = goal.floor * float(np.median(figures.between(goal.plausible)))
     for step in range(MOST_ACCURACIES):
         squared = coarsest * 2 ** (-step / 2)
         if step and squared < finest:
             return
         counts = fewest_runs(sqrt(squared), lower) if step else lower
-        plan = _plan(figures, goal, between, sqrt(squared), counts, known)
+        plan = _plan(figures, goal, between, sqrt(squared), counts, nearby)
         yield plan
-        known = plan.needed, np.array(plan.variances)
+        nearby = plan.needed, np.array(plan.variances)
         if plan.needed <= fewest:
             return
 
 
 def _plan(
-    figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats, known: tuple[int, Floats]
+    figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats, nearby: tuple[int, Floats]
 ) -> MainPlan:
-    noise = figures.noise @ (1 / counts)
+    noise = noise_errors(figures.noise, counts)
     variances = between + noise
-    needed = needed_instances(goal, variances, guess=_guess(*known, variances))
+    needed = needed_instances(goal, variances, guess=_guess(*nearby, variances))
+    costs = np.ones(len(counts)) if goal.costs is None else np.asarray(goal.costs)
     with np.errstate(invalid="ignore"):
         noise_share = np.where(variances > 0, noise / variances, 0.0)
     return MainPlan(
         runs=tuple(int(count) if playing else 0 for count, playing in zip(counts, figures.in_play, strict=True)),
         instances=needed,
         needed=needed,
-        cost=needed * _instance_cost(figures, goal, counts),
+        cost=needed * (goal.instance_cost + float((costs * counts)[figures.in_play].sum())),
         se=se,
         noise_share=tuple(noise_share.tolist()),
         variances=tuple(variances.tolist()),
@@ -359,14 +359,9 @@ def _plan(
 
 
 def _guess(needed: int, before: Floats, now: Floats) -> int | None:
-    """So many instances are needed with other variances, about: they grow together."""
-    grown = float(now.mean()) / float(before.mean()) if before.any() else nan
-    return ceil(min(needed * grown, MOST_INSTANCES)) if grown > 0 else None
-
-
-def _instance_cost(figures: PilotFigures, goal: DetectGoal, counts: Floats) -> float:
-    costs = np.ones(len(counts)) if goal.costs is None else np.asarray(goal.costs)
-    return goal.instance_cost + float((costs * counts)[figures.in_play].sum())
+    """This many instances are needed with other variances, about: they grow together."""
+    ratio = float(now.mean()) / float(before.mean()) if before.any() else nan
+    return ceil(min(needed * ratio, MOST_INSTANCES)) if ratio > 0 else None
 
 
 def _taking_all(
@@ -386,8 +381,6 @@ def _taking_all(
 
 def _normal_instances(goal: DetectGoal, variances: Floats) -> int:
     """A first guess: d·√N = z_tail + z_power at a level near the middle of Holm's."""
-    from scipy.special import ndtri
-
     level = goal.end_alpha / max(1.0, len(variances) / e)
     tail = float(tail_levels(level, goal.alternative))
     root = (float(ndtri(goal.power)) - float(ndtri(tail))) * sqrt(float(np.median(variances))) / goal.detect
@@ -396,8 +389,6 @@ def _normal_instances(goal: DetectGoal, variances: Floats) -> int:
 
 def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
     """The power of each comparison, the least varying first, which is held against the strictest level."""
-    from scipy.special import stdtrit
-
     freedom = instances - goal.base
     tails = tail_levels(_levels(goal, len(variances), instances), goal.alternative)
     with np.errstate(divide="ignore"):
@@ -406,7 +397,7 @@ def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
 
 
 def _levels(goal: DetectGoal, comparisons: int, instances: int) -> Floats:
-    """Levels of Holm, the strictest first, as the t-test of so many instances has them.
+    """Levels of Holm, the strictest first, as the t-test of this many instances has them.
 
     Where few comparisons differ the laxer ones are never reached.
     """
@@ -416,3 +407,215 @@ def _levels(goal: DetectGoal, comparisons: int, instances: int) -> Floats:
     if goal.final_test == "growth" or not goal.is_chosen:
         return levels
     return nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)
+
+
+LEAST_HALF = 8  # instances: fewer tell too little of a variance
+FEW = 1.5  # times the pilot's instances: a plan for more is worth looking at all of the pilot
+
+
+class Planned(NamedTuple):
+    """A plan with what it rests on: all of the pilot, or its first half."""
+
+    figures: PilotFigures
+    goal: DetectGoal
+    plan: MainPlan
+
+
+def usual_early(pilot: int, instance_cost: float = 0.0) -> int:
+    """Return how many of a pilot's instances are looked at first: half of them, none of a small one.
+
+    Where instances cost something, runs are bought to save them by what the pilot says of noise: that takes all of it.
+
+    >>> usual_early(20), usual_early(10), usual_early(20, 50.0)
+    (10, 0, 0)
+    """
+    return pilot // 2 if pilot // 2 >= LEAST_HALF and not instance_cost else 0
+
+
+def plan_from_half_or_all(
+    figures: PilotFigures, differences: Floats, goal: DetectGoal, fewest_runs: FewestRuns
+) -> Planned:
+    """Return the plan from the first half of the pilot's differences (rows) if that is for few, else from all."""
+    if goal.early and not goal.is_fixed:
+        solved: dict[float, Floats] = {}  # noise and first runs are those of the whole pilot for both plans
+
+        def fewest_once(se: float, lower: Floats) -> Floats:
+            if se not in solved:
+                solved[se] = fewest_runs(se, lower)
+            return solved[se]
+
+        first = differences[: goal.early]  # of the differences alone: noise says nothing of the means
+        freedom = (~np.isnan(first)).sum(axis=0) - 1.0
+        half = replace(figures, variances=np.nanvar(first, axis=0, ddof=1), freedom=freedom)
+        half_goal, most = replace(goal, seen=goal.early, caution=goal.early_caution), int(FEW * goal.pilot)
+        without_noise = half.between(half_goal.caution)
+        if freedom.min() >= LEAST_HALF - 1 and mean_power(half_goal, without_noise, most) >= goal.power:
+            plan = plan_after_pilot(half, half_goal, fewest_once)
+            if plan.enough and plan.instances <= most:
+                return Planned(half, half_goal, plan)
+        fewest_runs = fewest_once
+    return Planned(figures, goal, plan_after_pilot(figures, goal, fewest_runs))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """How many instances of each cluster are run, and how often: all clusters are there from the pilot on."""
+
+    per_cluster: int
+    runs: tuple[int, ...]  # of each algorithm on every instance
+    enough: bool  # to leave at least half of the allowed variance to that between clusters
+    cost: float
+
+
+def allowed_variance(clusters: int, comparisons: int, goal: DetectGoal) -> float:
+    """Return the variance of cluster means at which this many clusters detect the difference with the wanted mean
+    power.
+
+    >>> round(allowed_variance(8, 1, DetectGoal(1.0)), 4)
+    0.7483
+    """
+    return clusters * (goal.detect / _noncentrality(clusters, comparisons, goal)) ** 2
+
+
+def detectable_by_clusters(clusters: int, variances: Floats, goal: DetectGoal) -> float:
+    """Return the difference that this many clusters detect whose means have these variances."""
+    return float(np.sqrt(np.mean(variances) / clusters)) * _noncentrality(clusters, len(variances), goal)
+
+
+def _noncentrality(clusters: int, comparisons: int, goal: DetectGoal) -> float:
+    from scipy.optimize import brentq
+
+    tails = tail_levels(np.asarray(holm_levels(comparisons, goal.alpha)), goal.alternative)
+    critical = -stdtrit(clusters - 1, tails)
+
+    def missing(noncentrality: float) -> float:
+        return float(np.mean(upper_tail(critical, clusters - 1, np.full(comparisons, noncentrality)))) - goal.power
+
+    return float(brentq(missing, 1e-3, 1e3, xtol=1e-12))
+
+
+def plan_clusters(
+    sizes: Counts, within: float, comparisons: int, goal: DetectGoal, fewest_runs: FewestRuns, lower: Floats
+) -> ClusterPlan:
+    """Return the cheapest instances per cluster and runs that leave half of the allowed variance to the clusters.
+
+    `within` is the variance of the differences between instances of a cluster, without that of the runs. The variance
+    between clusters is not asked: for normal differences the plan is independent of the cluster means, and their
+    t-test keeps its level.
+    """
+    allowed = allowed_variance(len(sizes), comparisons, goal) / 2
+    prices = np.ones(len(lower)) if goal.costs is None else np.asarray(goal.costs)
+    plans = []
+    for size in sorted({*range(MIN_PER_CLUSTER, min(DENSE, sizes.max()) + 1), *np.unique(sizes).tolist()}):
+        members = np.minimum(size, sizes)
+        noise = allowed / float(np.mean(1 / members)) - within
+        counts = fewest_runs(sqrt(noise), lower) if noise > 0 else lower
+        cost = float(members.sum()) * (goal.instance_cost + float(prices @ counts))
+        runs = tuple(int(count) for count in counts)
+        plans.append(ClusterPlan(int(size), runs, noise > 0, cost))
+    enough = [plan for plan in plans if plan.enough and plan.per_cluster >= MIN_PER_CLUSTER]
+    return min(enough, key=lambda plan: plan.cost) if enough else plans[-1]
+
+
+MIN_PER_CLUSTER = 2  # instances of a pilot, without which there is no variance within clusters
+DENSE = 200  # numbers of instances per cluster that are all tried
+
+Row = tuple[float, ...]
+
+NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares", "shares")  # rows
+UNKNOWN = ("mean_power", "least_power", "se", "detectable")  # are no numbers where nothing continues, or nothing lacks
+LATER = ("final_test", "shares")  # fields since version 0.3
+IN_UNIT = ("means", "errors", "deviations")  # rows in the unit of simple differences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PilotReport:
+    """What the pilot showed of each comparison, and how many instances and runs were decided on.
+
+    Rows are in the order of `pairs`. Comparisons that are `clear` get no more runs. `runs` are those of each algorithm
+    on every instance, 0 for those that left; `planned` instances are run in total, `needed` reach the power."""
+
+    difference: Difference
+    detect: float
+    power: float
+    alpha: float
+    alternative: Alternative
+    share: float  # of every level, spent on the pilot; 0 where its tests decide nothing
+    instances: tuple[str, ...]  # of the pilot
+    start: int  # runs of each algorithm on them
+    available: int
+    pairs: tuple[Pair, ...]
+    means: Row  # of the differences
+    errors: Row
+    freedom: Row
+    p_values: Row
+    clear: tuple[bool, ...]
+    skewness: Row
+    deviations: Row  # of the differences, over instances
+    noise_shares: Row  # of the runs, in the squares of these
+    runs: Mapping[str, int]
+    planned: int
+    needed: int
+    interval: tuple[int, int]  # of the instances requested in 90 % of all pilots
+    mean_power: float  # of the planned ones
+    least_power: float
+    se: float  # of every comparison that continues, at most, with these runs
+    detectable: float  # what the instances that are there find with the wanted power; NaN where they are enough
+    total: int  # runs in total, the pilot's included
+    seen: int = 0  # this many of the pilot's instances, the first, decided on the size; 0: all did
+    final_test: FinalTest = "growth"  # of all instances
+    shares: Row = ()  # of each variance, held by the instance that is farthest from the mean; empty: not known
+
+    @property
+    def pilot(self) -> int:
+        """The number of instances of the pilot."""
+        return len(self.instances)
+
+    @property
+    def since(self) -> tuple[str, ...]:
+        """The instances whose variance decided on the size; a growth test has only that which came since."""
+        return self.instances[: self.seen or self.pilot]
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether there were too few instances to choose their number: the tests are the ordinary ones then."""
+        return self.share == 0
+
+    @property
+    def continuing(self) -> tuple[int, ...]:
+        """The indices of the comparisons that continue after the pilot."""
+        return tuple(k for k, clear in enumerate(self.clear) if not clear)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The algorithms that got no more runs after the pilot."""
+        return tuple(name for name, count in self.runs.items() if not count)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the instances that are there reach the power."""
+        return self.needed <= self.planned
+
+    def times(self, unit: float) -> PilotReport:
+        """The same in other units of the differences."""
+        rows: dict[str, Any] = {name: tuple(number * unit for number in getattr(self, name)) for name in IN_UNIT}
+        return replace(self, detect=self.detect * unit, detectable=self.detectable * unit, se=self.se * unit, **rows)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return everything as plain data; what came later is left out where it is as in reports of earlier days."""
+        later = {field.name: field.default for field in fields(self) if field.name in LATER}
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in data.items() if name not in later or value != later[name]}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> PilotReport:
+        """Return the report from plain data; to_data's other half. What is not a number may be kept as text."""
+        rows = {name: tuple(map(float, data[name])) for name in NUMBERS if name in data}
+        others = {
+            "pairs": tuple((first, second) for first, second in data["pairs"]),
+            "clear": tuple(data["clear"]),
+            "instances": tuple(data["instances"]),
+            "interval": tuple(data["interval"]),
+            "difference": canonical_difference(data["difference"]),
+        }
+        return cls(**{**data, **rows, **others, **{name: float(data[name]) for name in UNKNOWN}})

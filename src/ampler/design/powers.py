@@ -1,20 +1,25 @@
-"""The powers of a family of corrected tests, each at the level of its rank: mean, median, worst, best. Pure."""
+"""The powers of a family of corrected tests, and the number that completes a design: instances or effect. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil, sqrt
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative, Target, Test
+from ampler.core.errors import InvalidDesign
+from ampler.core.settings import Alternative, Target, Test
 from ampler.stats.holm import Correction, divided_levels
-from ampler.stats.power import paired_power
+from ampler.stats.power import instances_for, paired_power, t_instances, tail_levels
 
-Simulated = Literal["simulated"]  # a target beside the others: the mean power of the procedure when it is run
+Simulated = Literal["simulated"]  # a target next to the others: the mean power of the procedure when it is run
 
 EXACT = 64  # the most lenient tests, summed one by one where the power changes fast with the rank
 NODES = 32  # of the Gauss–Legendre rule in log k for all the others
@@ -28,6 +33,11 @@ class PlannedFamily:
     alpha: float
     alternative: Alternative
     correction: Correction
+
+    @property
+    def sides(self) -> Literal[1, 2]:
+        """Of its tests."""
+        return 2 if self.alternative == "two-sided" else 1
 
     def levels(self, divisors: NDArray[np.number[Any]]) -> Floats:
         """The levels of the tests with these divisors of α: the k most lenient ones have the divisors 1..k."""
@@ -43,35 +53,26 @@ class Terms:
     test: Test
 
     def t_power(self, instances: int, effect: float) -> float:
-        """The target's power when t-tests are done on so many instances."""
+        """The target's power when t-tests are done on this many instances."""
         return target_power(self.family, self.target, instances, effect)
 
 
-@dataclass(frozen=True, slots=True)
-class PowerProfile:
-    """The powers of a family in four numbers."""
+def power_profile(family: PlannedFamily, instances: int, effect: float) -> dict[str, float]:
+    """Return the mean, median, worst and best power of t-tests on this many instances, each at its rank's level.
 
-    mean: float
-    median: float
-    worst: float
-    best: float
-
-
-def power_profile(family: PlannedFamily, instances: int, effect: float) -> PowerProfile:
-    """Return the mean, median, worst and best power of t-tests on so many instances, each at its rank's level.
-
-    >>> power_profile(PlannedFamily(21, 0.05, "two-sided", "holm"), 57, 0.5)
-    PowerProfile(mean=0.80440..., median=0.78842..., worst=0.71935..., best=0.95989...)
+    >>> power_profile(PlannedFamily(21, 0.05, "two-sided", "holm"), 57, 0.5)["worst_power"]
+    0.71935...
     """
     K = family.comparisons
     divisors, weights = rank_sum(K)
     powers = divided_powers(family, instances, effect, np.concatenate([divisors, [K // 2 + 1, (K + 1) // 2, K, 1]]))
-    lower, upper, worst, best = (float(power) for power in powers[-4:])
-    return PowerProfile(_mean(weights, powers[:-4]), (lower + upper) / 2, worst, best)
+    lower, upper, worst, best = powers[-4:].tolist()
+    mean, median = _mean(weights, powers[:-4]), (lower + upper) / 2
+    return {"mean_power": mean, "median_power": median, "worst_power": worst, "best_power": best}
 
 
 def target_power(family: PlannedFamily, target: Target | Simulated, instances: int, effect: float) -> float:
-    """Return the power that a target speaks of, for t-tests on so many instances.
+    """Return the power that a target speaks of, for t-tests on this many instances.
 
     >>> round(target_power(PlannedFamily(21, 0.05, "two-sided", "holm"), "mean", 57, 0.5), 3)
     0.804
@@ -136,3 +137,122 @@ def rank_sum(comparisons: int) -> tuple[Floats, Floats]:
     slopes = np.array([-1, 1, 1, -1]) / 24
     weights = np.concatenate([np.ones(EXACT), (high - low) / 2 * node_weights * ranks, slopes])
     return divisors, weights / K
+
+
+MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on
+LARGEST_EFFECT = 1000.0  # standard deviations; beyond, the noncentral t distribution is no longer computed reliably
+
+_probit = NormalDist().inv_cdf
+
+
+def fewest_instances(terms: Terms, effect: float, power: float) -> int:
+    """Return the fewest instances by the marginal powers: for the mean, what the paper's Algorithm 2 finds by steps."""
+    n = smallest(
+        lambda n: terms.t_power(n, effect),
+        power,
+        guess=_normal_instances(terms, effect, power),
+        least=2,
+        most=MOST_INSTANCES,
+    )
+    return within_reach(n and instances_for(n, terms.test), effect, power)
+
+
+@lru_cache(maxsize=256)
+def smallest_effect(terms: Terms, instances: int, power: float) -> float:
+    """Return the effect at which the power, which rises with it, is the wanted one."""
+    from scipy.optimize import brentq
+
+    n = t_instances(instances, terms.test)
+    least = terms.t_power(n, 0.0)
+    if power <= least:
+        raise InvalidDesign(f"power must exceed the {least:.4g} of false alarms alone, got {power!r}: ask for more")
+    high = 1 / sqrt(n)
+    while terms.t_power(n, high) < power:
+        if high == LARGEST_EFFECT:
+            raise InvalidDesign(
+                f"no effect up to {LARGEST_EFFECT:g} is detected with power {power!r} on {instances} instances: "
+                "use more instances or a larger alpha"
+            )
+        high = min(2 * high, LARGEST_EFFECT)
+    return float(brentq(lambda effect: terms.t_power(n, effect) - power, 0.0, high, xtol=1e-15, rtol=1e-14))
+
+
+def _normal_instances(terms: Terms, effect: float, power: float) -> int:
+    """A first guess: d·√N = z_tail + z_power for a normal statistic, and z²/2 more for the estimated variance."""
+    family = terms.family
+    level = family.levels(np.array(target_divisor(terms.target, family.comparisons)))
+    critical = -float(ndtri(float(tail_levels(level, family.alternative))))
+    root = min(max(0.0, critical + float(ndtri(power))) / effect, sqrt(MOST_INSTANCES))  # its square stays finite
+    return ceil(root**2 + critical**2 / 2)
+
+
+def within_reach(instances: int | None, effect: float, power: float) -> int:
+    """Refuse what nobody can do."""
+    if instances is None or instances > MOST_INSTANCES:
+        raise InvalidDesign(
+            f"an effect of {effect!r} takes more than {MOST_INSTANCES} instances for power {power!r}: "
+            "ask for a larger effect or less power"
+        )
+    return instances
+
+
+# ── the smallest whole number at which a rising curve reaches a value ─────────────────────────────────────────────────
+
+
+Point = tuple[int, float]  # a place on the curve and its height there
+
+
+def smallest(
+    curve: Callable[[int], float], target: float, *, guess: int, least: int = 1, most: int = 10**9
+) -> int | None:
+    """Return the smallest n in least..most with curve(n) ≥ target, or None if even `most` does not reach it.
+
+    The curve gives probabilities and must not fall. It is asked seldom: a few times near a good guess, and
+    from a bad one a number of times that grows with the logarithm of the distance.
+
+    >>> smallest(lambda n: 1 - 0.9**n, 0.8, guess=10)
+    16
+    """
+    bracket = _bracket(curve, target, min(max(guess, least), most), least, most)
+    if bracket is None:
+        return None
+    low, high = bracket
+    halve = False
+    while (gap := high[0] - low[0]) > 1:
+        n = low[0] + gap // 2 if halve else _between(low, high, target)
+        point = n, curve(n)
+        low, high = (low, point) if point[1] >= target else (point, high)
+        halve = high[0] - low[0] > gap / 2  # the line misled us: be safe once
+    return high[0]
+
+
+def _bracket(
+    curve: Callable[[int], float], target: float, guess: int, least: int, most: int
+) -> tuple[Point, Point] | None:
+    """Step away from the guess, each time twice as far, until the target lies between two points."""
+    low = high = guess, curve(guess)
+    step = max(1, guess // 64)
+    while low[1] >= target:
+        n = max(least - 1, low[0] - step)
+        high, low = low, (n, curve(n) if n >= least else 0.0)  # below `least` there is no curve
+        step *= 2
+    while high[1] < target:
+        if high[0] == most:
+            return None
+        n = min(most, high[0] + step)
+        low, high = high, (n, curve(n))
+        step *= 2
+    return low, high
+
+
+def _between(low: Point, high: Point, target: float) -> int:
+    """Where the line between two points meets the target, in √n and probits: power is nearly straight there.
+
+    It keeps a little away from both ends, so that one step more closes in from the other side.
+    """
+    (first, lower), (last, upper) = low, high
+    below, above, aim = (_probit(min(max(height, 1e-12), 1 - 1e-12)) for height in (lower, upper, target))
+    share = (aim - below) / (above - below) if above > below else 0.5
+    n = ceil((sqrt(first) + share * (sqrt(last) - sqrt(first))) ** 2)
+    margin = max(1, (last - first) // 64)
+    return min(max(n, first + margin), last - margin)

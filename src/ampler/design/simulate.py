@@ -8,27 +8,28 @@ with the same seed use the same random numbers whatever N is, so that a search o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache, lru_cache, reduce
 from itertools import islice
 from math import sqrt
+from operator import add
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chdtri, gammaincinv, ndtr, ndtri, stdtrit
 
 from ampler.core.arrays import Bools, Counts, Floats
-from ampler.core.checks import choice, integer
-from ampler.core.choices import Alternative, Test
 from ampler.core.errors import InvalidDesign
-from ampler.design.powers import Terms
+from ampler.core.settings import Alternative, Test, choice, integer
+from ampler.design.powers import MOST_INSTANCES, Terms, smallest, within_reach
 from ampler.stats.holm import Correction, corrected_levels, reject_families
 from ampler.stats.paired import paired_test
-from ampler.stats.power import tail_levels
+from ampler.stats.power import instances_for, tail_levels
 
 if TYPE_CHECKING:
-    from ampler.design.designs import Design
+    from ampler.design.instances import Design
 
 Dependence = Literal["independent", "reference"]
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
@@ -37,10 +38,11 @@ MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; a longer simulati
 FEWEST_PER_BUDGET = 10  # families of the largest size allowed: one family must fit into memory
 MOMENT_BUDGET = 2 * 10**6  # random numbers in a fifth of a second
 DATA_BUDGET = 10**7  # random numbers in a second, with the tests done on them
-RESAMPLING_WORK = 50  # as many random numbers does resampling an instance take the time of
+RESAMPLING_WORK = 50  # cost of resampling one instance, in random draws
 BLOCK = 2**18  # statistics or data handled at once: they stay in the cache
 STREAM = 96  # comparisons drawn from one random stream, so that many instances still fit into memory
 FEWEST_CHECKED = 20  # families in the very largest designs; the intervals say how little that is
+FEWEST_SEARCHED = 400  # families: with fewer, the simulated number of instances would be a lottery
 CHECK_DRAWS = 20_000  # draws that tell whether a distribution has mean 0 and standard deviation 1
 
 
@@ -101,7 +103,7 @@ def simulate_design(
     replications: int | None = None,
     rng: int | np.random.Generator = 0,
 ) -> DesignCheck:
-    """Run the design's tests on simulated differences and say what they detect, and how often they err.
+    """Run the design's tests on simulated differences and report what they detect, and how often they err.
 
     `null` of the comparisons have no difference, all others the design's effect. With `dependence="reference"` all
     comparisons share one algorithm, as in all-vs-one. `distribution(rng, size)` draws what the differences scatter by
@@ -113,26 +115,7 @@ def simulate_design(
     >>> 0.88 < check.mean_power.value < 0.91
     True
     """
-    _check_asked(design, distribution)
-    scenario = scenario_of(
-        design.terms,
-        design.instances,
-        design.effect,
-        null=integer("null", null, 0, design.comparisons, "count the differences that are not real"),
-        dependence=choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one"),
-    )
-    scenario = replace(scenario, distribution=distribution)
-    families = _replications(replications, scenario)
-    seed = _seed(rng)
-    if distribution is not None:
-        _check_distribution(distribution, seed)
-    counts = simulate_families(scenario, families=families, seed=seed)
-    return _check(scenario, counts)
-
-
-def _check_asked(design: Any, distribution: Any) -> None:
-    """Refuse what is no design or no distribution."""
-    from ampler.design.designs import Design
+    from ampler.design.instances import Design
 
     if not isinstance(design, Design):
         raise InvalidDesign(f"simulate_design needs a Design, got {shown(design)}: make one with required_instances")
@@ -141,20 +124,25 @@ def _check_asked(design: Any, distribution: Any) -> None:
             f"distribution must be a function of (rng, size), got {shown(distribution)}: "
             "write for example lambda rng, size: rng.exponential(size=size) - 1"
         )
-
-
-def _replications(replications: int | None, scenario: Scenario) -> int:
-    """Take the replications asked for, or as many as a second or so buys."""
+    scenario = scenario_of(
+        design.terms,
+        design.sample_size,
+        design.sample_effect,
+        null=integer("null", null, 0, design.comparisons, "count the differences that are not real"),
+        dependence=choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one"),
+    )
+    scenario = replace(scenario, distribution=distribution)
     if replications is None:
-        return families_for(scenario, least=FEWEST_CHECKED)
-    return integer("replications", replications, 2, 10**9, "10000 are plenty")
-
-
-def _seed(rng: int | np.random.Generator) -> int:
-    """Take a seed as it is, and one number from a generator."""
+        families = families_for(scenario, least=FEWEST_CHECKED)
+    else:
+        families = integer("replications", replications, 2, 10**9, "10000 are plenty")
     if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    return integer("rng", rng, 0, 2**63, "give a seed or a numpy Generator")
+        seed = int(rng.integers(2**63))
+    else:
+        seed = integer("rng", rng, 0, 2**63, "give a seed or a numpy Generator")
+    if distribution is not None:
+        _check_distribution(distribution, seed)
+    return _check(scenario, simulate_families(scenario, families=families, seed=seed))
 
 
 def _check_distribution(distribution: Distribution, seed: int) -> None:
@@ -164,21 +152,26 @@ def _check_distribution(distribution: Distribution, seed: int) -> None:
     if not (abs(mean) < 0.1 and 0.5 < sd < 2.0):
         raise InvalidDesign(
             f"distribution must have mean 0 and standard deviation 1, but {CHECK_DRAWS} draws have mean {mean:.3g} "
-            f"and standard deviation {sd:.3g}: subtract its mean and divide by its standard deviation"
+            f"and SD {sd:.3g}: subtract its mean and divide by its SD"
         )
 
 
 def _check(scenario: Scenario, counts: FamilyCounts) -> DesignCheck:
     """Turn counts into rates."""
-    n, real = counts.families, scenario.real > 0
+    n, real, p = counts.families, scenario.real > 0, counts.mean_power if scenario.real else 0.0
+    # The mean share detected per family, as if from as many coins as would have its standard error: the share lies in
+    # [0, 1], so its variance v is at most p(1 − p) and the number of coins n·p(1 − p)/v at least n.
+    coins = max(n, p * (1 - p) / counts.error**2) if real and counts.error > 0 else n
+    # All K intervals of single comparisons hold together, so the lowest bounds enclose the lowest.
+    worst = int(counts.detections.min(initial=n)) / n
     return DesignCheck(
         instances=scenario.instances,
         comparisons=scenario.comparisons,
         null=scenario.comparisons - scenario.real,
         dependence=scenario.dependence,
         replications=n,
-        mean_power=_mean_rate(counts) if real else None,
-        worst_power=_worst_rate(counts) if real else None,
+        mean_power=_rate(p, coins) if real else None,
+        worst_power=_rate(worst, n, -float(ndtri(0.025 / scenario.real))) if real else None,
         any_power=_rate(counts.with_any / n, n) if real else None,
         all_power=_rate(counts.with_all / n, n) if real else None,
         family_wise_error=_rate(counts.with_false / n, n) if scenario.real < scenario.comparisons else _CERTAINLY_NOT,
@@ -187,25 +180,6 @@ def _check(scenario: Scenario, counts: FamilyCounts) -> DesignCheck:
 
 _CERTAINLY_NOT = SimulatedRate(0.0, 0.0, 0.0, 0.0)  # without a true null there is none to reject
 _QUANTILE = 1.959963984540054  # of the normal distribution at 0.975
-
-
-def _mean_rate(counts: FamilyCounts) -> SimulatedRate:
-    """The mean share detected per family, as if from as many coins as would have its standard error.
-
-    The share lies in [0, 1], so its variance v is at most p(1 − p) and the number of coins n·p(1 − p)/v at least n.
-    """
-    p, error, n = counts.mean_power, counts.error, counts.families
-    coins = p * (1 - p) / error**2 if error > 0 else n
-    return _rate(p, max(n, coins))
-
-
-def _worst_rate(counts: FamilyCounts) -> SimulatedRate:
-    """The lowest rate of a comparison; all K intervals hold together, so the lowest bounds enclose the lowest."""
-    from scipy.special import ndtri
-
-    n = counts.families
-    quantile = -float(ndtri(0.025 / len(counts.detections)))
-    return _rate(int(counts.detections.min()) / n, n, quantile)
 
 
 def _rate(p: float, n: float, quantile: float = _QUANTILE) -> SimulatedRate:
@@ -250,8 +224,8 @@ def scenario_of(
     terms: Terms, instances: int, effect: float, *, null: int = 0, dependence: Dependence = "independent"
 ) -> Scenario:
     """Return what is simulated for a design with these terms; `null` of its comparisons have no difference."""
-    real, asked = terms.family.comparisons - null, asdict(terms.family)
-    return Scenario(instances=instances, real=real, effect=effect, test=terms.test, dependence=dependence, **asked)
+    real, family = terms.family.comparisons - null, asdict(terms.family)
+    return Scenario(instances=instances, real=real, effect=effect, test=terms.test, dependence=dependence, **family)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,18 +251,12 @@ class FamilyCounts:
         return sqrt(variance / (self.families - 1))
 
     def __add__(self, other: FamilyCounts) -> FamilyCounts:
-        return FamilyCounts(
-            self.families + other.families,
-            self.detections + other.detections,
-            self.squares + other.squares,
-            self.with_any + other.with_any,
-            self.with_all + other.with_all,
-            self.with_false + other.with_false,
-        )
+        sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
+        return FamilyCounts(*sums)
 
 
 def simulate_families(scenario: Scenario, *, families: int, seed: int) -> FamilyCounts:
-    """Run the family's tests so many times and count what is detected and what is falsely rejected.
+    """Run the family's tests this many times and count what is detected and what is falsely rejected.
 
     >>> counts = simulate_families(Scenario(57, comparisons=21, real=21, effect=0.5, alpha=0.05), families=2000, seed=1)
     >>> 0.88 < counts.mean_power < 0.92
@@ -301,11 +269,7 @@ def simulate_families(scenario: Scenario, *, families: int, seed: int) -> Family
         )
     thresholds = _thresholds(scenario)
     evidence = _moment_evidence if scenario.by_moments else _data_evidence
-    blocks = (_counted(scenario, *block, thresholds) for block in evidence(scenario, families, seed))
-    total = next(blocks)
-    for block in blocks:
-        total = total + block
-    return total
+    return reduce(add, (_counted(scenario, *block, thresholds) for block in evidence(scenario, families, seed)))
 
 
 def families_for(scenario: Scenario, *, least: int) -> int:
@@ -316,8 +280,6 @@ def families_for(scenario: Scenario, *, least: int) -> int:
 
 def _thresholds(scenario: Scenario) -> Floats:
     """What the evidence of each rank must reach: critical values of drawn t statistics, or minus the levels."""
-    from scipy.special import stdtrit
-
     if paired_test(scenario.test).families:  # their p-values are adjusted already
         return np.full(scenario.comparisons, -scenario.alpha)
     levels = corrected_levels(scenario.comparisons, scenario.alpha, scenario.correction)
@@ -387,8 +349,6 @@ def _chi_square(normals: Floats, df: int) -> Floats:
 @lru_cache(maxsize=8)
 def _chi_square_table(df: int) -> tuple[Floats, Floats]:
     """χ² quantiles at 4097 normal ones; linear in between, off by 1e-7 of the value at 56 degrees of freedom."""
-    from scipy.special import chdtri, gammaincinv, ndtr
-
     normals = np.linspace(-9.0, 9.0, 4097)
     below = normals <= 0
     return normals, np.where(below, 2 * gammaincinv(df / 2, ndtr(normals)), chdtri(df, ndtr(-normals)))
@@ -403,8 +363,8 @@ def _data_evidence(scenario: Scenario, families: int, seed: int) -> Iterator[tup
     many = row.families or row.many
     upward: Alternative = "two-sided" if scenario.alternative == "two-sided" else "greater"
     for differences in _data(scenario, families, seed):
-        found = many(differences, upward)
-        yield -found.p_values, found.upward
+        tests = many(differences, upward)
+        yield -tests.p_values, tests.upward
 
 
 def _data(scenario: Scenario, families: int, seed: int) -> Iterator[Floats]:
@@ -413,15 +373,11 @@ def _data(scenario: Scenario, families: int, seed: int) -> Iterator[Floats]:
     streams_per_block = max(1, 4 * BLOCK // (per_stream * scenario.work))
     streams = _streams(families, per_stream, seed)
     while block := [_noise(scenario, rng, size) for rng, size in islice(streams, streams_per_block)]:
-        yield _differences(scenario, np.concatenate(block, axis=1))
-
-
-def _differences(scenario: Scenario, noise: Floats) -> Floats:
-    """Turn noise, one axis each for instances, families and comparisons, into differences; the instances come last."""
-    if scenario.dependence == "reference":
-        noise = (noise[..., :1] - noise[..., 1:]) / sqrt(2)
-    oriented = -noise if scenario.alternative == "less" else noise
-    return np.ascontiguousarray((oriented + _effects(scenario)).transpose(1, 2, 0))
+        noise = np.concatenate(block, axis=1)  # instances × families × comparisons
+        if scenario.dependence == "reference":
+            noise = (noise[..., :1] - noise[..., 1:]) / sqrt(2)
+        oriented = -noise if scenario.alternative == "less" else noise
+        yield np.ascontiguousarray((oriented + _effects(scenario)).transpose(1, 2, 0))
 
 
 def _noise(scenario: Scenario, rng: np.random.Generator, families: int) -> Floats:
@@ -429,13 +385,13 @@ def _noise(scenario: Scenario, rng: np.random.Generator, families: int) -> Float
     shape = (scenario.instances, families, scenario.comparisons + (scenario.dependence == "reference"))
     if scenario.distribution is None:
         return rng.standard_normal(shape)
-    drawn = np.asarray(scenario.distribution(rng, shape), dtype=float)
-    if drawn.shape != shape or not np.isfinite(drawn).all():
+    noise = np.asarray(scenario.distribution(rng, shape), dtype=float)
+    if noise.shape != shape or not np.isfinite(noise).all():
         raise InvalidDesign(
-            f"distribution(rng, size) must return finite numbers in the shape {shape}, got the shape {drawn.shape}: "
+            f"distribution(rng, size) must return finite numbers in the shape {shape}, got the shape {noise.shape}: "
             "draw them like rng.standard_normal(size)"
         )
-    return drawn
+    return noise
 
 
 def _effects(scenario: Scenario) -> Floats:
@@ -444,7 +400,55 @@ def _effects(scenario: Scenario) -> Floats:
 
 
 def _streams(families: int, size: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:
-    """Yield a generator of its own for every so many families; the numbers depend on the seed and the place alone."""
-    for place, start in enumerate(range(0, families, size)):
-        sequence = np.random.SeedSequence(seed, spawn_key=(place,))
+    """Yield a generator of its own for every this many families; the numbers depend on the seed and the place alone."""
+    for number, start in enumerate(range(0, families, size)):
+        sequence = np.random.SeedSequence(seed, spawn_key=(number,))
         yield np.random.default_rng(sequence), min(size, families - start)
+
+
+# ── the fewest instances by simulation ────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationTerms:
+    """How the power is simulated."""
+
+    dependence: Dependence
+    seed: int
+    replications: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedPower:
+    """The mean power that simulation gave, with its Monte Carlo standard error and what it was simulated with."""
+
+    power: float
+    error: float
+    dependence: Dependence
+    replications: int
+    seed: int
+
+
+def fewest_simulated(
+    terms: Terms, simulation: SimulationTerms, guess: int, effect: float, power: float
+) -> tuple[int, SimulatedPower]:
+    """Return the fewest instances by simulations that all use the same random numbers, and the power they gave."""
+    scenario = scenario_of(terms, guess, effect, dependence=simulation.dependence)
+    most = simulation.replications or families_for(scenario, least=FEWEST_SEARCHED)
+    least, needed = instances_for(2, terms.test), guess
+
+    @cache
+    def simulated(instances: int, families: int) -> SimulatedPower:
+        counts = simulate_families(replace(scenario, instances=instances), families=families, seed=simulation.seed)
+        return SimulatedPower(counts.mean_power, counts.error, simulation.dependence, families, simulation.seed)
+
+    for families in (max(2, most // 16), most):  # cheap at first, so that the dear search starts close
+
+        def power_at(n: int, families: int = families) -> float:
+            return simulated(n, families).power
+
+        found = smallest(power_at, power, guess=needed, least=least, most=MOST_INSTANCES)
+        first = within_reach(found, effect, power)
+        earlier = range(max(least, first - paired_test(terms.test).look_back), first)  # the power of some has teeth
+        needed = next((n for n in earlier if power_at(n) >= power), first)
+    return needed, simulated(needed, most)

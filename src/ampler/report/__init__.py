@@ -1,23 +1,22 @@
 """An analysis told: one HTML page, a LaTeX document, Markdown, a CSV of the comparisons, and figures for a paper.
 
-    an analysis, a study file, a table ─► subject ─► methods, tables, drawings ─► html | latex | markdown | csv
+    an analysis, a results file, a table ─► subject ─► methods, tables, drawings ─► html | latex | markdown | csv
 
 In reading order:
 
 * `subject`: what a report is about, and how the runs were made;
-* `methods`, `beliefs`, `references`: the paragraph that says what was done, and the works it cites (references.bib);
-* `look`: colours, type and spaces that page, browser and figures share;
-* `looks`: what is said and shown of a study that was looked at on the way;
-* `tables`, `bayes`, `drawings`: what is shown, the same for every format;
-* `axis`, `forest`, `forest_html`: the comparisons, one row each, as a figure that is also a table, for any page;
-* `instances`: the instances of one comparison, as a strip and a table;
-* `hover`: what the marks of a figure say when pointed at;
+* `resources`: the files of sentences, captions, tokens and templates;
+* `methods`: the paragraph that says what was done (methods.toml), and the works it cites (references.bib);
+* `theme`: colours, type and spaces that page, browser, terminal and figures share;
+* `axis`, `rows`: the comparisons, one row each, which every format shows, and the axis on which they stand;
+* `tables`, `drawings`: tables and figures, the same for every format;
 * `figures`: each figure as data and drawing, which is also what `ampler.plots` gives;
+* `svg`: rows, instances and figures in a page, and the titles of their marks;
 * `notebook`: what notebooks show of a design, an analysis, advice and a study;
-* `html` (its templates beside it), `latex`, `markdown`, `csv`: the formats.
+* `html` (with its templates), `latex`, `markdown`: the formats; that of CSV is in `tables`.
 
-Imports every room but `app` and `testing`. Sentences about an analysis are not written here but in `analysis.words`;
-this room lays them out. matplotlib, pandas and jinja2 are loaded when something is written.
+Imports every package but `app` and `testing`. Sentences about an analysis are written in `analysis.text`; this package
+lays them out. matplotlib, pandas and jinja2 are loaded when something is written.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from ampler.core.errors import InvalidInput
-from ampler.core.files import check_not_input, replaced
+from ampler.core.serialization import check_not_input, is_path, replace_file
 from ampler.report.subject import Subject, subject_of
 
 __all__ = ["FORMATS", "Subject", "render", "report_format", "subject_of", "write_figures", "write_report"]
@@ -45,23 +44,41 @@ def write_report(
     study: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Path:
-    """Write a report on an Analysis, a study file, a table of results or a data frame; return where it is.
+    """Write a report on an Analysis, a results file, a table of results or a data frame; return where it is.
 
-    The ending of `path` says the format: .html (one page that needs nothing else), .tex, .md or .csv. `study` names the
-    study file of an Analysis, so that the methods paragraph can name the rule that made its runs; other `options` are
-    those of `analyse`.
+    Parameters
+    ----------
+    source : Analysis, path, DataFrame or Results
+        What the report is about.
+    path : path
+        File to write; its ending is the format: .html (one page that needs nothing else), .tex, .md or .csv.
+    title : str, optional
+        Title of the report; by default the name of the study or of the file.
+    study : path, optional
+        Results file of an Analysis, so that the methods paragraph names the rule that made its runs.
+    options : keywords
+        Keywords of `analyse`, unless the source is an Analysis.
 
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
     >>> import tempfile, pandas as pd
     >>> frame = pd.DataFrame({"dataset": ["a", "b", "c", "d"], "old": [9, 8, 7, 9], "new": [5, 4, 4, 6]})
     >>> path = write_report(frame, tempfile.mkdtemp() + "/report.md", difference="simple", better="lower")
     >>> print(path.read_text(encoding="utf-8").splitlines()[2])
-    **1 of 1 pairs differ on 4 instances (8 runs of 2 algorithms).**
+    **new is better than old.**
     """
+    if not is_path(path):
+        raise InvalidInput(f"a report needs the path of its file, got {path!r}")
     kind = report_format(path)  # said before any work is done
     check_not_input(path, source, study)
     subject = source if isinstance(source, Subject) else subject_of(source, title=title, study=study, **options)
     text = render(subject, kind)
-    with replaced(path) as draft:  # a reader never sees half a report
+    with replace_file(path) as draft:  # a reader never sees half a report
         draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")  # names may be no text
     return Path(path)
 
@@ -81,7 +98,7 @@ def render(subject: Subject, kind: str) -> str:
             from ampler.report.latex import latex_report
 
             return latex_report(subject)
-    from ampler.report.csv import comparisons_csv
+    from ampler.report.tables import comparisons_csv
 
     return comparisons_csv(subject.analysis, bayes=subject.analysis.weighs_a_margin)
 
@@ -92,7 +109,7 @@ def write_figures(subject: Subject, folder: str | PathLike[str], *, kind: str = 
     The first, verdict, is the rows with which a page begins.
     """
     from ampler.report.drawings import figures_of
-    from ampler.report.figures import save
+    from ampler.report.figures.canvas import save
 
     if kind not in FIGURES:
         raise InvalidInput(f"figures must be one of {', '.join(FIGURES)}, got {kind!r}")

@@ -12,14 +12,19 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ampler.core.wording import alike, digits, ratio_texts
+from ampler.analysis.units import number_in_unit, signed
+from ampler.core.text import are_changes, change, digits
 
 DWARFS = 10.0  # times the median of the others: beyond this an axis is split
-ZOOMED = 0.25  # of the whole range: what is zoomed must be smaller than this, or splitting shows nothing
+ZOOMED = 0.25  # maximum share of the zoomed part in the whole range
 GAP, FAR = 4.0, 30.0  # percent of the width: between two panels, and of a panel with what lies far out
-CLEAR = 3.0  # percent of the width without marks beside a gap
+CLEAR = 3.0  # percent of the width without marks next to a gap
 MARGIN = 0.04  # of a range, on both sides
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+INSIDE = 4.0  # percent of the width from an end, where marks are written inside (svg.html)
+LETTER = 2.0  # percent of the width that a letter of a mark takes
+STEPS = (1.0, 2.0, 5.0, 10.0)
+LARGEST_EXPONENT = 700.0  # beyond it exp overflows, or is 0
+LARGEST = 1e300  # of a range; beyond it widths overflow
 MANY_FACTORS = math.log(4.0)  # a range beyond it has marks at 1, 2, 5, 10
 
 
@@ -40,9 +45,9 @@ class Panel:
     right: float
     marks: tuple[Mark, ...] = ()
 
-    def place(self, value: float) -> float:
-        """Return where a value stands, in percent; what lies outside stands at the end."""
-        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+    def position(self, value: float) -> float:
+        """Return the position of a value in percent, clipped to the axis."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low or 1.0)
         return round(self.left + share * (self.right - self.left), 2)
 
 
@@ -54,42 +59,57 @@ class Axis:
 
     @property
     def is_split(self) -> bool:
-        """Whether there are two scales or more, which a reader must be told."""
+        """Whether there are two scales or more, which a reader must know."""
         return len(self.panels) > 1
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The marks of all panels."""
+        return tuple(mark for panel in self.panels for mark in panel.marks)
 
     @property
     def breaks(self) -> tuple[float, ...]:
         """The middles of the gaps, in percent."""
         return tuple((one.right + other.left) / 2 for one, other in pairwise(self.panels))
 
-    def place(self, value: float) -> float:
+    def holds(self, value: float) -> bool:
+        """Return whether a panel shows the value."""
+        return any(panel.low <= value <= panel.high for panel in self.panels)
+
+    def position(self, value: float) -> float:
         """Return where a value stands, in percent."""
-        return next((panel for panel in self.panels if value <= panel.high), self.panels[-1]).place(value)
+        return next((panel for panel in self.panels if value <= panel.high), self.panels[-1]).position(value)
 
 
 def axis_of(
-    rows: Sequence[tuple[float, float, float]], unit: str, *, always: Sequence[float] = (), most: int = 5
+    rows: Sequence[tuple[float, float, float]],
+    unit: str,
+    *,
+    always: Sequence[float] = (),
+    most: int = 5,
+    split: bool = True,
 ) -> Axis:
     """Return the axis of rows of (low, value, high); it holds all of `always`, the first of which favours neither.
+
+    With `split` it may have several panels.
 
     >>> axis_of([(-1.1, -0.8, -0.5), (-0.03, -0.01, 0.0), (0.0, 0.01, 0.02)], "percent", always=[0.0]).is_split
     True
     """
     known = [row for row in rows if math.isfinite(row[1])]
     near, far = _apart(known, neutral=always[0] if always else 0.0)
-    if not far:
-        return Axis((_panel(_range(known, always), unit, 0.0, 100.0, most),))
     low, high = _range(near, always)
     sides = ([row for row in far if row[1] < low], [row for row in far if row[1] > high])
-    if not any(sides) or not _is_worth((low, high), _range(known, always)):
-        return Axis((_panel(_range(known, always), unit, 0.0, 100.0, most),))
-    return Axis(tuple(_panels(sides, (low, high), unit, most)))
+    neutral = always[0] if always else 0.0
+    if not (split and any(sides)) or not _is_worth((low, high), _range(known, always)):
+        return Axis((_panel(_range(known, always), unit, 0.0, 100.0, most, neutral),))
+    return Axis(tuple(_panels(sides, (low, high), unit, most, neutral)))
 
 
 def _apart(
     rows: Sequence[tuple[float, float, float]], neutral: float
 ) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
-    """The rows that stand together, and those that dwarf them: beyond the widest gap above the median, by ratio."""
+    """Split the rows at the widest gap above the median, by ratio."""
     ordered = sorted(rows, key=lambda row: abs(row[1] - neutral))
     sizes = [abs(row[1] - neutral) for row in ordered]
     if len(sizes) < 3 or not sizes[-1] > DWARFS * median(sizes[:-1]):
@@ -108,7 +128,7 @@ def _range(rows: Sequence[tuple[float, float, float]], always: Sequence[float]) 
     """From the lowest end to the highest, with a margin; open ends count as their value."""
     ends = [end if math.isfinite(end) else row[1] for row in rows for end in (row[0], row[2])]
     values = [*ends, *(row[1] for row in rows), *always] or [0.0]
-    low, high = min(values), max(values)
+    low, high = max(min(values), -LARGEST), min(max(values), LARGEST)
     beside = MARGIN * (high - low) or abs(low) or 1.0
     return low - beside, high + beside
 
@@ -118,26 +138,71 @@ def _panels(
     near: tuple[float, float],
     unit: str,
     most: int,
+    neutral: float,
 ) -> Iterator[Panel]:
-    """What lies far below, what is near, what lies far above."""
+    """Return the values far below, near, and far above."""
     below, above = sides
-    marks = 2 if most > 4 else 1  # where room is short
     left, right = (FAR + GAP if below else 0.0), (100.0 - FAR - GAP if above else 100.0)
     if below:
         low, high = _range(below, ())
-        yield _panel((low, min(high, near[0])), unit, 0.0, FAR, marks)
-    yield _panel(near, unit, left, right, most if right - left > 70 else 3)
+        yield _panel((low, min(high, near[0])), unit, 0.0, FAR, 2)
+    yield _panel(near, unit, left, right, most if right - left > 70 else 3, neutral)
     if above:
         low, high = _range(above, ())
-        yield _panel((max(low, near[1]), high), unit, 100.0 - FAR, 100.0, marks)
+        yield _panel((max(low, near[1]), high), unit, 100.0 - FAR, 100.0, 2)
 
 
-def _panel(bounds: tuple[float, float], unit: str, left: float, right: float, most: int) -> Panel:
+def _panel(
+    bounds: tuple[float, float], unit: str, left: float, right: float, most: int, neutral: float = math.nan
+) -> Panel:
+    """A panel with two marks or more; what favours neither has one, too."""
     bare = Panel(*bounds, left, right)
-    values = marks_between(*bounds, unit, most)
-    marks = [Mark(bare.place(value), _at_mark(value, unit).removesuffix(" points")) for value in values]
-    inside = (left + (CLEAR if left else 0.0), right - (CLEAR if right < 100 else 0.0))
-    return Panel(*bounds, left, right, tuple(mark for mark in marks if inside[0] <= mark.at <= inside[1]))
+    first, last = left + (CLEAR if left else 0.0), right - (CLEAR if right < 100 else 0.0)
+    values: list[float] = []
+    for number in (most, most + 2, 2 * most + 4):
+        values = values if len(values) > 1 else marks_between(*bounds, unit, number)
+        values = [value for value in values if first <= bare.position(value) <= last]
+    values = values if len(values) <= most + 2 else [values[0], values[-1]]
+    values = _apart_from(values, bare, neutral, LETTER * max(map(len, mark_texts(values, unit, bounds)), default=0))
+    marks = zip(map(bare.position, values), mark_texts(values, unit, bounds), strict=True)
+    return Panel(*bounds, left, right, tuple(Mark(*mark) for mark in marks))
+
+
+def _apart_from(values: Sequence[float], panel: Panel, neutral: float, room: float) -> list[float]:
+    """The values whose marks have room, in their order, the neutral one among them if the panel has it."""
+    kept = [neutral] if panel.low <= neutral <= panel.high else []
+
+    def middle(value: float) -> float:  # of its text: those at an end stay inside
+        at = panel.position(value)
+        return at + room / 2 if at < INSIDE else at - room / 2 if at > 100 - INSIDE else at
+
+    for value in sorted(values, key=lambda value: abs(value - neutral) if kept else -abs(value)):
+        if all(abs(middle(value) - middle(other)) > room for other in kept):
+            kept.append(value)
+    return sorted(kept)
+
+
+def mark_texts(values: Sequence[float], unit: str, bounds: tuple[float, float]) -> list[str]:
+    """Return the labels of an axis, with equal decimals and without a percent sign.
+
+    Ratios near 1 are percent changes.
+
+    >>> mark_texts([-0.02, 0.0, 0.005], "percent", (-0.03, 0.01))
+    ['−2.0', '0', '+0.5']
+    >>> mark_texts([0.0, math.log(2.0)], "ratio", (0.0, 1.0)), mark_texts([0.0, 0.0198], "ratio", (0.0, 0.02))
+    (['×1', '×2'], ['0', '+2'])
+    """
+    if unit == "ratio" and not are_changes(*bounds):
+        return [
+            f"×{digits(math.exp(v))}" if abs(v) < LARGEST_EXPONENT else f"×10^{digits(v / math.log(10))}"
+            for v in values
+        ]
+    numbers = [round(change(v), 9) if unit == "ratio" else number_in_unit(v, unit) for v in values]
+    plain = [digits(number) for number in numbers]
+    places = max((len(text.partition(".")[2]) for text in plain if "e" not in text), default=0)
+    texts = [text if "e" in text else f"{number:.{places}f}" for text, number in zip(plain, numbers, strict=True)]
+    written = [text.replace("-", "−") if number else "0" for text, number in zip(texts, numbers, strict=True)]
+    return written if unit == "share" else [signed(text) for text in written]
 
 
 def marks_between(low: float, high: float, unit: str, most: int) -> list[float]:
@@ -146,59 +211,28 @@ def marks_between(low: float, high: float, unit: str, most: int) -> list[float]:
     >>> [round(value, 2) for value in marks_between(-0.052, 0.031, "percent", 5)]
     [-0.04, -0.02, 0.0, 0.02]
     >>> [round(math.exp(value), 2) for value in marks_between(-0.3, 0.3, "ratio", 5)]
-    [0.8, 1.0, 1.2]
+    [0.8, 0.9, 1.0, 1.1, 1.2, 1.3]
     """
     if unit != "ratio":
         return _round_values(low, high, most)
-    if high - low <= MANY_FACTORS:
+    if high - low <= MANY_FACTORS and max(abs(low), abs(high)) < LARGEST_EXPONENT:
         return [math.log(value) for value in _round_values(math.exp(low), math.exp(high), most) if value > 0]
-    decades = range(math.floor(low / math.log(10)), math.ceil(high / math.log(10)) + 1)
-    factors = [math.log(step) + power * math.log(10) for power in decades for step in (1.0, 2.0, 5.0)]
-    inside = [value for value in factors if low <= value <= high]
-    return inside if len(inside) <= most else inside[:: math.ceil(len(inside) / most)]
+    first, last = low / math.log(10), high / math.log(10)
+    power = 10 ** max(0, math.floor(math.log10((last - first) / most)))
+    for step, factors in [(1, (1.0, 2.0, 5.0)), *((power * step, (1.0,)) for step in (1, 2, 5, 10))]:
+        if last - first > (most + 1) * step:
+            continue
+        decades = range(math.floor(first / step) * step, math.ceil(last) + 1, step)
+        marks = [math.log(factor) + decade * math.log(10) for decade in decades for factor in factors]
+        inside = [value for value in marks if low <= value <= high]
+        if len(inside) <= most or factors == (1.0,):
+            return inside
+    return []
 
 
 def _round_values(low: float, high: float, most: int) -> list[float]:
-    rough = (high - low) / most
+    rough = max((high - low) / most, math.ulp(max(abs(low), abs(high))))
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in STEPS if factor * power >= rough * 0.999)
+    steps = (factor * power for factor in STEPS if factor * power >= 0.7 * rough)
+    step = next(steps, rough)  # a power of ten below all numbers is 0
     return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-
-
-def _at_mark(value: float, unit: str) -> str:
-    """A mark of an axis: of ratios as factors, whose steps are round."""
-    return f"×{digits(math.exp(value))}" if unit == "ratio" else told(value, unit)
-
-
-def told(value: float, unit: str) -> str:
-    """Write a difference in its unit: percent, a factor, points, a share in percent, or a number.
-
-    >>> told(-0.758, "percent"), told(0.27, "ratio"), told(0.05, "points"), told(-1.5, "simple"), told(0.5, "share")
-    ('−75.8 %', '+31.0 %', '5 points', '−1.5', '50 %')
-    """
-    if unit == "ratio":
-        return told_alike(unit, value)[0]
-    return "–" if math.isnan(value) else _in_unit(digits(in_unit(value, unit)), unit)
-
-
-def told_alike(unit: str, value: float, *limits: float) -> tuple[str, ...]:
-    """Write an estimate and its limits in their unit, with the same decimals.
-
-    >>> told_alike("percent", -0.016, -0.0319, -0.0000825)
-    ('−1.60 %', '−3.19 %', '−0.01 %')
-    """
-    if unit == "ratio":
-        texts_of_ratios = zip((value, *limits), ratio_texts(value, *limits), strict=True)
-        return tuple("–" if math.isnan(each) else text.replace("-", "−") for each, text in texts_of_ratios)
-    values = [in_unit(each, unit) for each in (value, *limits)]
-    texts = zip(values, alike(*values), strict=True)
-    return tuple("–" if math.isnan(each) else _in_unit(text, unit) for each, text in texts)
-
-
-def in_unit(value: float, unit: str) -> float:
-    """Return a difference as a number of its unit: percent, points, or as it is."""
-    return value if unit == "simple" else 100 * value
-
-
-def _in_unit(text: str, unit: str) -> str:
-    return text.replace("-", "−") + {"percent": " %", "share": " %", "points": " points"}.get(unit, "")

@@ -1,35 +1,38 @@
-"""The figures of a report: which are drawn, and what their captions say."""
+"""The figures of a report: which are drawn, and what their captions (captions.toml) are filled with."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ampler.analysis import Analysis
+from ampler.analysis import Analysis, Comparison, Diagnosis
 from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
-from ampler.analysis.look_words import tally
-from ampler.analysis.units import measure_in_words
-from ampler.analysis.words import headline
-from ampler.core.errors import AmplerError
-from ampler.core.wording import amount
+from ampler.analysis.rows import rows_of
+from ampler.analysis.units import measure_text
+from ampler.core.errors import AmplerError, InvalidInput
+from ampler.core.text import amount
 from ampler.design import achieved_power
-from ampler.report import figures as plots
+from ampler.report.figures import accuracy, intervals, pairs, pareto, performance, planning, probabilities, ranks
+from ampler.report.tables import caption_of
 from ampler.stats.paired import FEWEST, paired_test
 from ampler.stats.summaries import is_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_FEATURES = 4
-COMPARED = 24  # comparisons in one figure; more are counted
+FILE = "file"  # section of the figures that are files only
+MAX_FEATURES = 4
+MAX_COMPARISONS = 24  # in one figure; more are counted
 DETAILED = 4  # comparisons that are shown instance by instance
+SKEWED = "the most skewed differences"
 FEWEST_STEPS = 4  # numbers of runs that make a curve
 
 
@@ -43,368 +46,236 @@ class Drawing:
     name: str
     section: str
     caption: str
-    words: str
+    summary: str
     draw: Callable[[], Axes]
 
 
 def drawings(analysis: Analysis) -> Iterator[Drawing]:
-    """Yield the figures of a report; who draws one after the other has one at a time in memory."""
-    measure = measure_in_words(analysis)
-    yield from (replace(each, caption=f"{each.caption} {measure}.") for each in _drawings(analysis))
+    """Yield the figures of a page, which draws rows and pairs itself; one at a time is in memory."""
+    return (drawing for drawing in _drawings(analysis) if drawing.section != FILE)
 
 
 def _drawings(analysis: Analysis) -> Iterator[Drawing]:
-    if analysis.unfinished:
-        yield from (*_accuracy(analysis), *_worst(analysis), *_convergence(analysis), *_cloud(analysis))
-        return
-    yield from _course(analysis)
-    yield from _looks(analysis)
-    yield _intervals(analysis)
-    if analysis.single is not None:
-        yield from _worst(analysis)
-        yield from _cloud(analysis)
-        return
-    yield from _power(analysis)
-    yield from _probable(analysis)
-    yield from _accuracy(analysis)
-    yield from _worst(analysis)
-    yield from _convergence(analysis)
-    yield from _cloud(analysis)
-    yield from _runs(analysis)
-    yield from _ranks(analysis)
-    yield from _field(analysis)
-    yield from _subgroups(analysis)
-    for place, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
-        yield _pair(analysis, place, first, second, why)
-        yield from _assumptions(analysis, place, first, second)
+    return chain.from_iterable(part(analysis) for part in _parts(analysis))
 
 
 def figures_of(analysis: Analysis) -> Iterator[Drawing]:
     """Yield the figures that become files: the rows with which a page begins, called verdict, and all of a report."""
-    caption, words = "All comparisons, as a page begins with them.", f"{headline(analysis)}."
-    verdict = partial(plots.draw_verdict, plots.verdict_data(analysis))
-    measure = measure_in_words(analysis)
-    for each in chain([Drawing("verdict", "comparisons", caption, words, verdict)], drawings(analysis)):
-        yield replace(each, draw=partial(_with_measure, each.draw, measure))
+    data, measure = intervals.verdict_data(analysis), measure_text(analysis, counts=False)
+    verdict = drawing_of("verdict", FILE, intervals.draw_verdict, data)
+    for drawing in chain([verdict], _drawings(analysis)):
+        yield replace(drawing, draw=partial(_with_measure, drawing.draw, measure))
 
 
 def _with_measure(draw: Callable[[], Axes], measure: str) -> Axes:
     """A figure that stands alone says below what was measured."""
-    from ampler.report.figures.colours import MUTED
-    from ampler.report.figures.labels import literal
-    from ampler.report.figures.style import LETTERS
-    from ampler.report.figures.titles import WORDS, in_lines
+    from ampler.report.figures.canvas import LETTERS, WORDS, figure_of, in_lines, literal
+    from ampler.report.theme import MUTED
 
     ax = draw()
-    figure = ax.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(ax)
     width, height = figure.get_size_inches()
     lines = in_lines(literal(measure), width - 0.2)
     if figure.get_layout_engine() is None:  # whose words stand in inches: the line goes below them
         taller = height + WORDS * (len(lines) + 0.4)
         figure.set_size_inches(width, taller)
-        for each in figure.axes:
-            box = each.get_position()
-            share = height / taller
-            each.set_position((box.x0, 1 - share * (1 - box.y0), box.width, share * box.height))
+        for axes in figure.axes:
+            box, share = axes.get_position(), height / taller
+            axes.set_position((box.x0, 1 - share * (1 - box.y0), box.width, share * box.height))
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=LETTERS, color=MUTED)
     return ax
 
 
 def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
-    """Return the pairs a reader wants to see instance by instance, each once, with the reason.
+    """Return the pairs a reader wants to see instance by instance, each once, with its subject first and the reason.
 
     They are the first in Holm's order, the last rejected, the first not rejected, and the most skewed.
     """
-    found = [each for each in analysis.comparisons if each.instances >= FEWEST]
-    rejected = sum(each.rejected for each in found)
-    tested = {(each.first, each.second) for each in found}
-    diagnoses = [each for each in analysis.diagnoses if (each.first, each.second) in tested]
-    skewness = [0.0 if math.isnan(each.skewness) else abs(each.skewness) for each in diagnoses]
-    most = diagnoses[int(np.argmax(skewness))]
-    wanted = [
-        (found[0].first, found[0].second, "the smallest p-value"),
-        *([(found[rejected - 1].first, found[rejected - 1].second, "the last rejected")] if rejected else []),
-        *([(found[rejected].first, found[rejected].second, "the first not rejected")] if rejected < len(found) else []),
-        (most.first, most.second, "the most skewed differences"),
+    tested = [row for row in analysis.comparisons if row.instances >= FEWEST]
+    rejected, names = sum(row.rejected for row in tested), {(row.first, row.second) for row in tested}
+    diagnoses = [row for row in analysis.diagnoses if (row.first, row.second) in names]
+    chosen: list[tuple[Comparison | Diagnosis, str]] = [
+        (tested[0], "the smallest p-value"),
+        *([(tested[rejected - 1], "the last rejected")] if rejected else []),
+        *([(tested[rejected], "the first not rejected")] if rejected < len(tested) else []),
+        (max(diagnoses, key=lambda row: abs(np.nan_to_num(row.skewness))), SKEWED),
     ]
     reasons: dict[tuple[str, str], list[str]] = {}
-    for first, second, why in wanted:
-        reasons.setdefault((first, second), []).append(why)
-    return [(first, second, " and ".join(why)) for (first, second), why in list(reasons.items())[:DETAILED]]
+    for pair, why in chosen:
+        reasons.setdefault((pair.first, pair.second), []).append(why)
+    pairs = [(first, second, " and ".join(why)) for (first, second), why in list(reasons.items())[:DETAILED]]
+    return pairs if analysis.settings.reference is None else [(second, first, why) for first, second, why in pairs]
 
 
-def _course(analysis: Analysis) -> Iterator[Drawing]:
+def drawing_of(name: str, section: str, draw: Callable[[Any], Axes], data: Any, **values: Any) -> Drawing:
+    """Return a drawing of data, which shows in words what its title finds; `values` are those of its caption."""
+    caption = caption_of(name, "figures", **values)
+    summary = data.finding.replace(r"\$", "$").removesuffix(".")
+    return Drawing(name, section, caption, f"{summary}.", partial(draw, data))
+
+
+def _parts(analysis: Analysis) -> tuple[Callable[[Analysis], Iterator[Drawing]], ...]:
+    """What draws the figures of an analysis, in the order of the report."""
+    if analysis.unfinished:
+        return _accuracy, _least_accurate
+    first = _pilot, _interim, _intervals
+    if analysis.single is not None:
+        return *first, _least_accurate
+    known = _accuracy, _least_accurate, _runs
+    return *first, _power, _probable, *known, _pareto, _ranks, _performance, subgroup_drawings, _pairs
+
+
+def _pilot(analysis: Analysis) -> Iterator[Drawing]:
     """What a pilot showed and where the runs went, of a study that found its own size."""
-    course = analysis.course
-    if course is None:
-        return
-    what = amount(course.detect, course.difference)
-    caption = (
-        f"What the pilot showed: means and intervals at its share of the joint level; within the band differences are"
-        f" smaller than {what}. Diamonds: clear already."
-    )
-    words = f"{sum(course.clear)} of {len(course.clear)} comparisons were clear after {course.pilot} instances."
-    yield Drawing("pilot", "course", caption, words, partial(plots.draw_pilot, plots.pilot_data(analysis)))
-    data = plots.spending_data(analysis)
-    caption = (
-        "Where the runs went: in the pilot, added on its instances after the decision, and on the other instances."
-    )
-    words = f"{data.total:,} runs, {sum(data.pilot):,} of them in the pilot."
-    yield Drawing("spending", "course", caption, words, partial(plots.draw_spending, data))
+    if (course := analysis.course) is not None:
+        detect, data = amount(course.detect, course.difference), planning.pilot_data(analysis)
+        yield drawing_of("pilot", "course", planning.draw_pilot, data, detect=detect)
+        yield drawing_of("spending", "course", planning.draw_spending, planning.spending_data(analysis))
 
 
-def _looks(analysis: Analysis) -> Iterator[Drawing]:
-    """The way of the statistics to their boundaries, and what stopped when, of a study with looks."""
-    if analysis.looks is None:
-        return
-    scale = "t" if analysis.looks.course.test == "t" else "normal scores of p"
-    caption = (
-        f"The test statistics ({scale}) at each look. Beyond the whole line a comparison is different at the level of"
-        " all comparisons, beyond the dashed one at alpha itself, which others that are decided leave it; in the band"
-        " it has no relevant difference."
-    )
-    words = tally(analysis.looks)
-    yield Drawing(
-        "look-paths", "course", caption, words, partial(plots.draw_look_paths, plots.look_paths_data(analysis))
-    )
-    caption = "On how many instances each comparison was decided, and how; dotted: the looks."
-    yield Drawing(
-        "look-stops", "course", caption, words, partial(plots.draw_look_stops, plots.look_stops_data(analysis))
-    )
+def _interim(analysis: Analysis) -> Iterator[Drawing]:
+    """The way of the statistics to their boundaries, and what stopped when, of a study with interim analyses."""
+    if analysis.looks is not None:
+        scale = "t" if analysis.looks.course.test == "t" else "normal scores of p"
+        paths, stops = planning.look_paths_data(analysis), planning.look_stops_data(analysis)
+        yield drawing_of("look-paths", "course", planning.draw_look_paths, paths, scale=scale)
+        yield drawing_of("look-stops", "course", planning.draw_look_stops, stops)
 
 
-def _intervals(analysis: Analysis) -> Drawing:
-    rejected = sum(each.rejected for each in analysis.comparisons)
-    draw = partial(plots.draw_intervals, plots.intervals_data(analysis, most=COMPARED), interval="both")
-    level = f"{100 * (1 - analysis.settings.family_alpha):g} %"
-    steps = paired_test(analysis.settings.test).procedure
-    caption = (
-        f"Estimates of all comparisons in {steps.order}. Thick intervals have the {steps.level} level of their rank and"
-        f" agree with the decision; thin ones hold jointly with {level}. Triangles: rejected null hypotheses."
-    )
-    return Drawing(
-        "intervals",
-        "comparisons",
-        caption,
-        f"{rejected} of {len(analysis.comparisons)} null hypotheses are rejected.",
-        draw,
-    )
+def _intervals(analysis: Analysis) -> Iterator[Drawing]:
+    steps, level = paired_test(analysis.settings.test).procedure, 100 * (1 - analysis.settings.family_alpha)
+    draw, data = intervals.draw_intervals, intervals.intervals_data(analysis, most=MAX_COMPARISONS)
+    yield drawing_of("intervals", FILE, partial(draw, interval="both"), data, steps=steps, level=level)
 
 
 def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
-    known = analysis.errors[np.isfinite(analysis.errors)]
-    if not known.size:
-        return
-    draw = partial(plots.draw_accuracy, plots.accuracy_data(analysis, order="feature"))
-    words = f"Standard errors from {known.min():.3g} to {known.max():.3g} on {analysis.instances} instances."
-    yield Drawing(
-        "accuracy",
-        "accuracy",
-        "Standard errors of the differences of all pairs on each instance, and the runs spent there (bold: the whole"
-        " budget).",
-        words,
-        draw,
-    )
+    if np.isfinite(analysis.errors).any():
+        data = accuracy.accuracy_data(analysis, order="feature")
+        yield drawing_of("accuracy", "more", accuracy.draw_accuracy, data)
 
 
-def _worst(analysis: Analysis) -> Iterator[Drawing]:
-    """The pairs on the instance that is known least."""
-    if not np.isfinite(analysis.errors).any():
-        return
-    worst = _least_known(analysis)
-    order: Literal["given", "error"] = "given" if analysis.settings.reference is not None else "error"
-    data = plots.instance_differences_data(analysis, worst, order=order, most=COMPARED)
-    yield Drawing(
-        "instance",
-        "accuracy",
-        f"The instance with the largest standard error, {data.instance}: the difference of each pair ± its standard"
-        " error, and its interval.",
-        f"{len(data.pairs)} differences with intervals on instance {data.instance}.",
-        partial(plots.draw_instance_differences, data),
-    )
+def _least_accurate(analysis: Analysis) -> Iterator[Drawing]:
+    """Pairs, errors and runs on the instance with the largest standard error; not where they say nothing."""
+    has_errors, runs = np.isfinite(analysis.errors).any(), analysis.recorded
+    worst = max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error)
+    if has_errors:
+        order: pairs.PairOrder = "given" if analysis.settings.reference is not None else "error"
+        data = pairs.instance_differences_data(analysis, worst.instance, order=order, most=MAX_COMPARISONS)
+        yield drawing_of("instance", "more", pairs.draw_instance_differences, data, instance=data.instance)
+    has_curve = analysis.single is None and has_errors and is_named(analysis.settings.statistic_name)
+    if has_curve and runs is not None and runs.shared is None:
+        curve = accuracy.convergence_data(analysis)
+        if len(curve.runs) >= FEWEST_STEPS and np.isfinite(curve.largest[-1]):
+            yield drawing_of("convergence", "more", accuracy.draw_convergence, curve, instance=curve.instance)
+    if runs is not None and max(max(row.runs) for row in analysis.accuracy) > 1:
+        cloud = performance.cloud_data(analysis, worst.instance)
+        yield drawing_of("cloud", "more", performance.draw_cloud, cloud, instance=cloud.instance)
 
 
-def _least_known(analysis: Analysis) -> str:
-    """The instance with the largest standard error."""
-    return max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error).instance
-
-
-def _convergence(analysis: Analysis) -> Iterator[Drawing]:
-    """How the errors fell on the instance that is known least; not where they say nothing."""
-    if not np.isfinite(analysis.errors).any() or analysis.recorded is None or analysis.recorded.shared is not None:
-        return
-    if not is_named(analysis.settings.statistic_name):
-        return
-    data = plots.convergence_data(analysis)
-    if len(data.runs) < FEWEST_STEPS or not np.isfinite(data.largest[-1]):
-        return
-    caption = (
-        f"How the standard errors fell with the runs on {data.instance}, the instance that is known least;"
-        " thick: the largest error of all pairs."
-    )
-    yield Drawing("convergence", "accuracy", caption, f"{data.finding}.", partial(plots.draw_convergence, data))
-
-
-def _cloud(analysis: Analysis) -> Iterator[Drawing]:
-    """The runs on the instance that is known least; nothing where there is one value of each."""
-    if analysis.recorded is None or max(max(row.runs) for row in analysis.accuracy) < 2:
-        return
-    worst = _least_known(analysis)
-    data = plots.cloud_data(analysis, worst)
-    caption = f"Every run on {data.instance}: dots, their quartiles as a box, and how densely they lie."
-    yield Drawing("cloud", "accuracy", caption, f"{data.finding}.", partial(plots.draw_cloud, data))
-
-
-def _field(analysis: Analysis) -> Iterator[Drawing]:
+def _performance(analysis: Analysis) -> Iterator[Drawing]:
     """What readers of the field look for: the profile of all, what solvers solve, one against another."""
-    profile = plots.profile_data(analysis)
-    caption = (
-        "Performance profile: the share of instances on which each algorithm is within a distance of the best of all;"
-        " higher is better, and at the left it is the share on which it is the best."
-    )
-    yield Drawing("profile", "together", caption, f"{profile.finding}.", partial(plots.draw_profile, profile))
+    yield drawing_of("profile", "evidence", performance.draw_profile, performance.profile_data(analysis))
     if analysis.settings.better == "lower" and any(row.failures for row in analysis.algorithms):
-        cactus = plots.cactus_data(analysis)
-        caption = "Cactus plot: how many runs each algorithm solves within a value; its count stands at the end."
-        yield Drawing("cactus", "together", caption, f"{cactus.finding}.", partial(plots.draw_cactus, cactus))
+        yield drawing_of("cactus", "evidence", performance.draw_cactus, performance.cactus_data(analysis))
     first, second, why = telling_pairs(analysis)[0]
-    scatter = plots.scatter_data(analysis, first, second)
-    caption = f"{second} against {first} ({why}): each mark is an instance, and on the line both are equal."
-    yield Drawing("scatter", "instances", caption, f"{scatter.finding}.", partial(plots.draw_scatter, scatter))
+    data = pairs.scatter_data(analysis, first, second)
+    yield drawing_of("scatter", FILE, pairs.draw_scatter, data, first=first, second=second, why=why)
+
+
+def _pareto(analysis: Analysis) -> Iterator[Drawing]:
+    """The map of the two first measures that are tested."""
+    if analysis.measures is not None and analysis.measures.front:
+        yield drawing_of("pareto", "evidence", pareto.draw_pareto, pareto.pareto_data(analysis.measures))
 
 
 def _runs(analysis: Analysis) -> Iterator[Drawing]:
     """How many runs there were of each; nothing where every cell has the same number."""
     numbers = {runs for row in analysis.accuracy for runs in row.runs}
-    if len(numbers) < 2 or max(numbers) < 2:
-        return
-    caption = "Runs of each algorithm on the instances: a dot for each number that occurs, quartiles, median, total."
-    words = ", ".join(f"{row.algorithm}: {row.runs} runs" for row in analysis.algorithms[:5])
-    yield Drawing("runs", "accuracy", caption, words, partial(plots.draw_runs, plots.runs_data(analysis)))
+    if len(numbers) > 1 and max(numbers) > 1:
+        yield drawing_of("runs", "more", accuracy.draw_runs, accuracy.runs_data(analysis))
 
 
 def _power(analysis: Analysis) -> Iterator[Drawing]:
-    settings = analysis.settings
-    if analysis.course is not None:  # its power was for a difference, and its tests are others
+    settings, fewest = analysis.settings, smallest_sample(analysis.comparisons)
+    if analysis.course is not None:  # its power was planned for a difference
         return
-    effect = settings.effect if settings.effect is not None else analysis.detectable_effect
-    fewest = smallest_sample(analysis.comparisons)
     try:
         design = achieved_power(
             instances=fewest,
             comparisons=len(analysis.pairs),
-            effect=effect,
+            effect=settings.effect if settings.effect is not None else analysis.detectable_effect,
             alpha=settings.family_alpha,
             alternative=settings.alternative,
             test=settings.test,
         )
-        draw = partial(plots.draw_power_curve, plots.power_curve_data(design))
+        data = planning.power_curve_data(design)
     except AmplerError:  # too few instances for any power
         return
     planned = "planned for" if settings.effect is not None else f"found with mean power {settings.power:g}"
     number = f"{fewest} instances" + (", the fewest of a comparison," if analysis.incomplete else "")
-    caption = (
-        f"The power of {number} for effects of every size, marked at the effect {planned}: what was not found may be"
-        " there if it is small."
-    )
-    yield Drawing("power", "comparisons", caption, f"Mean power {design.power:.2f} for d = {effect:.2f}.", draw)
+    yield drawing_of("power", "trust", planning.draw_power_curve, data, number=number, planned=planned)
 
 
 def _probable(analysis: Analysis) -> Iterator[Drawing]:
     """Where a margin asks for it: all comparisons, the rankings, and the pair that is hardest to decide."""
     if not analysis.weighs_a_margin:
         return
-    bayes = analysis.bayes
-    chosen = hardest_pair(bayes)
-    if chosen is not None:
-        yield _all_probable(analysis)
-    if bayes.ranking is not None:
-        words = f"{bayes.ranking.algorithms[0]} is the best of all with probability {bayes.ranking.best[0]:.2f}."
-        caption = (
-            "By rankings alone (Plackett–Luce): how probably each algorithm is better than each other, the probability"
-            " to be the best of all, and the chance to be first on an instance."
-        )
-        yield Drawing("best", "probable", caption, words, partial(plots.draw_best, plots.best_data(analysis)))
-    if chosen is not None:
-        yield _simplex(analysis, chosen)
+    hardest = hardest_pair(analysis.bayes)
+    if hardest is not None:
+        yield drawing_of("probable", "probable", probabilities.draw_probable, probabilities.probable_data(analysis))
+    if analysis.bayes.ranking is not None:
+        yield drawing_of("best", "probable", probabilities.draw_best, probabilities.best_data(analysis))
+    if hardest is not None:
+        simplex = probabilities.simplex_data(analysis, hardest.first, hardest.second)
+        yield drawing_of("simplex", "probable", probabilities.draw_simplex, simplex, pair=hardest)
 
 
 def hardest_pair(bayes: Bayes) -> Probable | None:
     """Return the comparison whose verdict is hardest: of those undecided, or of all, the one nearest to certainty."""
-    found = [each for each in bayes.comparisons if each.chances is not None]
-    undecided = [each for each in found if not each.claims]
-    if not found:
-        return None
-    return max(undecided, key=_certainty) if undecided else min(found, key=_certainty)
 
+    def certainty(comparison: Probable) -> float:
+        chances = comparison.chances
+        return math.nan if chances is None else max(chances.worse, chances.equivalent, chances.better)
 
-def _certainty(each: Probable) -> float:
-    assert each.chances is not None
-    return max(each.chances.worse, each.chances.equivalent, each.chances.better)
-
-
-def _all_probable(analysis: Analysis) -> Drawing:
-    caption = (
-        "What is believed of each difference, beside the margin (band): its mean over instances (thick) and its value"
-        " on a new instance (thin), with the probabilities of both sides of the margin and between."
-    )
-    claims = sum(each.claims for each in analysis.bayes.comparisons)
-    words = f"{claims} of {len(analysis.comparisons)} comparisons have a verdict."
-    return Drawing("probable", "probable", caption, words, partial(plots.draw_probable, plots.probable_data(analysis)))
-
-
-def _simplex(analysis: Analysis, each: Probable) -> Drawing:
-    data = plots.simplex_data(analysis, each.first, each.second)
-    caption = (
-        f"The Bayesian signed-rank test of {each.first} × {each.second}, the pair that is hardest to decide: each draw"
-        " gives the shares of pairs of instances that average below, within and above the margin; at the corners, how"
-        " often that share is the largest."
-    )
-    found = data.largest
-    words = f"Largest: {found.worse:.2f}, {found.equivalent:.2f}, {found.better:.2f}."
-    return Drawing("simplex", "probable", caption, words, partial(plots.draw_simplex, data))
+    known = [comparison for comparison in bayes.comparisons if comparison.chances is not None]
+    undecided = [comparison for comparison in known if not comparison.claims]
+    return max(undecided, key=certainty) if undecided else min(known, key=certainty, default=None)
 
 
 def _ranks(analysis: Analysis) -> Iterator[Drawing]:
-    if len(analysis.algorithms) < 3 or analysis.omnibus is None:
-        return
-    data = plots.ranks_data(analysis)
-    caption = (
-        "Mean ranks over the instances, 1 is best. Algorithms under a common bar are not told apart by Nemenyi's test,"
-        " which stands beside the comparisons above."
-    )
-    words = f"Best mean rank {data.mean_ranks[0]:.2f}, critical difference {data.critical_difference:.2f}."
-    yield Drawing("ranks", "together", caption, words, partial(plots.draw_ranks, data))
+    if len(analysis.algorithms) > 2 and analysis.omnibus is not None:
+        with suppress(InvalidInput):  # more groups than anyone can distinguish
+            data = ranks.ranks_data(analysis, groups="decisions")
+            passes = any(len(group) <= group[-1] - group[0] for group in data.members)  # by some that are not its own
+            dots = " (on a bar with dots: those with a dot)" if passes else ""
+            yield drawing_of("ranks", "evidence", ranks.draw_ranks, data, unit=data.unit, dots=dots)
 
 
-def _subgroups(analysis: Analysis) -> Iterator[Drawing]:
-    features = list(dict.fromkeys(each.feature for each in analysis.subgroups))
-    for place, feature in enumerate(features[:MOST_FEATURES], start=1):
-        data = plots.subgroups_data(analysis, feature)
-        caption = f"The comparisons on the groups of instances by {feature}. Exploratory: nothing is adjusted."
-        words = f"{len(data.groups)} groups by {feature}."
-        yield Drawing(f"subgroups-{place}", "exploration", caption, words, partial(plots.draw_subgroups, data))
+def subgroup_drawings(analysis: Analysis) -> Iterator[Drawing]:
+    """Yield a figure for each feature of the instances."""
+    features = dict.fromkeys(group.feature for group in analysis.subgroups)
+    for number, feature in enumerate(islice(features, MAX_FEATURES), start=1):
+        data = intervals.subgroups_data(analysis, feature)
+        yield drawing_of(f"subgroups-{number}", "exploration", intervals.draw_subgroups, data, feature=feature)
 
 
-def _pair(analysis: Analysis, place: int, first: str, second: str, why: str) -> Drawing:
-    data = plots.pair_differences_data(analysis, first, second)
-    error = " ± its standard error" if np.isfinite(data.errors).any() else ""
-    caption = f"{first} × {second} ({why}): the difference on each instance{error}."
-    words = f"Differences from {data.differences.min():.3g} to {data.differences.max():.3g}."
-    return Drawing(f"pair-{place}", "instances", caption, words, partial(plots.draw_pair_differences, data))
+def _pairs(analysis: Analysis) -> Iterator[Drawing]:
+    """The pairs a reader wants to see: differences on each instance, QQ plot and resampled means."""
+    for number, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
+        section, names = "trust" if SKEWED in why else "more", {"first": first, "second": second}
+        data = pairs.pair_differences_data(analysis, first, second)
+        error = " ± its standard error" if np.isfinite(data.errors).any() else ""
+        yield drawing_of(f"pair-{number}", FILE, pairs.draw_pair_differences, data, why=why, error=error, **names)
+        quantiles = pairs.quantiles_data(analysis, first, second)
+        yield drawing_of(f"assumptions-{number}", section, pairs.draw_quantiles, quantiles, **names)
+        means = pairs.bootstrap_data(analysis, first, second)
+        yield drawing_of(f"resampled-{number}", section, pairs.draw_bootstrap, means, **names)
 
 
-def _assumptions(analysis: Analysis, place: int, first: str, second: str) -> Iterator[Drawing]:
-    """QQ plot and resampled means."""
-    quantiles = plots.quantiles_data(analysis, first, second)
-    caption = (
-        f"{first} × {second}: the differences against normal quantiles, triangles outside the pointwise 95 % band of"
-        " normal samples."
-    )
-    words = f"Skewness {quantiles.skewness:.2f}."
-    yield Drawing(f"assumptions-{place}", "assumptions", caption, words, partial(plots.draw_quantiles, quantiles))
-    means = plots.bootstrap_data(analysis, first, second)
-    caption = f"{first} × {second}: the mean over resampled instances, which the t-test takes to be normal."
-    words = f"Skewness of the resampled means {means.skewness:.2f}."
-    yield Drawing(f"resampled-{place}", "assumptions", caption, words, partial(plots.draw_bootstrap, means))
+def pair_drawings(analysis: Analysis, index: int) -> Iterator[Drawing]:
+    """Yield the differences of a comparison on every instance and their quantiles, by its place in Holm's order."""
+    row = rows_of(analysis)[index - 1]
+    differences = pairs.pair_differences_data(analysis, row.subject, row.other)
+    yield drawing_of(f"differences-of-{index}", FILE, pairs.draw_pair_differences, differences)
+    quantiles = pairs.quantiles_data(analysis, row.subject, row.other)
+    yield drawing_of(f"quantiles-of-{index}", FILE, pairs.draw_quantiles, quantiles)

@@ -1,35 +1,89 @@
-"""The methods paragraph: what was done, with the numbers and the rule really used, ready to paste. Pure.
-
-Sentences in square brackets are for the author to fill in: what the data do not say is not made up.
-"""
+"""The methods paragraph: when each sentence of methods.toml is said, and the works they cite (references.bib)."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any
 
 from ampler import __version__
 from ampler.analysis import Analysis
-from ampler.analysis.units import accuracy_in_words, margin_in_words
-from ampler.analysis.words import counted_as, instances_in_words, not_finished, solved
-from ampler.core.choices import Alternative, Estimate, Test
+from ampler.analysis.clusters import over_clusters
+from ampler.analysis.compare import instances_text
+from ampler.analysis.interim import interim_method_sentences
+from ampler.analysis.text import counted_as, not_finished, solved
+from ampler.analysis.units import accuracy_text, margin_text
 from ampler.core.failures import Drop, Par, policy_words
-from ampler.core.settings import AnalysisSettings
-from ampler.core.values import Limits, PlanRecord
-from ampler.core.wording import count, digits, in_bytes, listed
-from ampler.design.detect_words import method_sentences
-from ampler.design.pilot import PilotReport
-from ampler.report.beliefs import belief_sentences
-from ampler.report.looks import look_methods
-from ampler.report.references import Reference, Sentence, reference
+from ampler.core.plan import Limits, PlanRecord, Question
+from ampler.core.settings import Settings
+from ampler.core.text import count, digits, in_bytes, listed
+from ampler.design.detect import PilotReport
+from ampler.design.text import method_sentences
+from ampler.report.resources import constants, text_of
 from ampler.report.subject import Subject
-from ampler.stats.guard import CALIBRATIONS
-from ampler.stats.paired import paired_test
-from ampler.stats.two_samples import run_test
-from ampler.study.asked import settings_of
+from ampler.report.tables import interim_of
+from ampler.stats.bayes.mixture import CERTAIN, SHARED_FROM
+from ampler.stats.bayes.rankings import DRAWS as RANKING_DRAWS
+from ampler.stats.bayes.signed_rank import DRAWS as TEST_DRAWS
+from ampler.stats.paired import PairedTest, paired_test
+from ampler.stats.two_samples import RunTestWords, run_test
+from ampler.stats.variance_bounds import CALIBRATIONS
 from ampler.study.evidence import StudyOrigin
+from ampler.study.record import settings_of
+
+SEVERAL = 3  # authors: from here on only the first is named where a work is cited
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A cited work: its key, how it is cited in plain text, how it is listed, and its BibTeX entry."""
+
+    key: str
+    short: str
+    listed: str
+    bibtex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence without its full stop, and the works it cites."""
+
+    words: str
+    cites: tuple[str, ...] = ()
+
+
+def reference(key: str) -> Reference:
+    """Return a work by its key.
+
+    >>> reference("holm1979").short
+    'Holm 1979'
+    """
+    return _works()[key]
+
+
+@cache
+def _works() -> dict[str, Reference]:
+    works = map(_work, re.findall(r"^@.*?^\}$", text_of("references.bib"), re.MULTILINE | re.DOTALL))
+    return {work.key: work for work in works}
+
+
+def _work(entry: str) -> Reference:
+    """A work by its BibTeX entry; listed with initials before names, an issue in brackets, a dash between pages."""
+    key = entry[entry.index("{") + 1 : entry.index(",")]
+    fields = dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE))
+    people = [person.split(", ") for person in fields["author"].split(" and ")]
+    short = " & ".join(family for family, _ in people) if len(people) < SEVERAL else f"{people[0][0]} et al."
+    names = [" ".join([*(f"{name[0]}." for name in first.split()), family]) for family, first in people]
+    authors = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    title = fields["title"].translate({ord(brace): None for brace in "{}"})
+    issue = f"({fields['number']})" if "number" in fields else ""
+    pages = fields["pages"].replace("--", "–").lower()
+    listed = f"{authors}. {title}. {fields['journal']} {fields['volume']}{issue}, {pages}, {fields['year']}."
+    return Reference(key, f"{short} {fields['year']}", listed, entry)
 
 
 def methods(subject: Subject) -> tuple[Sentence, ...]:
@@ -44,159 +98,159 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
         *_failures(analysis),
         *_tests(analysis),
         *_equivalence(analysis),
+        *_measures(analysis),
         *_choices(analysis, origin),
         *belief_sentences(analysis),
-        *_software(origin),
+        _software(origin),
     )
 
 
 def plain_paragraph(sentences: Sequence[Sentence]) -> str:
     """Return the paragraph as plain text, works cited by author and year."""
-    return " ".join(f"{each.words}{_short(each.cites)}." for each in sentences)
+    citations = ("; ".join(reference(key).short for key in sentence.cites) for sentence in sentences)
+    pairs = zip(sentences, citations, strict=True)
+    return " ".join(f"{sentence.words} ({works})." if works else f"{sentence.words}." for sentence, works in pairs)
 
 
 def cited(sentences: Sequence[Sentence]) -> tuple[Reference, ...]:
     """Return the works that are cited, in their order, each once."""
-    return tuple(reference(key) for key in dict.fromkeys(key for each in sentences for key in each.cites))
-
-
-def _short(cites: tuple[str, ...]) -> str:
-    return f" ({'; '.join(reference(key).short for key in cites)})" if cites else ""
+    return tuple(map(reference, dict.fromkeys(key for sentence in sentences for key in sentence.cites)))
 
 
 # the sentences ----------------------------------------------------------------------------------------------------
 
 
+def _said(key: str, *cites: str, **values: Any) -> Sentence:
+    """A sentence of methods.toml with its values; works that it cites in some reports only are `cites`."""
+    words, _, works = constants("methods.toml")[key].partition(" [@")
+    always = works.removesuffix("]").split("; @") if works else []
+    return Sentence(words.format(**values), (*always, *cites))
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
 def _compared(analysis: Analysis) -> Iterator[Sentence]:
-    algorithms, pairs = len(analysis.algorithms), len(analysis.pairs)
-    asked = analysis.settings.reference
-    if asked is None:
-        against = "pair by pair (1 comparison)" if pairs == 1 else f"all with all ({pairs} comparisons)"
-    else:
-        against = f"{asked} with each of the others ({pairs} comparison{'s' if pairs > 1 else ''})"
-    where = f"{analysis.instances} problem instances"
-    if analysis.single is not None:
-        where = f"one problem instance, {analysis.single}"
-    yield Sentence(f"We compared {algorithms} algorithms on {where}, {against}")
-    yield Sentence(f"The measure was {analysis.measure}, of which {analysis.settings.better} values are better")
-    if analysis.excluded:
-        left = len(analysis.excluded)
-        noun = "instance was" if left == 1 else "instances were"
-        yield Sentence(f"{left} further {noun} left out because some algorithm had too few values there")
+    settings, pairs = analysis.settings, len(analysis.pairs)
+    against = "pair by pair" if pairs == 1 else "all with all"
+    if settings.reference is not None:
+        against = f"{settings.reference} with each other algorithm"
+    many, single = f"{analysis.instances} problem instances", f"one problem instance, {analysis.single}"
+    yield _said(
+        "compared",
+        algorithms=len(analysis.algorithms),
+        where=many if analysis.single is None else single,
+        against=against,
+        pairs=count(pairs, "comparison"),
+    )
+    yield _said("measure", measure=analysis.measure, better=settings.better)
+    if left_out := len(analysis.excluded):
+        yield _said("left-out", further=count(left_out, "further instance"), were=_were(left_out))
     if analysis.incomplete and analysis.course is None and analysis.looks is None:
-        yield Sentence(
-            f"{count(len(analysis.incomplete), 'instance')} lacked values of some algorithm; each pair was compared on"
-            f" the instances with values of both ({instances_in_words(analysis.comparisons)})"
-        )
+        lacking = count(len(analysis.incomplete), "instance")
+        yield _said("incomplete", lacking=lacking, instances=instances_text(analysis.comparisons))
 
 
 def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
-    settings = analysis.settings
+    settings, planned = analysis.settings, None if origin is None else _planned(analysis, origin)
     if analysis.course is not None:
         return
-    asked = None if origin is None else origin.first.question
-    if origin is not None and origin.first.needed is not None and asked is not None and asked.effect is not None:
-        whose = f"at least {asked.target} of the tests have" if isinstance(asked.target, int) else "the tests have"
-        power = "a power" if isinstance(asked.target, int) else _target_power(asked.target)
-        most = "" if origin.looks is None else "at most "
-        test = f"{paired_test(asked.test).plural}{_side(asked.alternative)}"
-        yield Sentence(
-            f"The number of instances was planned beforehand: with {most}{origin.first.needed} instances, {whose}"
-            f" {power} of {digits(asked.power)} for a standardised effect of d = {digits(asked.effect)} ({test} under"
-            f" {_correction(asked.test)}, family-wise level {digits(asked.alpha)}); {analysis.instances} were used",
-            ("campelo2020",),
-        )
-        yield from _enlarged(origin)
-        return
-    yield from () if origin is None else _enlarged(origin)
-    test = f"{paired_test(settings.test).plural}{_side(settings.alternative)}"
-    if analysis.looks is None and math.isfinite(analysis.detectable_effect):
-        number = "the fewest instances of a comparison" if analysis.incomplete else "this number of instances"
-        yield Sentence(
-            f"With {number}, {test} under {_correction(settings.test)} find standardised effects of"
-            f" d ≥ {analysis.detectable_effect:.2f} with a mean power of {digits(settings.power)}",
-            ("campelo2020",),
+    yield from () if planned is None else [planned]
+    if origin is not None:
+        if (growth := origin.growth) is not None:
+            yield _said("enlarged", times=growth.times, extent=growth.extent)
+        if added := [name for name in origin.plan.algorithms if name not in origin.first.algorithms]:
+            yield _said("joined", names=", ".join(added))
+    if planned is None and analysis.looks is None and math.isfinite(analysis.detectable_effect):
+        yield _said(
+            "detectable",
+            number="the fewest instances of a comparison" if analysis.incomplete else "this number of instances",
+            tests=_tests_and_correction(settings),
+            effect=analysis.detectable_effect,
+            power=digits(settings.power),
         )
 
 
-def _enlarged(origin: StudyOrigin) -> Iterator[Sentence]:
-    """What was added to a study that had results."""
-    if origin.sizes:
-        times = count(len(origin.sizes) - 1, "time")
-        yield Sentence(
-            f"The number of instances was raised {times} after results were there, from {origin.sizes[0]} to"
-            f" {origin.sizes[-1]}; the tests do not allow for this"
-        )
-    added = [name for name in origin.plan.algorithms if name not in origin.first.algorithms]
-    if added:
-        yield Sentence(f"{', '.join(added)} joined the study after its first runs")
+def _planned(analysis: Analysis, origin: StudyOrigin) -> Sentence | None:
+    """The plan of the instances; None if they were not planned for an effect."""
+    question, needed = origin.first.question, origin.first.needed
+    if needed is None or question.effect is None:
+        return None
+    power = {"worst": "a smallest power", "best": "a largest power"}.get(
+        str(question.target), f"a {question.target} power"
+    )
+    return _said(
+        "planned",
+        most="" if origin.looks is None else "at most ",
+        needed=needed,
+        goal=f"at least {question.target} of the tests have a power"
+        if isinstance(question.target, int)
+        else f"the tests have {power}",
+        power=digits(question.power),
+        effect=digits(question.effect),
+        tests=_tests_and_correction(question),
+        alpha=digits(question.alpha),
+        used=analysis.instances,
+    )
 
 
-def _correction(test: Test) -> str:
-    row = paired_test(test)
-    return "Holm's correction" if row.family is None else "a step-down by resampling"
-
-
-def _target_power(target: str) -> str:
-    return {"worst": "a smallest power", "best": "a largest power"}.get(target, f"a {target} power")
+def _tests_and_correction(settings: Settings | Question) -> str:
+    test = paired_test(settings.test)
+    correction = "Holm's correction" if test.family is None else "a step-down by resampling"
+    return f"{test.plural}{SIDES[settings.alternative]} under {correction}"
 
 
 def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
+    yield from _size(analysis, origin)
+    settings, counts = analysis.settings, [runs for row in analysis.accuracy for runs in row.runs if runs]
+    least, most, total = min(counts), max(counts), sum(counts)
+    where = "on each instance it has" if analysis.incomplete else "on each instance"
+    yield _said(
+        "runs",
+        number=count(least, "run") if least == most else f"between {least} and {most} runs",
+        where=where if analysis.single is None else "there",
+        total=total,
+        used="" if total == analysis.runs else f", {analysis.runs:,} of them with a value that is used",
+    )
+    if settings.paired is not None and settings.crossed is None:
+        is_seed = settings.paired == "seed" and origin is not None
+        all_had = " (run k of all algorithms on an instance)" if is_seed else ""
+        yield _said(
+            "paired" if settings.statistic == "mean" else "paired-not-used", paired=settings.paired, all_had=all_had
+        )
+    if settings.crossed is not None:
+        yield _said("crossed", crossed=settings.crossed)
+    if settings.nested is not None:
+        yield _said("nested", nested=settings.nested)
+    if settings.test_over_train is not None:
+        yield _said("folds-corrected")
+    elif any(warning.kind == "folds" for warning in analysis.warnings):
+        yield _said("folds")
+    if spent := [row for row in analysis.accuracy if row.at_budget]:
+        short = sum(not row.guarded_error <= (settings.se or 0.0) for row in spent)
+        missed = "" if short == len(spent) else f", on {short} of them before the accuracy was reached"
+        yield _said("budget", spent=count(len(spent), "instance"), budget=settings.budget, missed=missed)
+
+
+def _size(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
+    """How the numbers of instances and runs came about."""
     if analysis.course is not None:
         yield from _course(analysis.course)
     elif origin is None:
-        yield Sentence("[Say here how the instances and the numbers of runs were chosen: the data do not tell]")
+        yield _said("not-known")
     elif origin.course is not None:
-        yield from islice(_course(origin.course), 1)
-        yield Sentence("The tests reported here are ordinary ones, which do not allow for this choice of the size")
+        yield from (*islice(_course(origin.course), 1), _said("ordinary-after-pilot"))
     elif origin.looks is not None and analysis.looks is None:
-        when = listed([str(each) for each in origin.looks.looks], len(origin.looks.looks))
-        yield Sentence(
-            f"Interim analyses were planned after {when} instances, to stop comparisons that are decided; the tests"
-            " reported here are ordinary ones, which do not allow for them"
-        )
-        yield from _rule(origin.plan, analysis)
+        yield _said("ordinary-despite-looks", when=", ".join(map(str, origin.looks.looks)))
+        yield from _rule(origin.plan)
+    elif origin.plan.question.cluster is not None and origin.plan.study_rule.get("rule") == "Detect":
+        yield _said("cluster-pilot", **{name: origin.plan.study_rule[name] for name in ("start", "detect")})
     elif origin.plan.study_rule and analysis.looks is None:
-        yield Sentence("[The study decides on instances and runs from its values, and it is not at its end]")
+        yield _said("not-at-its-end")
     else:
         yield from () if analysis.looks is None else look_methods(analysis)
-        yield from _rule(origin.plan, analysis)
-    counts = [runs for row in analysis.accuracy for runs in row.runs if runs]
-    least, most = min(counts), max(counts)
-    each = count(least, "run") if least == most else f"between {least} and {most} runs"
-    where = "on each instance it has" if analysis.incomplete else "on each instance"
-    where = where if analysis.single is None else "there"
-    total = sum(counts)
-    used = "" if total == analysis.runs else f", {analysis.runs:,} of them with a value that is used"
-    yield Sentence(f"Each algorithm had {each} {where}, {total:,} runs in all{used}")
-    yield from _belonging_together(analysis)
-    yield from _budget(analysis)
-
-
-def _budget(analysis: Analysis) -> Iterator[Sentence]:
-    """Where the budget was spent, and where that was before the accuracy was reached."""
-    spent = [row for row in analysis.accuracy if row.at_budget]
-    short = [row for row in spent if not row.guarded_error <= (analysis.settings.se or 0.0)]
-    if spent:
-        missed = "" if len(short) == len(spent) else f", on {len(short)} of them before the accuracy was reached"
-        budget = f"the budget of {analysis.settings.budget:,} runs was spent"
-        yield Sentence(f"On {count(len(spent), 'instance')} {budget}{missed}")
-
-
-def _belonging_together(analysis: Analysis) -> Iterator[Sentence]:
-    """Runs that share something, and folds, which are no independent runs."""
-    paired = analysis.settings.paired
-    if paired is not None:
-        yield Sentence(
-            f"Runs with the same {paired} were compared with each other: standard errors of differences within an"
-            " instance are those of the paired differences"
-        )
-    if any(caution.kind == "folds" for caution in analysis.warnings):
-        yield Sentence(
-            "The runs are folds of a cross-validation, which are not independent; standard errors within an instance"
-            " are not corrected for it, and the tests, whose sample is the instances, do not use them",
-            ("nadeau2003",),
-        )
+        yield from _rule(origin.plan)
 
 
 def _course(course: PilotReport) -> Iterator[Sentence]:
@@ -206,26 +260,31 @@ def _course(course: PilotReport) -> Iterator[Sentence]:
     yield from map(Sentence, others)
 
 
-def _rule(plan: PlanRecord, analysis: Analysis) -> Iterator[Sentence]:
-    """The rule that the study file records, in words."""
+def look_methods(analysis: Analysis) -> Iterator[Sentence]:
+    """Yield what a paper says of the looks."""
+    return (Sentence(*sentence) for sentence in interim_method_sentences(interim_of(analysis)))
+
+
+def _rule(plan: PlanRecord) -> Iterator[Sentence]:
+    """The rule that the results file records, in words."""
     rule = plan.rule
     if rule.get("rule") == "Fixed":
-        yield Sentence(f"Every algorithm was run {rule['runs']} times on each instance")
+        yield _said("fixed", **rule)
         return
     if rule.get("rule") != "Accuracy":
-        yield Sentence(f"The numbers of runs were decided by the rule {rule.get('rule')!r} [describe it here]")
+        yield _said("other-rule", rule=rule.get("rule"))
         return
-    budget = rule["budget"]
-    se = accuracy_in_words(rule["se"], AnalysisSettings(**settings_of(plan)))
-    goal = f"until the standard error of every difference of interest was at most {se}"
-    first = f"On each instance every algorithm was first run {rule['start']} times"
-    limit = f"or {budget:,} runs had been made on the instance"
-    if _is_papers(rule):
-        how = "further runs were then made one at a time by the sequential rule of Algorithm 1 of the cited work"
-        yield Sentence(f"{first}; {how}, {goal} {limit}", ("campelo2020",))
-        return
-    yield Sentence(f"{first}; further runs were then made in rounds of at most {rule['batch']}, {goal} {limit}")
-    yield Sentence(f"{_allocation(rule)}; decisions were based on {_variances(rule)}", _rule_cites(rule))
+    is_papers = all(rule.get(name) == value for name, value in PAPERS_RULE.items())
+    se = accuracy_text(rule["se"], Settings(**settings_of(plan)))
+    yield _said("papers-rule" if is_papers else "accuracy", **(dict(rule) | {"se": se}))
+    if not is_papers:
+        bounds = () if rule["guard"] == "none" else ("clopper1934" if rule["statistic"] == "rate" else "smyth2004",)
+        allocation = "shared" if rule["seeds"] == "shared" and rule["allocation"] == "optimal" else rule["allocation"]
+        cost = "cost" if rule.get("costs") else "number"
+        yield _said(allocation, *bounds, cost=cost, variances=_variances(rule))
+
+
+PAPERS_RULE = {"allocation": "greedy", "guard": "none", "formula": "paper", "batch": 1}
 
 
 def _variances(rule: Mapping[str, Any]) -> str:
@@ -233,36 +292,13 @@ def _variances(rule: Mapping[str, Any]) -> str:
     if rule["guard"] == "none":
         return "the sample variances themselves"
     bounds = CALIBRATIONS[rule["guard_edition"]]
-    level = {
-        "pairs": f"{bounds.level:g} per algorithm, {bounds.reference_level:g} for a reference",
-        "all": f"{bounds.together:g} over all algorithms together",
-    }[rule["guard"]]
+    level = f"{bounds.level:g} per algorithm, {bounds.reference_level:g} for a reference"
+    if rule["guard"] == "all":
+        level = f"{bounds.together:g} over all algorithms together"
     if rule["statistic"] == "rate":
         return f"upper bounds of the variances (level {level}) from exact bounds of the rates"
     tails = " and allow for their kurtosis" if rule["statistic"] == "mean" else ""
     return f"upper bounds of the variances (level {level}) that share information between the algorithms{tails}"
-
-
-def _is_papers(rule: Mapping[str, Any]) -> bool:
-    same = {"allocation": "greedy", "guard": "none", "formula": "paper", "batch": 1}
-    return all(rule.get(name) == value for name, value in same.items())
-
-
-def _allocation(rule: Mapping[str, Any]) -> str:
-    cost = "cost" if rule.get("costs") else "number"
-    return {
-        "optimal": f"Runs were shared out so that their total {cost} is smallest under all accuracy constraints"
-        " together",
-        "greedy": "Runs were given to the pair with the largest standard error, to the algorithm below the pair's"
-        " optimal ratio of sample sizes",
-        "balanced": "Runs were shared out equally",
-    }[rule["allocation"]]
-
-
-def _rule_cites(rule: Mapping[str, Any]) -> tuple[str, ...]:
-    ratio = ("campelo2020",) if rule["allocation"] == "greedy" else ()
-    bounds = "clopper1934" if rule["statistic"] == "rate" else "smyth2004"
-    return (*ratio, bounds) if rule["guard"] != "none" else ratio
 
 
 TIMES = {"seconds": "seconds by the clock", "cpu-seconds": "seconds of processor time"}
@@ -272,188 +308,131 @@ def _times(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]
     """What the values are, where they are times, and what limited them."""
     if origin is None:
         return
-    plan, policy = origin.plan, analysis.settings.failures
+    plan, policy, limits = origin.plan, analysis.settings.failures, _limits(origin.plan)
     if not plan.timed:
-        yield from (Sentence(f"A run was ended after {limits}") for limits in _limits(plan))
+        yield from [_said("limited", limits=limits)] if limits else []
         return
     kinds = dict.fromkeys(TIMES[plan.fingerprint.algorithms[name]["value"]] for name in plan.timed)
-    whose = "The values" if len(plan.timed) == len(plan.algorithms) else f"The values of {', '.join(plan.timed)}"
-    limited = "".join(f"; a run was ended after {limits}" for limits in _limits(plan))
-    par = f" ({_par(policy)})" if isinstance(policy, Par) else ""
-    yield Sentence(f"{whose} are {' and '.join(kinds)}{limited}{par}")
-
-
-def _limits(plan: PlanRecord) -> Iterator[str]:
-    """What ended runs, if anything did: one limit for all, or that of each algorithm where they differ."""
-    each = {name: _limit(plan.own_limits.get(name, Limits()).over(plan.limits)) for name in plan.algorithms}
-    if len(set(each.values())) == 1:
-        yield from filter(None, [*each.values()][:1])
-    else:
-        yield "; ".join(f"{limit or 'no limit'} ({name})" for name, limit in each.items())
-
-
-def _limit(limits: Limits) -> str:
-    named = (
-        *([f"{digits(limits.cpu_timeout)} s of processor time"] if limits.cpu_timeout is not None else []),
-        *([f"{digits(limits.timeout)} s by the clock"] if limits.timeout is not None else []),
-        *([f"{in_bytes(limits.memory)} of memory"] if limits.memory is not None else []),
+    par = ""
+    if isinstance(policy, Par):
+        assert policy.cutoff is not None, "a plan's PAR has its cutoff"
+        seconds = digits(policy.factor * policy.cutoff)
+        par = f" (PAR{digits(policy.factor)}: runs without a value counted as {seconds} s)"
+    yield _said(
+        "times",
+        values="The values" if len(plan.timed) == len(plan.algorithms) else f"The values of {', '.join(plan.timed)}",
+        kinds=" and ".join(kinds),
+        limited=f"; a run was ended after {limits}" if limits else "",
+        par=par,
     )
-    return " or ".join(named)
 
 
-def _par(policy: Par) -> str:
-    assert policy.cutoff is not None, "a plan's PAR has its cutoff"
-    value = digits(policy.factor * policy.cutoff)
-    return f"PAR{digits(policy.factor)}: runs without a value counted as {value} s"
+def _limits(plan: PlanRecord) -> str:
+    """What ended runs, if anything did: one limit for all, or that of each algorithm where they differ."""
+
+    def limit(limits: Limits) -> str:
+        cpu, clock = (
+            "" if seconds is None else f"{digits(seconds)} s {how}"
+            for seconds, how in ((limits.cpu_timeout, "of processor time"), (limits.timeout, "by the clock"))
+        )
+        memory = "" if limits.memory is None else f"{in_bytes(limits.memory)} of memory"
+        return " or ".join(filter(None, (cpu, clock, memory)))
+
+    limits = {name: limit(plan.own_limits.get(name, Limits()).over(plan.limits)) for name in plan.algorithms}
+    if len(set(limits.values())) == 1:
+        return next(iter(limits.values()))
+    return "; ".join(f"{limit or 'no limit'} ({name})" for name, limit in limits.items())
 
 
 def _differences(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
-    base = {
+    if settings.floor is not None:
+        yield _said("floor", floor=digits(settings.floor))
+    if settings.shift is not None:
+        yield _said("shift", shift=digits(settings.shift))
+    yield _observations(analysis)
+    if settings.are_rates:
+        yield _said("rates-variance")
+    if any(math.isfinite(diagnosis.all_runs) for diagnosis in analysis.diagnoses):
+        yield _said(f"stopped-{settings.estimate}")
+    if settings.are_rates or analysis.single is not None:
+        return
+    if settings.formula == "corrected" and settings.difference != "simple" and (analysis.errors > 0).any():
+        is_exact = settings.difference == "ratio" and settings.statistic not in ("mean", "trimmed-mean")
+        yield from () if is_exact else [_said("corrected")]
+    if settings.difference == "percent" and settings.reference is None:
+        yield _said("published" if settings.formula == "paper" else "delta")
+
+
+def _observations(analysis: Analysis) -> Sentence:
+    """What is compared: instances, or runs where they are the sample."""
+    settings, is_single = analysis.settings, analysis.single is not None
+    if settings.are_rates:
+        return _said("rates-of-runs" if is_single else "rates")
+    if is_single and settings.test != "t":
+        mean = "the grand mean" if settings.reference is None else f"the mean of {settings.reference}"
+        units = {"simple": "", "percent": f", as a share of {mean}", "ratio": " of the logarithms"}
+        return _said("medians-of-runs", unit=units[settings.difference])
+    base = "the grand mean over the algorithms" if settings.reference is None else f"the value of {settings.reference}"
+    differences = {
         "simple": "their simple differences",
-        "percent": "their differences as a share of "
-        + (
-            "the grand mean over the algorithms" if settings.reference is None else f"the value of {settings.reference}"
-        ),
+        "percent": f"their differences as a share of {base}",
         "ratio": "the logarithms of their ratios",
     }[settings.difference]
-    if settings.floor is not None:
-        yield Sentence(f"Values below {digits(settings.floor)} counted as {digits(settings.floor)}")
-    if settings.are_rates:
-        yield from (*_rates(analysis), *_stopping(analysis))
-        return
-    if analysis.single is not None:
-        yield from (*_differences_of_runs(analysis, base), *_stopping(analysis))
-        return
-    yield Sentence(
-        f"On each instance the runs of an algorithm were summarised by their {settings.statistic}, and {base} were the"
-        " paired observations, one per pair of algorithms and instance"
-    )
-    yield from _stopping(analysis)
-    if settings.formula == "corrected" and settings.difference != "simple" and (analysis.errors > 0).any():
-        exact = settings.difference == "ratio" and settings.statistic not in ("mean", "trimmed-mean")
-        if not exact:
-            yield Sentence("The differences were corrected to second order for the noise of the runs")
-    if settings.difference == "percent" and settings.reference is None:
-        how = "by the delta method" if settings.formula != "paper" else "by the published formula"
-        yield Sentence(f"Their standard errors were computed {how}", () if how.endswith("d") else ("campelo2020",))
-
-
-def _differences_of_runs(analysis: Analysis, base: str) -> Iterator[Sentence]:
-    """What is compared where runs are the sample."""
-    settings = analysis.settings
-    if settings.test == "t":
-        yield Sentence(
-            f"The runs of an algorithm were summarised by their {settings.statistic}, and {base} compared, with"
-            " standard errors from the variances of the runs of each"
-        )
-        return
-    unit = {
-        "simple": "",
-        "percent": ", as a share of "
-        + ("the grand mean" if settings.reference is None else f"the mean of {settings.reference}"),
-        "ratio": " of the logarithms",
-    }[settings.difference]
-    yield Sentence(
-        f"Estimates are the medians of all differences{unit} between a run of the one and a run of the other algorithm"
-    )
-
-
-def _rates(analysis: Analysis) -> Iterator[Sentence]:
-    observations = "were the paired observations, one per pair of algorithms and instance"
-    told = observations if analysis.single is None else "were compared"
-    each = "On each instance the" if analysis.single is None else "The"
-    yield Sentence(
-        f"Every run gave yes or no (1 or 0). {each} runs of an algorithm were summarised by their rate, the share of"
-        f" yes, and the differences of the rates in percentage points {told}"
-    )
-    yield Sentence(
-        "The variance of one run was taken as p(1 − p) with p = (x + 1/2)/(n + 1) for x times yes in n runs (Jeffreys'"
-        " prior), as equal outcomes of few runs are no certainty",
-        ("brown2001",),
-    )
-
-
-STOPPED: dict[Estimate, str] = {
-    "corrected": "the estimates were corrected for the bias that this gives them, to first order",
-    "first-runs": "the estimates come from the first runs of each algorithm alone, which their values did not end",
-    "all-runs": "the estimates, from all runs as they are, have the bias that this gives them",
-}
-
-
-def _stopping(analysis: Analysis) -> Iterator[Sentence]:
-    """What was done about values that decided when runs ended."""
-    if any(math.isfinite(each.all_runs) for each in analysis.diagnoses):
-        yield Sentence(f"The values decided when runs ended; {STOPPED[analysis.settings.estimate]}")
+    return _said("of-runs" if is_single else "differences", statistic=settings.statistic, differences=differences)
 
 
 def _failures(analysis: Analysis) -> Iterator[Sentence]:
-    failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
-    if said := counted_as(analysis):
-        policy = analysis.settings.failures
+    failed, policy = sum(sum(row.failures.values()) for row in analysis.algorithms), analysis.settings.failures
+    if text := counted_as(analysis):
         par = f" (PAR{digits(policy.factor)})" if isinstance(policy, Par) else ""
-        yield Sentence((f"{count(failed, 'run')} failed; {said}" if failed else f"{said[:1].upper()}{said[1:]}") + par)
+        text = f"{count(failed, 'run')} failed; {text}" if failed else text[:1].upper() + text[1:]
+        yield Sentence(text + par)
     elif not failed:
-        yield Sentence("No run failed")
+        yield _said("none-failed")
     if analysis.unsolved:
         instances = {name for names in analysis.unsolved.values() for name in names}
-        yield Sentence(
-            f"On {count(len(instances), 'instance')} neither algorithm of {count(len(analysis.unsolved), 'pair')} gave"
-            " a value, so that their difference there is what failed runs count as"
-        )
-    if isinstance(analysis.settings.failures, Drop):
-        yield Sentence(f"So all statements are about the runs that succeeded ({solved(analysis)})")
+        pairs = count(len(analysis.unsolved), "pair")
+        yield _said("unsolved", instances=count(len(instances), "instance"), pairs=pairs)
+    if isinstance(policy, Drop):
+        yield _said("succeeded", solved=solved(analysis))
 
 
 def _tests(analysis: Analysis) -> Iterator[Sentence]:
     if analysis.unfinished:
         yield Sentence(not_finished(analysis).removesuffix("."))
         return
-    settings, pairs = analysis.settings, len(analysis.pairs)
-    test = paired_test(settings.test)
-    hypotheses = "The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses"
-    verb = "was" if pairs == 1 else "were"
-    asked, sample = (
-        (test, "over the instances") if analysis.single is None else (run_test(settings.test), "of the runs")
+    settings, pairs, is_single = analysis.settings, len(analysis.pairs), analysis.single is not None
+    is_fixed, steps = settings.is_fixed and not is_single, paired_test(settings.test).procedure
+    test: PairedTest | RunTestWords = paired_test(settings.test)
+    sample = over_clusters(analysis) or "over the instances"
+    if is_single or is_fixed:
+        in_pairs = is_single and settings.compares_runs_in_pairs
+        test, sample = paired_test("t") if in_pairs else run_test(settings.run_test), "of the runs"
+    yield _said(
+        "tests",
+        *(*test.cites, *steps.cites),
+        hypotheses="The null hypothesis" if pairs == 1 else f"The {pairs} null hypotheses",
+        null=test.null,
+        were=_were(pairs),
+        tests=test.plural + SIDES[settings.alternative],
+        sample=sample,
+        steps=steps.words,
+        alpha=digits(settings.family_alpha),
     )
-    yield Sentence(
-        f"{hypotheses} {asked.null} {verb} tested by {asked.plural}{_side(settings.alternative)} {sample}, with the"
-        f" family-wise error rate held at {digits(settings.family_alpha)} by {test.procedure.words}",
-        (*asked.cites, *test.procedure.cites),
-    )
-    joint = digits(100 * (1 - settings.family_alpha))
-    steps = test.procedure
     if analysis.looks is None:
-        yield Sentence(
-            f"Joint {joint} % confidence intervals {steps.joint}; intervals called {steps.level}-level have the level"
-            " of the rank of their comparison and do not hold jointly"
-        )
-    if analysis.single is not None:
-        yield from _of_one_instance()
-        return
-    yield Sentence(
-        "Effect sizes are d, the mean of the differences over their standard deviation, with unadjusted 95 % intervals"
-        " from the noncentral t distribution"
-    )
+        level = digits(100 * (1 - settings.family_alpha))
+        yield _said("simultaneous", level=level, joint=steps.joint, rank=steps.level)
+    if is_fixed:
+        yield _said("fixed-instances")
+    else:
+        yield from map(_said, ("effects-of-runs", "one-instance") if is_single else ("effects",))
 
 
-def _of_one_instance() -> Iterator[Sentence]:
-    yield Sentence(
-        "Effect sizes are d, the difference of the statistics over the root of the mean of the two variances of one run"
-    )
-    yield Sentence("The runs are the sample, so that the conclusions hold for this instance only")
-
-
-def _side(alternative: Alternative) -> str:
-    sides: dict[Alternative, str] = {
-        "two-sided": " (two-sided)", "less": " (one-sided, less)", "greater": " (one-sided, greater)"
-    }  # fmt: skip
-    return sides[alternative]
-
-
+SIDES = {"two-sided": " (two-sided)", "less": " (one-sided, less)", "greater": " (one-sided, greater)"}
 CHOSEN = (  # settings whose choice after the results a reader must know
-    *("reference", "difference", "statistic", "test", "alternative", "alpha", "better", "margin", "floor", "failures"),
-    *("formula", "estimate", "effect", "power", "se", "guard"),
+    *("reference", "difference", "statistic", "test", "alternative", "alpha", "better", "margin", "floor", "shift"),
+    *("failures", "formula", "estimate", "effect", "power", "se", "guard"),
 )
 
 
@@ -461,18 +440,13 @@ def _choices(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentenc
     """What was chosen otherwise than planned when the results were there."""
     if origin is None:
         return
-    planned, chosen = AnalysisSettings(**settings_of(origin.first)), analysis.settings
-    told = [
-        f"{name} {_chosen(chosen, name)} (planned: {_chosen(planned, name)})"
-        for name in CHOSEN
-        if getattr(planned, name) != getattr(chosen, name)
-    ]
-    if told:
-        verb = "was" if len(told) == 1 else "were"
-        yield Sentence(f"After the first results {verb} chosen, otherwise than planned: {'; '.join(told)}")
+    planned, chosen = Settings(**settings_of(origin.first)), analysis.settings
+    if changed := [name for name in CHOSEN if getattr(planned, name) != getattr(chosen, name)]:
+        texts = (f"{name} {_chosen(chosen, name)} (planned: {_chosen(planned, name)})" for name in changed)
+        yield _said("chosen", were=_were(len(changed)), settings="; ".join(texts))
 
 
-def _chosen(settings: AnalysisSettings, name: str) -> str:
+def _chosen(settings: Settings, name: str) -> str:
     if name == "failures":
         return "not said" if settings.failures is None else policy_words(settings.failures)
     value = settings.statistic_name if name == "statistic" else getattr(settings, name)
@@ -481,19 +455,55 @@ def _chosen(settings: AnalysisSettings, name: str) -> str:
 
 def _equivalence(analysis: Analysis) -> Iterator[Sentence]:
     settings = analysis.settings
-    if settings.margin is None or analysis.unfinished:
+    if settings.margin is not None and not analysis.unfinished:
+        apart = "independent of the tests of difference; per pair at most one of the two tests can err"
+        yield _said(
+            "equivalence",
+            margin=margin_text(settings.margin, settings),
+            holm=" Holm" if paired_test(settings.test).family is None else "",
+            alpha=digits(settings.equivalence_alpha),
+            relation="as were the tests of difference" if settings.equivalence_level == "shared" else apart,
+        )
+
+
+def _measures(analysis: Analysis) -> Iterator[Sentence]:
+    if (joint := analysis.measures) is None:
         return
-    held = " Holm" if paired_test(settings.test).family is None else ""
-    yield Sentence(
-        f"Equivalence within {margin_in_words(settings.margin, settings)} was tested by two one-sided tests,"
-        f" a{held} family of its own;"
-        f" each of the two families was held at {digits(settings.alpha / 2)}, so that all claims together err with"
-        f" probability at most {digits(settings.alpha)}",
-        ("schuirmann1987",),
-    )
+    yield _said("measures", meaning=joint.meaning, alpha=digits(joint.alpha))
+    if joint.front:
+        yield _said("front", sentence=joint.front_sentence)
+    if described := [item.name for item in joint.measures if item.role == "descriptive"]:
+        yield _said("described", names=listed(described, SEVERAL))
 
 
-def _software(origin: StudyOrigin | None) -> Iterator[Sentence]:
+def _software(origin: StudyOrigin | None) -> Sentence:
     seed = "" if origin is None else f", seed {origin.plan.fingerprint.seed}"
     made = "The analysis was" if origin is None else "The runs and the analysis were"
-    yield Sentence(f"{made} made with ampler {__version__}{seed}")
+    return _said("software", made=made, version=__version__, seed=seed)
+
+
+WEIGHTS = {
+    "equal": "with equal weights of the instances, so that credible intervals of the mean equal Student's t intervals",
+    "precision": "with instances weighted by the precision of their differences",
+}
+NOISE = "; on a new instance the variation between instances was separated from the standard errors of the runs"
+
+
+def belief_sentences(analysis: Analysis) -> Iterator[Sentence]:
+    """Yield the sentences; none without a margin, as reports then have no probabilities."""
+    if not analysis.weighs_a_margin:
+        return
+    bayes = analysis.bayes
+    if any(comparison.posterior is not None for comparison in bayes.comparisons):
+        assert bayes.margin is not None
+        yield _said(
+            "posteriors",
+            level=digits(100 * bayes.level),
+            margin=margin_text(bayes.margin, analysis.settings),
+            weights=WEIGHTS[bayes.weights],
+            noise=NOISE if bayes.errors_known else "",
+        )
+        yield _said("verdicts" if len(bayes.comparisons) < SHARED_FROM else "shared-verdicts", certain=CERTAIN)
+        yield _said("sensitivity", draws=TEST_DRAWS)
+    if bayes.ranking is not None:
+        yield _said("rankings", draws=RANKING_DRAWS, effective=bayes.ranking.effective)

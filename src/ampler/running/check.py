@@ -8,32 +8,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal
+
+import numpy as np
 
 from ampler.core.contracts import Store
 from ampler.core.errors import PlanMismatch, RunFailed
 from ampler.core.failures import StopStudy
+from ampler.core.measures import OF_EVERY_RUN
+from ampler.core.plan import Algorithm, Plan
+from ampler.core.runs import Observation, RunKey
 from ampler.core.settings import RATE
-from ampler.core.values import Algorithm, Observation, Plan, RunKey
-from ampler.running.code import look_at_code
-from ampler.running.engines import Done, Engine, Lost
+from ampler.core.text import TextTable, listed, table_of
+from ampler.running.code import code_status
+from ampler.running.driver import Interrupts, last_carried_out
+from ampler.running.engines import Done, Engine, Lost, Returned
 from ampler.running.engines.local import LocalPool
-from ampler.running.interrupts import Interrupts
-from ampler.running.one_run import check_can_run, check_limits
-from ampler.running.remaining import last_carried_out
+from ampler.running.one_run.execution import check_supported
 from ampler.running.work import Task, Work
-from ampler.stats.rates import NUMBERS, neither_yes_nor_no
-from ampler.study.changes import PlanChange, plan_change
-from ampler.study.code.changes import CodeChange
-from ampler.study.defaults import as_begun
-from ampler.study.forecast import first_runs
+from ampler.stats.dependence import shared_covariances
+from ampler.stats.summaries import NUMBERS, neither_yes_nor_no
+from ampler.study.changes import PlanChange, check_decided, plan_change
+from ampler.study.code import CodeChange
+from ampler.study.forecast import Forecast, first_runs
 from ampler.study.plan import begun_first
-from ampler.study.record import record
-from ampler.study.seeds import run_seed
+from ampler.study.record import as_begun, record
+from ampler.study.run_inputs import planned_seed
 from ampler.study.store import environment
+from ampler.study.text import expected, first_decision, plan_warnings, planned
 
 CHEAP = 5.0  # seconds a run may take to be made again just for the sake of knowing
+SHARED_RUNS = 10  # of each algorithm at most, from which the correlation by shared seeds is learnt
+HELPFUL = 0.2  # a correlation: below it five algorithms with a reference save nothing
 LEAST = 1e-4  # seconds a run counts at least: what is done around it
 
 Kind = Literal["no value", "time", "deterministic", "not deterministic", "reproducible", "constant", "not reproducible"]
@@ -43,10 +50,9 @@ Kind = Literal["no value", "time", "deterministic", "not deterministic", "reprod
 class FirstRun:
     """What an algorithm gave: its first run, the same again, and the second run, where they were made.
 
-    `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the study file; with
+    `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the results file; with
     `earlier` it was there already, and was not made now. `changed` says that its code is not that of recorded runs.
-    `line` is what a command printed that its value was read from; empty where nothing was printed for it.
-    """
+    `line` is what a command printed that its value was read from; empty where nothing was printed for it."""
 
     algorithm: Algorithm
     first: Observation
@@ -57,71 +63,122 @@ class FirstRun:
     changed: CodeChange | None = None
     two_values: bool = False  # its outcomes are yes or no: two of them are often the same
     line: str = ""
+    further: tuple[Observation, ...] = ()  # where algorithms share seeds: the runs after the second
+
+    @property
+    def runs(self) -> tuple[Observation, ...]:
+        """The runs with different seeds."""
+        return (self.first, *([] if self.second is None else [self.second]), *self.further)
 
     @property
     def seconds(self) -> float:
         """The mean time of the runs that gave a value."""
-        made = [each for each in (self.first, self.again, self.second) if each is not None and each.value is not None]
-        return max(LEAST, sum(each.seconds for each in made) / len(made)) if made else self.first.seconds
+        runs = [run for run in (self.first, self.again, self.second) if run is not None and run.value is not None]
+        return max(LEAST, sum(run.seconds for run in runs) / len(runs)) if runs else self.first.seconds
 
     @property
     def kind(self) -> Kind | None:
-        """What can be said of its values; None when it was not tried."""
-        if self.first.value is None:
+        """Return a remark on its values; None if it was not run again."""
+        value, is_same = self.first.value, self.second is not None and self.second.value == self.first.value
+        if value is None:
             return "no value"
         if self.algorithm.reading.is_time:
             return "time"
-        alike, same = _agree(self.first, self.again), _agree(self.first, self.second)
-        if self.algorithm.deterministic:
-            return None if same is None else "deterministic" if same else "not deterministic"
-        if alike is None:
+        if (self.second if self.algorithm.deterministic else self.again) is None:
             return None
-        return "not reproducible" if not alike else "constant" if same and not self.two_values else "reproducible"
-
-    @property
-    def is_a_problem(self) -> bool:
-        """Whether the study would be wrong: the one value of an algorithm would be taken for all that it can give."""
-        return self.kind == "not deterministic"
+        if self.algorithm.deterministic:
+            return "deterministic" if is_same else "not deterministic"
+        if self.again is not None and self.again.value != value:
+            return "not reproducible"
+        return "constant" if is_same and not self.two_values else "reproducible"
 
     @property
     def remark(self) -> str:
         """What a user must know of it, in a few words."""
-        return f"{'from the record: ' if self.earlier else ''}{self._remark}"
-
-    @property
-    def _remark(self) -> str:
         other = self.again if self.kind == "not reproducible" else self.second
-        two = "" if other is None else f"{_shown(self.first)}, then {_shown(other)}"
-        return {
+        shown = ["no value" if run.value is None else repr(run.value) for run in (self.first, other) if run is not None]
+        remark = {
             "no value": self.first.message,
             "time": "a time: no seed reproduces it",
             "deterministic": "deterministic, as declared",
-            "not deterministic": f"declared deterministic, but two seeds gave {two}",
+            "not deterministic": f"declared deterministic, but two seeds gave {', then '.join(shown)}",
             "reproducible": "the seed reproduces it",
             "constant": "the same with two seeds: if it always is, deterministic = true saves runs",
-            "not reproducible": f"one seed gave {two}: its runs cannot be repeated",
+            "not reproducible": f"one seed gave {', then '.join(shown)}: its runs cannot be repeated",
             None: f"not tried twice: a run takes {self.first.seconds:.3g} s",
         }[self.kind]
+        return f"{'from the record: ' if self.earlier else ''}{remark}"
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found on one instance, algorithm by algorithm."""
+    """The first runs on one instance, algorithm by algorithm."""
 
     instance: str
     findings: tuple[FirstRun, ...]
     recorded_below: tuple[Observation, ...] = ()  # runs of earlier days whose values no ratio can divide by
 
     @property
-    def seen(self) -> Iterator[Observation]:
+    def runs(self) -> Iterator[Observation]:
         """The first runs of every algorithm, and the second ones where there are any."""
-        for finding in self.findings:
-            yield from (each for each in (finding.first, finding.second) if each is not None)
+        return chain.from_iterable(finding.runs for finding in self.findings)
+
+    @property
+    def correlation(self) -> float | None:
+        """The mean correlation of two algorithms over the runs with one index; None where it is not known."""
+        table = np.full((SHARED_RUNS, len(self.findings)), np.nan)
+        for k, finding in enumerate(self.findings):
+            for run in finding.runs:
+                table[run.key.index, k] = np.nan if run.value is None else run.value
+        covariances, common = shared_covariances(table)
+        deviations = np.sqrt(np.diag(covariances))
+        first, second = np.triu_indices(len(deviations), 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            correlations = covariances[first, second] / (deviations[first] * deviations[second])
+        known = correlations[(common[first, second] > 2) & np.isfinite(correlations)]
+        return float(known.mean()) if len(known) else None
 
     @property
     def seconds(self) -> Mapping[str, float]:
         """How long a run of each algorithm takes; those without a value are not there."""
-        return {each.algorithm.name: each.seconds for each in self.findings if each.first.value is not None}
+        return {run.algorithm.name: run.seconds for run in self.findings if run.first.value is not None}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Check:
+    """What a study will take, and what one run of each algorithm gave."""
+
+    plan: Plan
+    inspection: Inspection
+    forecast: Forecast
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the study is run."""
+        plan, findings, problem = self.plan, self.inspection.findings, not_positive(self.plan, self.inspection)
+        loose = [run.algorithm.name for run in findings if run.kind == "not reproducible" and plan.seeds == "shared"]
+        unshared = f"{listed(loose, 3)}: two runs with one seed gave different values, so shared seeds have no effect"
+        return (
+            *plan_warnings(plan),
+            *([] if problem is None else [problem]),
+            *(line for run in findings for line in missing_measures(run, plan)),
+            *([unshared] if loose else []),
+            *(f"{run.changed}; ampler run will ask for --same or --again" for run in findings if run.changed),
+        )
+
+    @property
+    def shared_seeds(self) -> str | None:
+        """What shared seeds do to the first runs; None where none are shared, or nothing is known of it."""
+        return shared_seeds(self.inspection) if self.plan.seeds == "shared" else None
+
+    def __repr__(self) -> str:
+        runs = self.inspection.findings
+        lines = [f"{self.plan.name}: {planned(self.plan)}.", *(f"Note: {warning}." for warning in self.warnings)]
+        lines += [f"Each algorithm on {self.inspection.instance}:", *first_run_columns(self.inspection).fitted().lines]
+        lines += [*(read_from(run) for run in runs if run.line), *(measures(run) for run in runs if run.first.measures)]
+        return "\n".join(
+            [*lines, *filter(None, (first_decision(self.plan), self.shared_seeds, expected(self.forecast)))]
+        )
 
 
 def inspect_plan(
@@ -135,14 +192,14 @@ def inspect_plan(
 
     A run that takes a few seconds at most is made twice with its seed, and once with another. Runs that are recorded
     already are not made again for the record, but where the code of an algorithm has changed: then nothing is recorded
-    of it, as nobody has said yet what that means. `report` is told the name of each algorithm before it is run, and
-    `announce` how the plan differs from the one under which runs were made.
-    """
+    of it, as nobody has said yet what that means. `report` receives the name of each algorithm before its run, and
+    `announce` how the plan differs from the one under which runs were made."""
     for algorithm in plan.algorithms:
-        check_can_run(algorithm)
-        check_limits(plan.limits_of(algorithm))
+        check_supported(algorithm, plan.limits_of(algorithm))
     plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
-    code, earlier = look_at_code(plan, store), last_carried_out(store)
+    code, earlier = code_status(plan, store), last_carried_out(store)
+    if before := store.plans()[-1:]:  # a check that recorded another plan would let every later run pass
+        check_decided(before[0], store.decisions(), record(plan))
     _begin(plan, store)
     if earlier and store.begun() and (change := plan_change(earlier[0], record(plan))) is not None:
         announce(change)
@@ -160,58 +217,53 @@ def inspect_plan(
             pool.close(at_once=True)
             raise
         pool.close(at_once=False)
-    return Inspection(trials.instance, tuple(findings), _recorded_below(plan, store))
+    return Inspection(trials.instance, tuple(findings), tuple(islice(_not_positive(plan, store.observations()), 1)))
 
 
 def refuse_what_does_not_run(plan: Plan, inspection: Inspection) -> None:
     """Raise RunFailed where the study would stop later; that a run takes too long may be part of the study."""
+    for _, problem in problems(plan, inspection):
+        raise RunFailed(problem)
+
+
+def problems(plan: Plan, inspection: Inspection) -> Iterator[tuple[str, str]]:
+    """Yield the algorithms that would stop the study, each with its problem."""
     for finding in inspection.findings:
         late = finding.first.status == "timeout" and not isinstance(plan.policy, StopStudy)
         if finding.first.value is None and not late:
-            raise RunFailed(
-                f"algorithm {finding.algorithm.name!r} gave no value on {inspection.instance!r}: {finding.remark}"
-            )
-    _refuse_what_is_no_yes_or_no(plan, inspection)
+            name = finding.algorithm.name
+            yield name, f"algorithm {name!r} gave no value on {inspection.instance!r}: {finding.remark}"
+        elif plan.question.measures and (lacking := next(missing_measures(finding, plan), None)):
+            yield finding.algorithm.name, f"{lacking} (on {inspection.instance!r})"
+    for run in inspection.runs if plan.question.statistic == RATE else ():
+        if run.value is not None and run.value not in (0.0, 1.0):
+            name, where = run.key.algorithm, run.key.instance
+            yield name, f"{neither_yes_nor_no(run.value)} from algorithm {name!r} on {where!r}; {NUMBERS}"
     for finding in inspection.findings:
-        if finding.is_a_problem:
-            raise RunFailed(
-                f"algorithm {finding.algorithm.name!r} is {finding.remark} on {inspection.instance!r}; leave out"
-                " deterministic"
-            )
-
-
-def _refuse_what_is_no_yes_or_no(plan: Plan, inspection: Inspection) -> None:
-    if plan.question.statistic != RATE:
-        return
-    for seen in inspection.seen:
-        if seen.value is not None and seen.value not in (0.0, 1.0):
-            raise RunFailed(
-                f"{neither_yes_nor_no(seen.value)} from algorithm {seen.key.algorithm!r} on {seen.key.instance!r};"
-                f" {NUMBERS}"
-            )
+        if finding.kind == "not deterministic":  # the one value would be taken for all that it can give
+            name = finding.algorithm.name
+            yield name, f"algorithm {name!r} is {finding.remark} on {inspection.instance!r}; remove deterministic"
 
 
 def not_positive(plan: Plan, inspection: Inspection) -> str | None:
-    """Say which algorithm gave a value that the plan's differences cannot divide by; None when all is well."""
-    if plan.question.difference == "simple" or plan.question.floor is not None:
-        return None
-    for seen in (*inspection.seen, *inspection.recorded_below):
-        if seen.value is not None and seen.value <= 0:
-            return (
-                f"{seen.key.algorithm} gave {seen.value:g} on {seen.key.instance}, and"
-                f" {plan.question.difference} differences need positive values: one mean that is not ends the"
-                " study; say floor = 1e-8, as which smaller values count, or difference = 'simple'"
-            )
+    """State which algorithm gave a value that the plan's differences cannot divide by; None when all is well."""
+    for run in _not_positive(plan, (*inspection.runs, *inspection.recorded_below)):
+        shift, gave = plan.question.shift, f"{run.key.algorithm} gave {run.value:g} on {run.key.instance}"
+        if shift is not None:
+            return f"{gave}, and shift = {shift:g} needs values above {-shift:g}; set a larger shift"
+        return (
+            f"{gave}, but {plan.question.difference} differences need positive values; specify floor = 1e-8, to"
+            " which smaller values are raised, or difference = 'simple'"
+        )
     return None
 
 
-def _recorded_below(plan: Plan, store: Store) -> tuple[Observation, ...]:
-    """The first recorded value, on any instance, that the plan's differences cannot divide by, if there is one."""
-    if plan.question.difference == "simple" or plan.question.floor is not None:
-        return ()
+def _not_positive(plan: Plan, runs: Iterable[Observation]) -> Iterator[Observation]:
+    """Yield the runs of a plan with a value that its differences cannot divide by."""
     names = {algorithm.name for algorithm in plan.algorithms}
-    asked = (each for each in store.observations() if each.key.algorithm in names)
-    return tuple(islice((each for each in asked if each.value is not None and each.value <= 0), 1))
+    for run in () if plan.question.difference == "simple" or plan.question.floor is not None else runs:
+        if run.key.algorithm in names and run.value is not None and plan.question.adjusted(run.value) <= 0:
+            yield run
 
 
 def _begin(plan: Plan, store: Store) -> None:
@@ -219,10 +271,10 @@ def _begin(plan: Plan, store: Store) -> None:
     try:
         store.begin(record(plan), {**environment(), "check": str(len(store.plans()))})
     except PlanMismatch as problem:
-        tally = store.tally()
-        if all(each.runs <= 2 for each in tally) and len({each.instance for each in tally}) == 1:
-            raise PlanMismatch(f"{problem.message}, or remove it: it holds only the runs of an earlier check") from None
-        raise
+        tally, most = store.tally(), 2 if plan.seeds == "own" else SHARED_RUNS
+        if len({cell.instance for cell in tally}) != 1 or any(cell.runs > most for cell in tally):
+            raise
+        raise PlanMismatch(f"{problem.message}, or remove it: it holds only the runs of an earlier check") from None
 
 
 class TrialRuns:
@@ -231,13 +283,13 @@ class TrialRuns:
     def __init__(self, plan: Plan, store: Store, changes: Iterable[CodeChange] = ()) -> None:
         self.instance = plan.instances[0].name
         self._plan, self._store = plan, store
-        self._wanted = first_runs(plan)
+        self._needed = first_runs(plan)
         self._changed = {change.algorithm: change for change in changes}
-        recorded = [each for each in store.observations(self.instance) if each.key.algorithm not in self._changed]
-        self._known = {each.key: each for each in recorded}
+        recorded = [run for run in store.observations(self.instance) if run.key.algorithm not in self._changed]
+        self._recorded = {run.key: run for run in recorded}
         self._lines: dict[RunKey, str] = {}
-        self._earlier = frozenset(self._known)
-        self._attempts = Counter(each.key for each in store.observations(self.instance, superseded=True))
+        self._earlier = frozenset(self._recorded)
+        self._attempts = Counter(run.key for run in store.observations(self.instance, superseded=True))
 
     def of(self, algorithm: Algorithm, pool: Engine) -> FirstRun:
         """Return what an algorithm gives."""
@@ -247,56 +299,99 @@ class TrialRuns:
             second = self._run(algorithm, 1, pool)
             if not algorithm.deterministic:
                 again = self._made(Task(first.key), pool)
-        recorded = self._known.get(first.key) is first
-        earlier = recorded and first.key in self._earlier
-        changed, rates = self._changed.get(algorithm.name), self._plan.question.statistic == RATE
-        line = self._lines.get(first.key, "")
-        return FirstRun(algorithm, first, again, second, recorded, earlier, changed, two_values=rates, line=line)
+        recorded = self._recorded.get(first.key) is first
+        wanted = 0 if again is None or self._plan.seeds == "own" else self._needed.get(algorithm.name, 0)
+        most = min(wanted, SHARED_RUNS, int(2 * CHEAP / max(first.seconds, LEAST)))
+        further = tuple(self._run(algorithm, index, pool) for index in range(2, most))
+        changed, line = self._changed.get(algorithm.name), self._lines.get(first.key, "")
+        earlier, rates = recorded and first.key in self._earlier, self._plan.question.statistic == RATE
+        return FirstRun(algorithm, first, again, second, recorded, earlier, changed, rates, line, further)
 
     def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
         """A run from the record, or made now and recorded if it has a value and the rule will ask for it.
 
-        A failure is not recorded: it is mostly a mistake that is about to be mended.
-        """
+        A failure is not recorded: it is mostly a mistake that is about to be fixed."""
         key = RunKey(self.instance, algorithm.name, index)
-        known = self._known.get(key)
-        if known is not None and known.status == "ok":
-            return known
-        made = self._made(Task(key, attempt=self._attempts[key]), pool)
-        open_ = known is None or isinstance(self._plan.policy, StopStudy)  # else its failure is final
+        recorded = self._recorded.get(key)
+        if recorded is not None and recorded.status == "ok":
+            return recorded
+        new = self._made(Task(key, attempt=self._attempts[key]), pool)
+        open_ = recorded is None or isinstance(self._plan.policy, StopStudy)  # else its failure is final
         open_ = open_ and algorithm.name not in self._changed
-        if made.status == "ok" and open_ and index < self._wanted.get(algorithm.name, 0):
-            self._store.add([made])
-            self._known[key] = made
+        if new.status == "ok" and open_ and index < self._needed.get(algorithm.name, 0):
+            self._store.add([new])
+            self._recorded[key] = new
             self._earlier -= {key}
-        return made
+        return new
 
     def _made(self, task: Task, pool: Engine) -> Observation:
+        """A run as it is recorded; the line that its value was read from is noted."""
+        key = task.key
         pool.submit([task])
         while True:
             for fate in pool.collect(None):
                 match fate:
-                    case Done(observations):
-                        return self._without_line(observations[0])
+                    case Done([run]) if run.status == "ok":
+                        self._lines[key] = run.message
+                        return replace(run, message="")
+                    case Done([run]):
+                        return run
                     case Lost(_, how):
-                        return self._lost(task.key, how)
-
-    def _without_line(self, made: Observation) -> Observation:
-        """The run as it is recorded; the line that its value was read from is noted."""
-        if made.status != "ok":
-            return made
-        self._lines[made.key] = made.message
-        return replace(made, message="")
-
-    def _lost(self, key: RunKey, how: str) -> Observation:
-        seed = run_seed(self._plan.seed, key.instance, key.algorithm, key.index)
-        return Observation(key, None, status="lost", message=f"it took its worker with it: {how}", seed=seed)
+                        seed = planned_seed(self._plan, key)
+                        message = f"it took its worker with it: {how}"
+                        return Observation(key, None, status="lost", message=message, seed=seed)
+                    case Returned(tasks):
+                        pool.submit(tasks)
 
 
-def _agree(first: Observation, other: Observation | None) -> bool | None:
-    """Whether two runs gave the same, to the last bit; None when there is no other."""
-    return None if other is None else first.value == other.value
+def measures(finding: FirstRun) -> str:
+    """State which measures an algorithm reports in addition to its value."""
+    names = ", ".join(finding.first.measures or ())
+    return f"{finding.algorithm.name} reports {names}: all are kept, the value decides."
 
 
-def _shown(observation: Observation) -> str:
-    return "no value" if observation.value is None else repr(observation.value)
+def missing_measures(finding: FirstRun, plan: Plan) -> Iterator[str]:
+    """Say which measures a run that has a value lacks."""
+    patterns, given = finding.algorithm.outputs.measures, finding.first.measures or {}
+    tables = [item.name for item in plan.question.measures or () if item.role != "primary"]
+    for name in dict.fromkeys((*patterns, *tables)) if finding.first.value is not None else ():
+        if name not in given and (name in patterns or name not in OF_EVERY_RUN):
+            remedy = f"correct the pattern {patterns[name]!r} in measures" if name in patterns else "return it by name"
+            yield f"{finding.algorithm.name} gave no number {name!r}: {remedy}"
+
+
+def read_from(finding: FirstRun) -> str:
+    """State which line a value was read from, for people to see whether it is the right one."""
+    return f"{finding.algorithm.name}: {_value(finding.first.value)} was read from the line {finding.line!r}."
+
+
+def first_runs_recorded(inspection: Inspection, where: str) -> str:
+    """State for how many algorithms the first runs, which are one or two, are the study's own."""
+    recorded, all_ = sum(finding.recorded for finding in inspection.findings), len(inspection.findings)
+    all_of_them = "both" if all_ == 2 else f"all {all_}"
+    whose = all_of_them if recorded == all_ else f"{recorded} of {all_}"
+    return f"The first runs of {whose} algorithms were saved to {where} and count towards the study."
+
+
+def shared_seeds(inspection: Inspection) -> str | None:
+    """Describe what shared seeds do to the first runs; None where that is not known."""
+    correlation, runs = inspection.correlation, max(2 + len(finding.further) for finding in inspection.findings)
+    if correlation is None:
+        return None
+    by = f"correlation {correlation:.2f} over the first {runs} runs on {inspection.instance}"
+    if correlation > HELPFUL:
+        return f"Shared seeds help: {by}, so pairs need about {max(1.0, 100 * (1 - correlation)):.0f} % of the runs."
+    return f'Shared seeds hardly help: {by}. They do no harm; seeds = "own" is as good.'
+
+
+def first_run_columns(inspection: Inspection) -> TextTable:
+    """Return what each algorithm gave: its name, value, seconds, and a remark."""
+    rows = [
+        [finding.algorithm.name, _value(finding.first.value), f"{finding.seconds:.3g}", finding.remark]
+        for finding in inspection.findings
+    ]
+    return table_of(["algorithm", "value", "seconds", "remark"], rows, words=[3])
+
+
+def _value(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"

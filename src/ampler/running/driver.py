@@ -1,57 +1,44 @@
-"""Carries out a plan: decisions, workers and store meet here, in one thread, and it alone writes to the store."""
+"""Carries out a plan: decisions, workers and store meet here, in one thread, and it alone writes to the store.
+
+Also what is still to be made of a plan: its decisions replayed over the recorded runs, as running it would.
+"""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
+from types import FrameType
+from typing import Any
 
-from ampler.core import checks
+from ampler.core import settings
+from ampler.core.arrays import on_instances
 from ampler.core.contracts import Executor, FinishedGroup, Store
 from ampler.core.errors import InvalidInput, RunFailed, StoreError
 from ampler.core.failures import StopStudy
-from ampler.core.runs import on_instances
-from ampler.core.spoken import parameter
-from ampler.core.values import (
-    Continue,
-    DecisionRecord,
-    Finished,
-    Observation,
-    Plan,
-    PlanRecord,
-    Progress,
-    RunKey,
-    StudyDecision,
-)
-from ampler.running.code import CodeWatch, settled_code
-from ampler.running.engines import Done, Engine, Fate, Lost, Returned
-from ampler.running.engines.choose import capacity_of, engine_for
-from ampler.running.instance import Attempt, InstanceRun
-from ampler.running.instance_files import is_spoiled
-from ampler.running.interrupts import Interrupts
-from ampler.running.one_run import check_can_run, check_limits
+from ampler.core.plan import Continue, DecisionRecord, EndStudy, Plan, PlanRecord, StudyDecision
+from ampler.core.runs import Finished, Observation, Progress, RunKey
+from ampler.core.text import parameter
+from ampler.running.code import CodeWatch, Names, resolve_code_changes
+from ampler.running.engines import Done, Engine, Fate, Lost, Returned, capacity_of, engine_for
+from ampler.running.instance import Attempt, InstanceRun, call_rule
+from ampler.running.one_run.execution import check_supported
 from ampler.running.progress import ProgressMeter
-from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating
-from ampler.running.remaining import last_carried_out, run_seconds, still_to_make, superseded_attempts
-from ampler.running.ruling import heard
-from ampler.running.work import Task, Work
-from ampler.study.changes import PlanChange, plan_change
-from ampler.study.code.changes import shown
-from ampler.study.decided import check_decided, check_declared, is_decided_alike
-from ampler.study.defaults import as_begun
-from ampler.study.failing import Hopeless
-from ampler.study.forecast import Forecast
+from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating, mean_seconds
+from ampler.running.work import CHANGED_INSTANCE, Task, Work
+from ampler.study.changes import PlanChange, check_decided, check_declared, is_decided_alike, plan_change
+from ampler.study.code import file_list
+from ampler.study.failure_patterns import AlwaysFailing
+from ampler.study.forecast import Forecast, Share, forecast, instance_budget, summed
 from ampler.study.plan import begun_first
-from ampler.study.record import record
+from ampler.study.record import as_begun, record
 from ampler.study.stopping import check_study_rule, digests_in_force, instance_digest, recorded
 from ampler.study.stopping import decided as next_decision
 from ampler.study.store import Journal, environment
-
-Report = Callable[[Progress], object]
-Announce = Callable[[PlanChange], object]
-Expect = Callable[[Forecast], object]
-Decided = Callable[[StudyDecision], object]
 
 REPORT_EVERY = 0.5  # seconds
 MARK_EVERY = 1.0  # seconds between notes of the progress in the store, at least,
@@ -66,149 +53,127 @@ def run_plan(
     executor: Executor | None = None,
     retry_failed: bool = False,
     despite_failures: bool = False,
-    same: bool = False,
-    again: bool = False,
-    report: Report | None = None,
-    announce: Announce | None = None,
-    expect: Expect | None = None,
-    decided: Decided | None = None,
+    same: Names = False,
+    again: Names = False,
+    report: Callable[[Progress], object] | None = None,
+    announce: Callable[[PlanChange], object] | None = None,
+    expect: Callable[[Forecast], object] | None = None,
+    decided: Callable[[StudyDecision], object] | None = None,
 ) -> Progress:
-    """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance asked for.
+    """Carry out a plan: make the runs the store lacks, until the rule has stopped on every instance requested.
 
     Runs are made by `workers` processes (default: one for each core), or by an executor of the kind of
-    concurrent.futures. `report` is told of the progress now and then, `announce` before anything starts how the plan
-    differs from the one under which the recorded runs were made, `expect` what is still to be made, and `decided` of
-    each new decision over instances.
-    When every run of an algorithm fails from the start for one kind of reason, RunFailed says so and why, unless the
-    study shall go on `despite_failures`.
-    When the code of an algorithm is not that of its recorded runs, PlanMismatch asks before anything starts whether it
-    is the `same` all the same, or those runs are made `again`; then the old ones are superseded.
-    Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again goes on from there.
+    concurrent.futures. `report` receives the progress now and then, `announce` before anything starts how the
+    plan differs from the one under which the recorded runs were made, `expect` what is still to be made, and `decided`
+    of each new decision over instances. When every run of an algorithm fails from the start for one kind of reason,
+    RunFailed says so and why, unless the study shall continue `despite_failures`. When the code of an algorithm is not
+    that of its recorded runs, PlanMismatch asks before anything starts whether it is the `same` all the same, or those
+    runs are made `again`; then the old ones are superseded. Each is true or false for all algorithms, or names some.
+    Interrupted, by Ctrl-C, SIGTERM or worse, it leaves all that is recorded, and calling it again continues from there.
     """
-    _check_arguments(workers, executor, report=report, announce=announce, expect=expect, decided=decided)
-    checks.truth("retry_failed", retry_failed)
-    checks.truth("despite_failures", despite_failures)
-    checks.truth("same", same)
-    checks.truth("again", again)
+    if workers is not None:
+        settings.workers("workers", workers, "or None for one worker on each core")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidInput(
+            f"executor must have a submit method, like those of concurrent.futures, got {executor!r};"
+            " omit it for processes on this machine"
+        )
+    settings.truth("retry_failed", retry_failed)
+    settings.truth("despite_failures", despite_failures)
     for algorithm in plan.algorithms:
-        check_can_run(algorithm)
-        check_limits(plan.limits_of(algorithm))
+        check_supported(algorithm, plan.limits_of(algorithm))
     before, earlier, on_record = store.plans()[-1:], last_carried_out(store), store.decisions()
     plan = as_begun(begun_first(plan, store.begun()), *before)
     check_study_rule(plan)
-    kept = record(plan)
+    plan_record = record(plan)
     if before:
-        check_decided(before[0], on_record, kept, again=retry_failed or again)
-        check_declared(before[0], kept, store.finished(*digests_in_force(before[0], on_record)))
-    code = settled_code(plan, store, same=same, again=again)
-    store.begin(kept, {**environment(), **({"part": plan.part} if plan.part else {})})
+        check_decided(before[0], on_record, plan_record, again=retry_failed or bool(again))
+        check_declared(before[0], plan_record, store.finished(*digests_in_force(before[0], on_record)))
+    code = resolve_code_changes(plan, store, same=same, again=again)
+    store.begin(plan_record, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)
-    number = workers or capacity_of(executor)
-    if announce is not None and earlier and store.begun() and (change := plan_change(earlier[0], kept)) is not None:
+    workers_now = workers or capacity_of(executor)
+    if announce is not None and earlier and store.begun() and (change := plan_change(earlier[0], plan_record)):
         announce(change)
     if expect is not None:
-        expect(still_to_make(plan, store, run_seconds(store), workers=number))
-    holds = before and not (retry_failed or again) and is_decided_alike(before[0], kept)
+        expect(still_to_make(plan, store, mean_seconds(store.tally()), workers=workers_now))
+    holds = before and not (retry_failed or again) and is_decided_alike(before[0], plan_record)
     driver = Driver(
         plan,
         store,
-        kept,
-        number,
+        plan_record,
+        workers_now,
         again=retry_failed,
         despite=despite_failures,
         report=report,
         decided=decided,
         on_record=on_record if holds else (),
-        watch=None if same else CodeWatch(plan.algorithms, code),
+        watch=None if same is True else CodeWatch(plan.algorithms, code),
     )
-    if driver.go_on():
-        driver.check_hope()
+    if driver.advance():
+        driver.abort_if_always_failing()
         with Interrupts() as interrupts:
             driver.run(engine_for(executor, Work.of(plan), workers), interrupts)
-    return driver.reading(number)
-
-
-def _check_arguments(workers: int | None, executor: Executor | None, **listeners: object) -> None:
-    if workers is not None:
-        checks.workers("workers", workers, "or None for one worker on each core")
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise InvalidInput(
-            f"executor must have a submit method, as those of concurrent.futures have, got {executor!r};"
-            " leave it out for processes on this machine"
-        )
-    for name, listener in listeners.items():
-        checks.function(name, listener)
-
-
-def _gone(superseded: Collection[Attempt], store: Store) -> set[RunKey]:
-    """The runs of which no attempt counts."""
-    if not superseded:
-        return set()
-    return {key for key, _ in superseded}.difference(observation.key for observation in store.observations())
-
-
-def _parted(given: Sequence[Observation]) -> tuple[Sequence[Observation], Sequence[Observation]]:
-    """Runs that are recorded, and those made on a file that is not the one that was planned."""
-    spoiled = [seen for seen in given if seen.status != "ok" and is_spoiled(seen)]
-    return ([seen for seen in given if not is_spoiled(seen)], spoiled) if spoiled else (given, spoiled)
-
-
-def _made_as_planned(given: Iterable[Observation], changes: Collection[str] = ()) -> list[Observation]:
-    """Runs of algorithms whose code was not changed meanwhile, on files that are those that were planned."""
-    return [seen for seen in given if seen.key.algorithm not in changes and not is_spoiled(seen)]
+    return driver.progress(workers_now)
 
 
 class Driver:
-    """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they want."""
+    """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they need."""
 
     def __init__(
         self,
         plan: Plan,
         store: Store,
-        kept: PlanRecord,
+        plan_record: PlanRecord,
         workers: int,
         *,
-        again: bool = False,
-        despite: bool = False,
-        report: Report | None = None,
-        decided: Decided | None = None,
-        on_record: Sequence[DecisionRecord] = (),
-        watch: CodeWatch | None = None,
+        again: bool,
+        despite: bool,
+        report: Callable[[Progress], object] | None,
+        decided: Callable[[StudyDecision], object] | None,
+        on_record: Sequence[DecisionRecord],
+        watch: CodeWatch | None,
     ) -> None:
-        self._watch = watch
-        self._plan, self._store, self._kept = plan, store, kept
-        self._again, self._report, self._decided = again, report, decided
+        self._plan, self._store, self._plan_record, self._workers = plan, store, plan_record, workers
+        self._again, self._report, self._decided, self._watch = again, report, decided, watch
         self._next_report = self._next_mark = 0.0
-        self._workers = workers
         tally, failures = store.tally(), store.failures()
         failed = [observation.key for observation in failures]
-        self._hopeless: Hopeless | None = None  # under the policy to stop the first failure is the last
+        self._hopeless: AlwaysFailing | None = None  # under the policy to stop the first failure is the last
         if not despite and not isinstance(plan.policy, StopStudy):
-            self._hopeless = Hopeless(tally, () if again else failures, instances=len(plan.instances))
+            self._hopeless = AlwaysFailing(tally, () if again else failures, instances=len(plan.instances))
         self._superseded = superseded_attempts(store)
-        self.meter = ProgressMeter(plan, tally, failed, _gone(self._superseded, store))
+        counted = {run.key for run in store.observations()} if self._superseded else set()
+        gone = {key for key, _ in self._superseded} - counted  # runs of which no attempt counts
+        self.meter = ProgressMeter(plan, tally, failed, gone)
         self._times = RunTimes(tally)
         self._queue = TaskQueue([instance.name for instance in plan.instances], workers)
         self._journal = Journal(store)
         self._under_way: dict[str, InstanceRun] = {}
-        self._arrived: deque[Fate] = deque()  # what workers gave and nobody has looked at yet
+        self._arrived: deque[Fate] = deque()  # results of workers that are not recorded yet
         self._to_retry = {key.instance for key in failed} if again else set()
         self._failed_now: set[RunKey] = set()
-        self._taken, self._on_record = store.decisions(), on_record
+        self._decisions, self._on_record = store.decisions(), on_record
         self._groups: list[FinishedGroup] = []
-        self._asked: Continue | None = None
-        self._done: dict[str, Finished] = {}  # of the group that was asked for
+        self._request: Continue | None = None
+        self._done: dict[str, Finished] = {}  # of the group that is under way
         self._ended = False
-        self.waiting: deque[str] = deque()
+        self._waiting: deque[str] = deque()
 
     def run(self, engine: Engine, interrupts: Interrupts) -> None:
         """Carry on until the study ends. Whatever happens, all that was made is recorded."""
         try:
             while self._keep_busy(engine):
-                self._arrived.extend(engine.collect(self._patience()))
+                due = self._journal.due_in  # a group of runs must be written then
+                self._arrived.extend(engine.collect(REPORT_EVERY if due is None else min(due, REPORT_EVERY)))
                 while self._arrived:
                     self._note(self._arrived.popleft())
-                self._keep_time(engine)
+                if time.monotonic() >= self._next_mark:
+                    self._mark(engine.workers)
+                if self._journal.due_in == 0:
+                    self.meter.add(self._journal.flush())
+                if time.monotonic() >= self._next_report:
+                    self._send_report(engine)
                 interrupts.repeat()
         except BaseException:
             try:
@@ -217,53 +182,49 @@ class Driver:
                 engine.close(at_once=True)
             raise
         engine.close(at_once=False)
-        self._tell(engine)
+        self._send_report(engine)
 
-    def go_on(self) -> bool:
-        """When a group of instances is finished, ask how the study goes on; False when it has ended.
+    def advance(self) -> bool:
+        """When a group of instances is finished, decide how the study continues; False when it has ended.
 
-        Groups that are finished on record need no runs: the study rule is asked again until one does.
+        Groups that are finished on record need no runs: the study rule is called again until one does.
         """
-        while not (self._ended or self.waiting or self._under_way):
-            self._flush()
-            if self._asked is not None:
-                self._groups.append(self._finished_group(self._asked))
-            self._take_decision(heard(lambda: next_decision(self._plan, self._groups, self._on_record)))
+        while not (self._ended or self._waiting or self._under_way):
+            self.meter.add(self._journal.flush())
+            if self._request is not None:
+                digest = instance_digest(self._plan_record, self._request)
+                self._groups.append(_finished_group(self._request, digest, self._done, self._store))
+            self._take_decision(call_rule(lambda: next_decision(self._plan, self._groups, self._on_record)))
         return not self._ended
 
-    def _finished_group(self, asked: Continue) -> FinishedGroup:
-        digest = instance_digest(self._kept, asked)
-        done = tuple(self._done[name] for name in asked.instances)
-        return FinishedGroup(asked, done, lambda: on_instances(self._store.runs(digest), asked.instances))
-
     def _take_decision(self, decision: StudyDecision) -> None:
-        """Record a decision unless it is on record, and begin what it asks for."""
+        """Record a decision unless it is on record, and begin what it requests.
+
+        The instances of a group wait; those finished under the same decisions need no replay.
+        """
         number = len(self._groups)
         if isinstance(decision, Continue):
-            self._begin(decision)
+            self._request, self._done = decision, {}
+            self.meter.reopen(decision.instances)
+            finished = self._store.finished(instance_digest(self._plan_record, decision))
+            for name in decision.instances:
+                if name in finished and name not in self._to_retry:
+                    self._finish(finished[name])
+                else:
+                    self._waiting.append(name)
         else:
             self._ended = True
-        self.meter.wanted(self._asked_so_far())
+        requests = [group.asked for group in self._groups] + ([] if self._request is None else [self._request])
+        self.meter.requested({name for request in requests for name in request.instances})
         self._mark(self._workers)
-        taken = recorded(number, decision)
-        if [each.digest for each in self._taken[number : number + 1]] != [taken.digest]:
-            self._taken = (*self._taken[:number], taken)
+        new = recorded(number, decision)
+        if [decision.digest for decision in self._decisions[number : number + 1]] != [new.digest]:
+            self._decisions = (*self._decisions[:number], new)
             self._store.decide(number, decision)
             if self._decided is not None:
                 self._decided(decision)
         elif self._ended:
             self._store.add([])  # the mark is written all the same
-
-    def _begin(self, asked: Continue) -> None:
-        """Have the instances of a group wait; those finished under the same decisions need no replay."""
-        self._asked, self._done = asked, {}
-        self.meter.reopen(asked.instances)
-        finished = self._store.finished(instance_digest(self._kept, asked))
-        for name in asked.instances:
-            if name in finished and name not in self._to_retry:
-                self._finish(finished[name])
-            else:
-                self.waiting.append(name)
 
     def _finish(self, done: Finished) -> None:
         self._done[done.instance] = done
@@ -271,40 +232,37 @@ class Driver:
 
     def _keep_busy(self, engine: Engine) -> bool:
         """Keep the workers in work, group after group; False when the study has ended."""
-        while not self._fill(engine):
-            if not self.go_on():
+        while True:
+            self._queue.workers = engine.workers  # those of a cluster come and go
+            while engine.busy < AHEAD * engine.workers:
+                while self._waiting and self._queue.is_short(self._times):
+                    self._open(self._waiting.popleft())
+                chunk = self._queue.chunk(self._times)
+                if not chunk:
+                    break
+                engine.submit(chunk)
+            if engine.busy:
+                return True
+            if not self.advance():
                 return False
-        return True
-
-    def _fill(self, engine: Engine) -> bool:
-        """Keep the workers in work; False when there is nothing more to wait for."""
-        self._queue.workers = engine.workers  # those of a cluster come and go
-        while engine.busy < AHEAD * engine.workers:
-            while self.waiting and self._queue.is_short(self._times):
-                self._open(self.waiting.popleft())
-            chunk = self._queue.chunk(self._times)
-            if not chunk:
-                break
-            engine.submit(chunk)
-        return engine.busy > 0
 
     def _open(self, name: str) -> None:
         """Begin an instance, or replay it as far as its recorded runs go."""
-        assert self._asked is not None, "a group was asked for"
+        assert self._request is not None, "a group was requested"
         instance = InstanceRun(
             self._plan,
             name,
-            instance_digest(self._kept, self._asked),
+            instance_digest(self._plan_record, self._request),
             self._store.observations(name, superseded=True),
-            asked=self._asked,
+            request=self._request,
             again=self._again,
-            made=self._failed_now,
+            failed_now=self._failed_now,
             superseded=self._superseded,
         )
         self._under_way[name] = instance
-        self._go_on(instance, instance.begin())
+        self._continue(instance, instance.begin())
 
-    def _go_on(self, instance: InstanceRun, tasks: Sequence[Task]) -> None:
+    def _continue(self, instance: InstanceRun, tasks: Sequence[Task]) -> None:
         if tasks:
             self._queue.add(alternating(tasks, seed=f"{self._plan.seed}/{instance.name}/{instance.rounds}"))
         if instance.done is not None:
@@ -313,7 +271,7 @@ class Driver:
             del self._under_way[instance.name]
 
     def _note(self, fate: Fate) -> None:
-        """Record what became of a chunk, and go on with its instances."""
+        """Record what became of a chunk, and continue its instances."""
         match fate:
             case Done(observations, seconds):
                 self._times.note(observations, seconds)
@@ -323,86 +281,157 @@ class Driver:
             case Returned(tasks):
                 self._queue.add(tasks)
 
-    def _take(self, given: Sequence[Observation]) -> None:
-        changes = {} if self._watch is None else self._watch.changes()
-        if changes:
-            self.meter.add(self._journal.add(*_made_as_planned(given, changes)))
-            which = "; ".join(f"{name!r} ({shown(files)})" for name, files in changes.items())
+    def _take(self, observations: Sequence[Observation]) -> None:
+        spoiled = [run for run in observations if run.cause == CHANGED_INSTANCE]
+        if spoiled:
+            observations = [run for run in observations if run.cause != CHANGED_INSTANCE]
+        if self._watch is not None and (changes := self._watch.changes()):
+            self.meter.add(self._journal.add(*[run for run in observations if run.key.algorithm not in changes]))
+            which = "; ".join(f"{name!r} ({file_list(files)})" for name, files in changes.items())
             raise RunFailed(
-                f"the study stops: code was changed while it ran, that of {which}; runs that ended since are not"
-                f" recorded: put the old code back, or run again and say {parameter('same', True)} if the change does"
-                f" not matter, {parameter('again', True)} to make the runs before it anew"
+                f"the study stops: the code of {which} was changed while it ran; later runs are not"
+                f" recorded: restore the old code, or run again with {parameter('same', True)} if the change does"
+                f" not matter, or with {parameter('again', True)} to repeat earlier runs"
             )
-        observations, spoiled = _parted(given)
         self.meter.add(self._journal.add(*observations))
         self._failed_now.update([observation.key for observation in observations if observation.status != "ok"])
         if self._hopeless is not None:
             self._hopeless.note(observations)
-            self.check_hope()
+        self.abort_if_always_failing()
         for observation in observations:
             instance = self._under_way[observation.key.instance]
             tasks = instance.take(observation)
             if tasks or instance.done is not None:
-                self._go_on(instance, tasks)
-        for seen in spoiled:
+                self._continue(instance, tasks)
+        if spoiled:
             raise RunFailed(
-                f"the study stops: a run was asked for, but {seen.message}; runs on it are not recorded: put the old"
-                " content back, or give the changed file another name, and run again"
+                f"the study stops: {spoiled[0].message}; runs on this instance are not recorded: restore the"
+                " old content, or rename the changed file, and run again"
             )
 
-    def check_hope(self) -> None:
+    def abort_if_always_failing(self) -> None:
         """Raise RunFailed when an algorithm has done nothing but fail, so that its next runs would too."""
-        reason = None if self._hopeless is None else self._hopeless.found()
-        if reason is not None:
+        if self._hopeless is not None and (reason := self._hopeless.found()) is not None:
             raise RunFailed(reason)
 
-    def _patience(self) -> float:
-        """How long to wait for workers: until a group of runs must be written, or somebody wants to know."""
-        due = self._journal.due_in
-        return REPORT_EVERY if due is None else min(due, REPORT_EVERY)
-
-    def _keep_time(self, engine: Engine) -> None:
-        if time.monotonic() >= self._next_mark:
-            self._mark(engine.workers)
-        if self._journal.due_in == 0:
-            self._flush()
-        if time.monotonic() >= self._next_report:
-            self._tell(engine)
-
-    def _flush(self) -> None:
-        self.meter.add(self._journal.flush())
+    def progress(self, workers: int) -> Progress:
+        """Return how far the study is, among the instances requested so far: further ones are not known."""
+        return self.meter.progress(self._under_way.values(), len(self._waiting), self._times, workers)
 
     def _mark(self, workers: int) -> None:
-        """Have the store note where the study stands, with the runs that are written next.
+        """Have the store note how far the study is, with the runs that are written next.
 
-        What that takes is processor time: beside workers that are busy it may take longer by the clock.
-        """
+        What that takes is processor time: next to workers that are busy it may take longer by the clock."""
         began = time.thread_time()
-        self._store.mark(self.reading(workers))
-        taken = time.thread_time() - began
-        self._next_mark = time.monotonic() + max(MARK_EVERY, taken / MARK_SHARE)
+        self._store.mark(self.progress(workers))
+        spent = time.thread_time() - began
+        self._next_mark = time.monotonic() + max(MARK_EVERY, spent / MARK_SHARE)
 
-    def _tell(self, engine: Engine) -> None:
+    def _send_report(self, engine: Engine) -> None:
         if self._report is not None:
-            self._report(self.reading(engine.workers))
+            self._report(self.progress(engine.workers))
             self._next_report = time.monotonic() + REPORT_EVERY
 
-    def reading(self, workers: int) -> Progress:
-        """Return where the study stands, among the instances that were asked for so far: further ones are not known."""
-        return self.meter.reading(self._under_way.values(), len(self.waiting), self._times, workers)
-
-    def _asked_so_far(self) -> set[str]:
-        asked = [group.asked for group in self._groups] + ([] if self._asked is None else [self._asked])
-        return {name for each in asked for name in each.instances}
-
     def _save(self, engine: Engine) -> None:
-        """Record what has arrived; a store that fails here has said so already, or the next run will tell."""
+        """Record what has arrived; a store that fails here has raised already, or the next run will."""
         with suppress(StoreError):
             arrived = (*self._arrived, *engine.collect(0))
             changes = {} if self._watch is None else self._watch.changes()
-            for fate in arrived:
-                if isinstance(fate, Done):
-                    self._journal.add(*_made_as_planned(fate.observations, changes))
-            self._flush()
+            made = [run for fate in arrived if isinstance(fate, Done) for run in fate.observations]
+            planned = [run for run in made if run.cause != CHANGED_INSTANCE and run.key.algorithm not in changes]
+            self._journal.add(*planned)
+            self.meter.add(self._journal.flush())
             self._mark(engine.workers)
-            self._store.add([])  # whoever watches sees what was recorded at the end
+            self._store.add([])  # watchers see the final state
+
+
+def still_to_make(plan: Plan, store: Store, seconds: Mapping[str, float], *, workers: int) -> Forecast:
+    """Return what a plan will take beyond the recorded runs; `seconds` are those of a run of each algorithm.
+
+    A study that was checked and never run is still to be made as a whole: its first runs are part of it.
+    """
+    if all("check" in session.environment for session in store.sessions()):
+        return forecast(plan, seconds, workers=workers)
+    plans = store.plans()
+    plan = as_begun(begun_first(plan, store.begun()), *plans[-1:])
+    plan_record, superseded = record(plan), superseded_attempts(store)
+    on_record = store.decisions() if plans and is_decided_alike(plans[-1], plan_record) else ()
+    groups: list[FinishedGroup] = []
+    shares: list[Share] = []  # what each instance that is requested and not finished will take
+    while not isinstance(request := call_rule(lambda: next_decision(plan, groups, on_record)), EndStudy):
+        digest = instance_digest(plan_record, request)
+        done = store.finished(digest)
+        budget, begun, fresh = instance_budget(plan), store.begun(), None
+        for name in (name for name in request.instances if name not in done):
+            if name not in begun and fresh is not None:  # instances without runs take the same
+                shares.append(fresh)
+                continue
+            attempts = store.observations(name, superseded=True)
+            instance = InstanceRun(plan, name, digest, attempts, request=request, superseded=superseded)
+            missing = Counter(task.key.algorithm for task in instance.begin())
+            if instance.done is None:
+                further = None if budget is None else max(0, budget - sum(instance.requested.values()))
+                shares.append(Share(missing, further))
+                fresh = fresh if name in begun else shares[-1]
+        if not done.keys() >= set(request.instances):
+            break
+        groups.append(_finished_group(request, digest, done, store))
+    made = sum(tally.runs for tally in store.tally())
+    return summed(plan, shares, seconds, workers=workers, recorded=made)
+
+
+def _finished_group(request: Continue, digest: str, done: Mapping[str, Finished], store: Store) -> FinishedGroup:
+    finished = tuple(done[name] for name in request.instances)
+    return FinishedGroup(request, finished, lambda: on_instances(store.runs(digest), request.instances))
+
+
+def superseded_attempts(store: Store) -> Collection[Attempt]:
+    """Return the attempts that count no longer, because they were made with other code."""
+    return frozenset((observation.key, observation.attempt) for observation in store.superseded())
+
+
+def last_carried_out(store: Store) -> tuple[PlanRecord, ...]:
+    """Return the last plan under which the study was run, if there is any; checks of it do not count.
+
+    A check notes how many plans there were before it. Where nothing but checks was made, the first plan stands for it.
+    """
+    plans = store.plans()
+    before = (session.environment.get("check", "") for session in reversed(store.sessions()))
+    number = [len(plans), *map(int, takewhile(str.isdecimal, before))][-1]
+    return plans[: max(1, number)][-1:]
+
+
+class Interrupts:
+    """Within its `with` statement Ctrl-C and SIGTERM raise KeyboardInterrupt; only the main thread hears them.
+
+    What is raised while Python clears away an object never arrives, as when one of Dask's futures goes: it is printed
+    and forgotten. So a signal is noted, and `repeat` raises what could not be raised or did not arrive. A handler that
+    a program has set for Ctrl-C itself stays.
+    """
+
+    def __init__(self) -> None:
+        self._came = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            theirs = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+            for number in (signal.SIGTERM,) if theirs else (signal.SIGTERM, signal.SIGINT):
+                self._before[number] = signal.signal(number, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def repeat(self) -> None:
+        """Raise KeyboardInterrupt if a signal came before: we would not be here if it had arrived."""
+        if self._came:
+            raise KeyboardInterrupt
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self._came = True
+        while frame is not None and frame.f_code.co_name != "__del__":
+            frame = frame.f_back
+        if frame is None:
+            raise KeyboardInterrupt

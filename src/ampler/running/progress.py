@@ -1,37 +1,48 @@
-"""Where a study stands while it runs, as values; showing them is somebody else's business."""
+"""How far a study is while it runs: as values, in sentences, and as a bar in a terminal or a notebook."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from ampler.core.contracts import error_wanted_by
-from ampler.core.values import Finished, Observation, Plan, Progress, RunKey, Tally
-from ampler.running.instance import InstanceRun
-from ampler.running.queue import RunTimes
+from ampler.core.contracts import target_error
+from ampler.core.plan import Plan
+from ampler.core.runs import Finished, Observation, Progress, RunKey, Tally
+from ampler.core.text import count, short_duration
+
+if TYPE_CHECKING:
+    from ampler.running.instance import InstanceRun
+    from ampler.running.queue import RunTimes
+    from ampler.study.failure_patterns import CommonFailure
 
 WINDOW = 20.0  # seconds over which the rate is measured
 WARM = 5.0  # seconds after which it is worth something
 
-Coming = tuple[tuple[Counter[str], float], ...]  # runs by algorithm, and how many times over they are expected
+MAX_COLUMNS = 79  # of a line of progress: the terminal may need the last one
+LINE_INTERVAL = 10.0  # seconds between lines of progress where nothing can be overwritten
 
 
 class ProgressMeter:
-    """Counts what is recorded and finished, and tells how far the study is."""
+    """Counts what is recorded and finished, and predicts the rest."""
 
     def __init__(
         self, plan: Plan, tally: Iterable[Tally], failed: Iterable[RunKey], superseded: Iterable[RunKey] = ()
     ) -> None:
         self._instances = len(plan.instances)
-        self._target = error_wanted_by(plan.rule)
-        self._runs = sum(each.runs for each in tally)
+        self._target = target_error(plan.rule)
+        self._runs = sum(cell.runs for cell in tally)
         self._failed = set(failed)
         self._superseded = set(superseded)  # runs that are there and do not count
         self._new = 0
         self._counts: dict[str, Mapping[str, int]] = {}  # runs of each algorithm on each finished instance
         self._spent: Counter[str] = Counter()  # … and on all of them together
-        self._expected: dict[str, tuple[int, Counter[str], float | None]] = {}
+        self._predicted: dict[str, tuple[int, Counter[str], float | None]] = {}  # after a round: runs to come, error
         self._rate = RunRate()
         self._began = time.monotonic()
 
@@ -39,9 +50,6 @@ class ProgressMeter:
         """Count runs that are recorded."""
         for observation in durable:
             self._new += 1
-            if not (observation.attempt or self._superseded or self._failed) and observation.status == "ok":
-                self._runs += 1  # the usual case, found out quickly
-                continue
             self._runs += observation.attempt == 0 or observation.key in self._superseded
             self._superseded.discard(observation.key)
             if observation.status == "ok":
@@ -54,23 +62,38 @@ class ProgressMeter:
         self.reopen([done.instance])
         self._counts[done.instance] = done.counts
         self._spent.update(done.counts)
-        self._expected.pop(done.instance, None)
+        self._predicted.pop(done.instance, None)
 
     def reopen(self, instances: Iterable[str]) -> None:
-        """Count instances no longer as finished: more is asked for on them."""
+        """Count instances no longer as finished: more is requested on them."""
         for name in instances:
             self._spent.subtract(self._counts.pop(name, {}))
 
-    def wanted(self, instances: Collection[str]) -> None:
-        """Note which instances were asked for so far."""
+    def requested(self, instances: Collection[str]) -> None:
+        """Note which instances were requested so far."""
         self._instances = len(instances)
 
-    def reading(self, under_way: Collection[InstanceRun], waiting: int, times: RunTimes, workers: int) -> Progress:
-        """Return where the study stands; what the rule says of an instance is asked once for each of its rounds."""
+    def progress(self, under_way: Collection[InstanceRun], waiting: int, times: RunTimes, workers: int) -> Progress:
+        """Return how far the study is; a rule is asked for its predictions once for each round of an instance."""
         seconds = time.monotonic() - self._began
-        looks = [self._look(instance) for instance in under_way]
-        errors = [error for _, _, error in looks if error is not None]
-        coming = self._coming([expected for _, expected, _ in looks], under_way, waiting)
+        for instance in under_way:
+            if instance.name not in self._predicted or self._predicted[instance.name][0] != instance.rounds:
+                prediction = Counter(instance.expected()), instance.error()
+                self._predicted[instance.name] = (instance.rounds, *prediction)
+        predicted = [self._predicted[instance.name] for instance in under_way]
+        rate = self._rate.at(seconds, self._new)
+        left = planned = None
+        begun = len(self._counts) + len(under_way)
+        if begun or not waiting:
+            rest: Counter[str] = sum((runs for _, runs, _ in predicted), Counter())
+            # instances that wait take what those begun so far do on average
+            full = self._spent + rest + sum((Counter(instance.requested) for instance in under_way), Counter())
+            per_begun = waiting / begun if waiting else 0.0
+            runs_left = rest.total() + full.total() * per_begun
+            planned = self._runs + round(runs_left)
+            # Runs so short that the driver is the slower part are predicted by their rate of arrival.
+            by_time = (times.total(rest) + times.total(full) * per_begun) / workers
+            left = max(by_time, runs_left / self._rate.last if self._rate.last else 0.0)
         return Progress(
             instances=self._instances,
             finished=len(self._counts),
@@ -78,36 +101,12 @@ class ProgressMeter:
             new=self._new,
             failures=len(self._failed),
             seconds=seconds,
-            rate=self._rate.at(seconds, self._new),
-            error=max(errors, default=None),
+            rate=rate,
+            error=max((error for _, _, error in predicted if error is not None), default=None),
             target=self._target,
-            left=None if coming is None else self._left(coming, times, workers),
-            planned=None if coming is None else self._runs + round(sum(runs.total() * often for runs, often in coming)),
+            left=left,
+            planned=planned,
         )
-
-    def _look(self, instance: InstanceRun) -> tuple[int, Counter[str], float | None]:
-        look = self._expected.get(instance.name)
-        if look is None or look[0] != instance.rounds:
-            look = self._expected[instance.name] = (instance.rounds, Counter(instance.expected()), instance.error())
-        return look
-
-    def _coming(self, expected: list[Counter[str]], under_way: Collection[InstanceRun], waiting: int) -> Coming | None:
-        """The runs to come: the rest of the instances under way, and so many times over what an instance takes.
-
-        The latter is for those that wait; None when none has been seen yet.
-        """
-        seen = len(self._counts) + len(under_way)
-        if waiting and not seen:
-            return None
-        rest: Counter[str] = sum(expected, Counter())
-        whole = self._spent + rest + sum((Counter(instance.asked) for instance in under_way), Counter())
-        return (rest, 1.0), (whole, waiting / seen if waiting else 0.0)
-
-    def _left(self, coming: Coming, times: RunTimes, workers: int) -> float:
-        """The seconds to go. Runs so short that the driver is the slower part are told by their rate of arrival."""
-        by_pace = sum(times.total(runs) * often for runs, often in coming) / workers
-        by_rate = sum(runs.total() * often for runs, often in coming) / self._rate.last if self._rate.last else 0.0
-        return max(by_pace, by_rate)
 
 
 class RunRate:
@@ -118,7 +117,7 @@ class RunRate:
         self._marks: deque[tuple[float, int]] = deque([(0.0, 0)])
 
     def at(self, seconds: float, runs: int) -> float:
-        """Note how many runs there are after so many seconds; return the rate."""
+        """Note how many runs there are after this many seconds; return the rate."""
         self._marks.append((seconds, runs))
         while len(self._marks) > 2 and self._marks[0][0] < seconds - WINDOW:
             self._marks.popleft()
@@ -133,3 +132,108 @@ def share_done(progress: Progress) -> float:
     if progress.left is not None and progress.new and progress.runs == progress.new:
         return progress.seconds / (progress.seconds + progress.left) if progress.seconds + progress.left else 1.0
     return progress.finished / progress.instances if progress.instances else 1.0
+
+
+def under_way(progress: Progress) -> str:
+    """Say how far a study is, in one line of at most 80 columns: what matters less is left out first.
+
+    >>> from ampler.running import Progress
+    >>> under_way(Progress(40, 12, runs=8419, new=300, seconds=75, rate=41.3, error=0.062, target=0.05, left=5400))
+    '12/40 instances, 8,419 runs, 41 runs/s, SE 0.062 (target 0.05), 1 h 30 min left'
+    """
+    error = "" if progress.error is None else f"SE {progress.error:.3g} (target {progress.target:g})"
+    parts = {
+        "instances": f"{progress.finished}/{progress.instances} instances",
+        "runs": f"{progress.runs:,} runs",
+        "rate": f"{progress.rate:.{0 if progress.rate >= 10 else 2}f} runs/s",
+        "error": error,
+        "failures": f"{progress.failures:,} failed" if progress.failures else "",
+        "left": "" if progress.left is None else f"{short_duration(progress.left)} left",
+    }
+    for unneeded in ("", "rate", "runs", "error"):
+        parts.pop(unneeded, None)
+        line = ", ".join(filter(None, parts.values()))
+        if len(line) <= MAX_COLUMNS:
+            break
+    return line
+
+
+def carried_out(
+    name: str, progress: Progress, reasons: Collection[str], where: str, failure: CommonFailure | None = None
+) -> str:
+    """Describe what was done, and what to know: instances whose budget ran out, runs that failed.
+
+    `reasons` are those for which the instances ended; `where` is the file that keeps the runs; `failure` is the
+    commonest reason of failed runs.
+    """
+    why = "" if failure is None else f", {failure}"
+    finished = "the instance is finished" if progress.instances == 1 else f"all {progress.instances} instances finished"
+    short = sum(reason == "budget spent" for reason in reasons)
+    return " ".join(
+        [
+            f"{name}: {finished}. {count(progress.runs, 'run')} recorded in {where} ({progress.new:,} new).",
+            *([f"The budget was reached on {count(short, 'instance')}, before the target SE."] if short else []),
+            *([f"{count(progress.failures, 'run')} failed and gave no value{why}."] if progress.failures else []),
+        ]
+    )
+
+
+class ProgressBar(AbstractContextManager["ProgressBar"]):
+    """Shows progress when called: a bar in a terminal or a notebook, elsewhere a line now and then if `note` takes one.
+
+    Use it in a `with` statement, at whose end the bar of a terminal is gone.
+    """
+
+    def __init__(self, note: Callable[[str], object] | None = None) -> None:
+        shell = sys.modules.get("IPython")
+        kernel = None if shell is None else getattr(shell.get_ipython(), "kernel", None)
+        self._display = None if kernel is None else import_module("IPython.display").display
+        self._handle: Any = None
+        self._live: Any = None
+        self._note, self._next = note, time.monotonic() + LINE_INTERVAL
+
+    def __enter__(self) -> ProgressBar:
+        if self._display is None and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            # no thread of its own: workers are forked from this process
+            self._live = Live(console=Console(file=sys.stderr), auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far the study is now."""
+        if self._live is not None:
+            self._live.update(_terminal_bar(progress), refresh=True)
+        elif self._display is not None:
+            page = {"text/html": bar_html(progress), "text/plain": under_way(progress)}
+            if self._handle is None:
+                self._handle = self._display(page, raw=True, display_id=True)
+            else:
+                self._handle.update(page, raw=True)
+        elif self._note is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + LINE_INTERVAL
+            self._note(under_way(progress))
+
+
+def bar_html(progress: Progress) -> str:
+    """Return the bar as a notebook shows it."""
+    share = share_done(progress)
+    return f'<progress value="{share:.4f}" max="1"></progress> {share:.0%} {escape(under_way(progress))}'
+
+
+def _terminal_bar(progress: Progress) -> Any:
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    share = share_done(progress)
+    bar = Table.grid(padding=(0, 1))
+    bar.add_row(ProgressBar(total=1.0, completed=share, width=40), Text(f"{share:.0%}"))
+    return Group(bar, Text(under_way(progress)))

@@ -1,4 +1,4 @@
-"""The runs that are wanted and not yet made: in which order they are made, and how many make a chunk. Pure."""
+"""The runs that are requested and not yet made: in which order they are made, and how many make a chunk. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from ampler.core.values import Observation, Tally
+from ampler.core.runs import Observation, Tally
 from ampler.running.work import Task
 
 AHEAD = 2  # chunks for each worker: one under way, one waiting behind it
@@ -20,13 +20,13 @@ MEMORY = 0.05  # weight of the newest run against all before
 
 
 class TaskQueue:
-    """Wanted runs; those of earlier instances come first, so that instances are finished one after the other.
+    """Requested runs; those of earlier instances come first, so that instances are finished one after the other.
 
     Runs of several instances share a chunk: an instance alone seldom has enough of them.
     """
 
     def __init__(self, instances: Sequence[str], workers: int) -> None:
-        self._places = {instance: place for place, instance in enumerate(instances)}
+        self._positions = {instance: position for position, instance in enumerate(instances)}
         self.workers = workers
         self._heap: list[tuple[int, int, Task]] = []
         self._alone: deque[Task] = deque()
@@ -39,16 +39,16 @@ class TaskQueue:
             if task.alone:
                 self._alone.append(task)
             else:
-                heapq.heappush(self._heap, (self._places[task.key.instance], next(self._serial), task))
+                heapq.heappush(self._heap, (self._positions[task.key.instance], next(self._serial), task))
                 self._runs[task.key.algorithm] += 1
 
     def is_short(self, times: RunTimes) -> bool:
-        """Say whether the workers could run out of work before more is decided."""
-        wanted = AHEAD * self.workers
-        return len(self._heap) < wanted * MOST and times.total(self._runs) < wanted * CHUNK
+        """State whether the workers could run out of work before more is decided."""
+        chunks = AHEAD * self.workers
+        return len(self._heap) < chunks * MOST and times.total(self._runs) < chunks * CHUNK
 
     def chunk(self, times: RunTimes) -> list[Task]:
-        """Take out what is to be sent next: a chunk of runs, or one alone; nothing when nothing is wanted."""
+        """Take out what is to be sent next: a chunk of runs, or one alone; nothing when nothing is requested."""
         if self._alone:
             return [self._alone.popleft()]
         share = min(CHUNK, times.total(self._runs) / (AHEAD * self.workers))
@@ -58,12 +58,12 @@ class TaskQueue:
         while self._heap and len(tasks) < MOST:
             algorithm = self._heap[0][2].key.algorithm
             seconds += expected[algorithm]
-            known = times.knows(algorithm)
-            if tasks and (seconds > share or not known):
+            measured = algorithm in times.mean
+            if tasks and (seconds > share or not measured):
                 break
             tasks.append(heapq.heappop(self._heap)[2])
             self._runs[algorithm] -= 1
-            if not known:
+            if not measured:
                 break  # nobody knows how long it takes: one is tried by itself
         return tasks
 
@@ -74,56 +74,57 @@ def alternating(tasks: Sequence[Task], *, seed: str) -> list[Task]:
     A machine that gets slower while a round is made is then unkind to all algorithms alike. The order is a matter of
     chance, and of the seed alone.
 
-    >>> from ampler.core.values import RunKey
+    >>> from ampler.core.runs import RunKey
     >>> tasks = [Task(RunKey("i1", name, index)) for name in "ab" for index in range(3)]
     >>> [f"{task.key.algorithm}{task.key.index}" for task in alternating(tasks, seed="7")]
     ['b0', 'a0', 'b1', 'a1', 'b2', 'a2']
     """
     if len(tasks) < 2:
         return list(tasks)
-    names = [task.key.algorithm for task in tasks]
-    draw, runs = random.Random(seed).random, Counter(names)
+    draw, runs = random.Random(seed).random, Counter(task.key.algorithm for task in tasks)
     before = dict.fromkeys(runs, 0)
     when = []
-    for place, name in enumerate(names):
-        when.append(((before[name] + draw()) / runs[name], place))
+    for position, task in enumerate(tasks):
+        name = task.key.algorithm
+        when.append(((before[name] + draw()) / runs[name], position))
         before[name] += 1
-    return [tasks[place] for _, place in sorted(when)]
+    return [tasks[position] for _, position in sorted(when)]
+
+
+def mean_seconds(recorded: Iterable[Tally]) -> dict[str, float]:
+    """Return how long a recorded run of each algorithm took on average."""
+    runs: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for tally in recorded:
+        runs[tally.algorithm] += tally.runs
+        seconds[tally.algorithm] += tally.seconds
+    return {name: seconds[name] / number for name, number in runs.items() if number}
 
 
 class RunTimes:
     """The seconds a run of each algorithm takes, learnt from those made so far."""
 
     def __init__(self, recorded: Iterable[Tally] = ()) -> None:
-        runs: defaultdict[str, int] = defaultdict(int)
-        seconds: defaultdict[str, float] = defaultdict(float)
-        for each in recorded:
-            runs[each.algorithm] += each.runs
-            seconds[each.algorithm] += each.seconds
-        self._seconds: dict[str, float] = {name: seconds[name] / runs[name] for name in runs if runs[name]}
+        self.mean = mean_seconds(recorded)
         self._overhead = 0.0
 
     def note(self, observations: Sequence[Observation], seconds: float) -> None:
         """Learn from a chunk: the runs, and what was spent around them of the `seconds` it took."""
-        inside, learnt = 0.0, self._seconds
+        inside, mean = 0.0, self.mean
         for observation in observations:
             spent, algorithm = observation.seconds, observation.key.algorithm
             inside += spent
-            before = learnt.get(algorithm)
-            learnt[algorithm] = spent if before is None else before + MEMORY * (spent - before)
+            before = mean.get(algorithm)
+            mean[algorithm] = spent if before is None else before + MEMORY * (spent - before)
         around = max(0.0, seconds - inside) / len(observations)
         self._overhead += 0.2 * (around - self._overhead)
 
-    def knows(self, algorithm: str) -> bool:
-        """Say whether a run of the algorithm has ended."""
-        return algorithm in self._seconds
-
     def seconds(self, algorithm: str) -> float:
         """Return how long a run is expected to take."""
-        known = self._seconds.get(algorithm)
-        if known is None:
-            known = sum(self._seconds.values()) / len(self._seconds) if self._seconds else UNKNOWN
-        return max(LEAST, known + self._overhead)
+        mean = self.mean.get(algorithm)
+        if mean is None:
+            mean = sum(self.mean.values()) / len(self.mean) if self.mean else UNKNOWN
+        return max(LEAST, mean + self._overhead)
 
     def total(self, runs: Mapping[str, int]) -> float:
         """Return how long runs of several algorithms are expected to take."""

@@ -1,29 +1,41 @@
-"""What travels to a worker and back: the work is sent once, then only the names of runs."""
+"""What travels to a worker and back: the work is sent once, then only the names of runs.
+
+Before and after each run it is checked whether the file of its instance is still the planned one.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import re
 import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_long
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import repeat, starmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ampler.core.values import Algorithm, Function, Instance, Limits, Observation, Plan, RunKey
-from ampler.running.instance_files import change_of, spoiled, unless_changed
-from ampler.running.one_run import Outcome, maker_of
-from ampler.study.seeds import run_seed
+from ampler.core.answers import agree, expected_answer, is_unknown
+from ampler.core.errors import InvalidInput
+from ampler.core.plan import Algorithm, Function, Instance, Limits, Plan, Seeds
+from ampler.core.runs import Observation, RunKey
+from ampler.running.one_run.execution import TRIES, maker_of, starts_processes
+from ampler.running.one_run.readings import Outcome
+from ampler.study.run_inputs import run_seed
+
+if TYPE_CHECKING:
+    from ampler.running.engines.local import LocalPool
 
 
 class Task(NamedTuple):
-    """A run to be made: its key, the how-manieth attempt, and the round of decisions that asked for it.
+    """A run to be made: its key, the attempt number, and the round of decisions that requested it.
 
     `alone` keeps it out of the company of others: it was lost once and may be the one that kills workers.
     """
@@ -37,11 +49,11 @@ class Task(NamedTuple):
 Maker = Callable[[Instance, int], Outcome]
 Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
 
-REMEMBERED = 4  # parcels that a process keeps unpacked
-IN_USE = 60.0  # seconds after its last use for which any other is kept: studies that share workers do not push it out
+CHANGED_INSTANCE = "instance"  # the cause of a run that must not be recorded
+REMEMBERED = 16  # parcels that a process keeps unpacked: studies that share workers do not push each other out
 
 LINE = "line"  # of an Outcome: shown by a check, and not recorded
-GIVEN = tuple(name for name in Outcome._fields if name != LINE)  # called as in an Observation
+REPORTED = tuple(name for name in Outcome._fields if name != LINE)  # called as in an Observation
 OBSERVED = tuple(field.name for field in fields(Observation))
 
 
@@ -55,9 +67,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class Work:
-    """All a worker has to know of a plan to make its runs.
+    """All that a worker needs of a plan to make its runs.
 
-    `showing` has runs with a value say in their message which line it was read from.
+    `showing` has runs with a value carry in their message the line it was read from.
     """
 
     algorithms: Mapping[str, Algorithm]
@@ -65,6 +77,7 @@ class Work:
     seed: int
     limits: Limits  # of algorithms that have none of their own
     showing: bool = False
+    seeds: Seeds = "own"
 
     @classmethod
     def of(cls, plan: Plan, *, showing: bool = False) -> Work:
@@ -75,17 +88,21 @@ class Work:
             plan.seed,
             plan.limits,
             showing,
+            plan.seeds,
         )
 
     def run(self, names: Sequence[Name], at: c_long | None = None) -> Batch:
-        """Make runs, one after the other; `at` is told at which of them we are."""
+        """Make runs, one after the other; `at` is set to the index of the one under way."""
         began = time.perf_counter()
         at = c_long() if at is None else at
-        seeds = [run_seed(self.seed, *name) for name in names]
-        makers = {name: self._maker(name) for name in {name for _, name, _ in names}}
+        seeds = [self.seed_of(name) for name in names]
+        makers = {
+            name: maker_of(self.algorithms[name], self.algorithms[name].limits.over(self.limits))
+            for name in {algorithm for _, algorithm, _ in names}
+        }
         outcomes = []
-        for place, ((instance, algorithm, _), seed) in enumerate(zip(names, seeds, strict=True)):
-            at.value = place
+        for index, ((instance, algorithm, _), seed) in enumerate(zip(names, seeds, strict=True)):
+            at.value = index
             outcomes.append(_run(makers[algorithm], self.instances[instance], seed))
         columns = dict(zip(Outcome._fields, zip(*outcomes, strict=True) if outcomes else repeat(()), strict=False))
         lines = columns.pop(LINE)
@@ -93,23 +110,71 @@ class Work:
             columns["message"] = tuple(message or line for message, line in zip(columns["message"], lines, strict=True))
         return Batch({"seed": seeds, **columns}, time.perf_counter() - began)
 
-    def _maker(self, algorithm: str) -> Maker:
-        return maker_of(self.algorithms[algorithm], self.algorithms[algorithm].limits.over(self.limits))
+    def seed_of(self, name: Name) -> int:
+        """Return the seed of a run."""
+        instance, algorithm, index = name
+        return run_seed(self.seed, instance, None if self.seeds == "shared" else algorithm, index)
+
+    def starts_processes(self, algorithm: str) -> bool:
+        """State whether runs of an algorithm are more than calls of a function."""
+        return starts_processes(self.algorithms[algorithm], self.algorithms[algorithm].limits.over(self.limits))
 
 
 def _run(make: Maker, instance: Instance, seed: int) -> Outcome:
-    """A run on a file that is, before and after it, the one that was planned."""
+    """A run on a file that is, before and after it, the one that was planned; else whatever it gave says nothing."""
     if not instance.path:
-        return make(instance, seed)
-    change = change_of(instance)
-    if change is not None:
-        return spoiled(change)
-    return unless_changed(instance, make(instance, seed))
+        return judged(make(instance, seed), instance)
+    outcome, change = Outcome(None, 0.0), change_of(instance)
+    if change is None:
+        outcome = judged(make(instance, seed), instance)
+        change = change_of(instance)
+    if change is None:
+        return outcome
+    return outcome._replace(value=None, status="failed", message=change, measures=None, cause=CHANGED_INSTANCE)
+
+
+def judged(outcome: Outcome, instance: Instance) -> Outcome:
+    """Return the outcome; a run without an answer, or with another than expected on the instance, is a failed one."""
+    if outcome.value is None or outcome.answer is None:
+        return outcome
+    if is_unknown(outcome.answer):
+        message = f"its answer {outcome.answer!r} solves nothing"
+        return outcome._replace(value=None, status="failed", cause="value", message=message)
+    expected = expected_answer(instance.features)
+    if expected is None or agree(outcome.answer, *expected):
+        return outcome
+    message = f"its answer {outcome.answer!r} is wrong: expected is {expected[0]!r}"
+    return outcome._replace(value=None, status="failed", cause="wrong", message=message)
+
+
+_as_planned: dict[tuple[str, str], tuple[int, ...]] = {}  # the status of files when their content was the planned one
+
+
+def change_of(instance: Instance) -> str | None:
+    """Describe what has become of an instance's file, if it is not the one that was planned.
+
+    A file with the same status as before is not read again.
+    """
+    if not (instance.path and instance.sha256):
+        return None
+    try:
+        now = os.stat(instance.path)
+        status = (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        if _as_planned.get((instance.path, instance.sha256)) == status:
+            return None
+        with open(instance.path, "rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as problem:
+        return f"its instance file {instance.name!r} cannot be read any more ({problem.strerror})"
+    if sha256 != instance.sha256:
+        return f"its instance file {instance.name!r} was changed while the study ran"
+    _as_planned[instance.path, instance.sha256] = status
+    return None
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:
     """Return what a worker has to know of tasks."""
-    return [(task.key.instance, task.key.algorithm, task.key.index) for task in tasks]
+    return [_name(task.key) for task in tasks]
 
 
 def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
@@ -131,17 +196,15 @@ class Parcel:
     """
 
     work: Work
-    _pickled: list[bytes] = field(default_factory=list, compare=False, repr=False)
 
+    @cached_property
     def packed(self) -> tuple[str, bytes, tuple[str, ...]]:
-        """Return the digest by which a process remembers the work, the work as bytes, and the folders it needs."""
-        if not self._pickled:
-            self._pickled.append(_dumps()(self.work))
-        data = self._pickled[0]
+        """The digest by which a process remembers the work, the work as bytes, and the folders it needs."""
+        data = _dumps()(self.work)
         return hashlib.blake2b(data, digest_size=16).hexdigest(), data, folders_of(self.work)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _unpacked, self.packed()
+        return _unpacked, self.packed
 
 
 def folders_of(work: Work) -> tuple[str, ...]:
@@ -152,20 +215,101 @@ def folders_of(work: Work) -> tuple[str, ...]:
     origins = [algorithm.origin for algorithm in work.algorithms.values() if isinstance(algorithm, Function)]
     modules = [*origins, *(type(instance.data).__module__ for instance in work.instances.values())]
     installed = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders = dict.fromkeys(_home(re.split(r"[.:]", module)[0]) for module in modules)
-    return tuple(folder for folder in folders if folder and folder not in installed and folder in sys.path)
-
-
-def _home(module: str) -> str:
-    """The folder a top-level module was imported from; empty when there is none."""
-    file = getattr(sys.modules.get(module), "__file__", None) or ""
-    package = hasattr(sys.modules.get(module), "__path__")
-    return str(Path(file).parent.parent if package else Path(file).parent) if file and module != "__main__" else ""
+    folders: dict[str, None] = {}
+    for name in dict.fromkeys(re.split(r"[.:]", module)[0] for module in modules):
+        loaded = sys.modules.get(name)
+        if (file := getattr(loaded, "__file__", None)) and name != "__main__":
+            folders[str(Path(file).parents[1 if hasattr(loaded, "__path__") else 0])] = None
+    return tuple(folder for folder in folders if folder not in installed and folder in sys.path)
 
 
 def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
-    """Make runs of a parcel: what is submitted to an executor."""
-    return parcel.work.run(names)
+    """Make runs of a parcel: what is submitted to an executor.
+
+    Runs that start processes are made by a worker of this thread's own: its supervisor ends all that they leave behind,
+    also when this process is killed, and there forking is safe.
+    """
+    work = parcel.work
+    careful = [name for name in names if work.starts_processes(name[1])]
+    if not careful:
+        return work.run(names)
+    began = time.perf_counter()
+    runs = {_name(run.key): run for run in _runs_of_helper(parcel, careful)}
+    rest = [name for name in names if name not in runs]
+    runs |= {_name(run.key): run for run in observed([Task(RunKey(*name)) for name in rest], work.run(rest))}
+    columns = {field: [getattr(runs[name], field) for name in names] for field in ("seed", *REPORTED)}
+    return Batch(columns, time.perf_counter() - began)
+
+
+def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observation]:
+    """Have runs made by this thread's helper; a run that takes its worker along is tried again, as elsewhere."""
+    from ampler.running.engines import Done, Lost  # engines build on this module
+
+    pool = _helper(parcel)
+    losses: Counter[Task] = Counter()
+    try:
+        for name in names:
+            pool.submit([Task(RunKey(*name))])
+        while pool.busy:
+            for fate in pool.collect(None):
+                if isinstance(fate, Done):
+                    yield from fate.observations
+                    continue
+                for task in fate.tasks:
+                    losses[task] += isinstance(fate, Lost)
+                    if isinstance(fate, Lost) and losses[task] == TRIES:
+                        how = f"{fate.how}, and with it the process that made the run, {TRIES} times"
+                        seed = parcel.work.seed_of(_name(task.key))
+                        yield Observation(task.key, None, status="failed", message=how, seed=seed, cause="worker")
+                    else:
+                        pool.submit([task])
+    except BaseException:  # its answers would be taken for others'
+        del _threads.helper
+        pool.close(at_once=True)
+        raise
+
+
+def _helper(parcel: Parcel) -> LocalPool:
+    """This thread's helper for a parcel: one worker that makes those of its runs that start processes."""
+    from ampler.running.engines.local import LocalPool
+
+    helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
+    if helper is not None and helper[0] == os.getpid():
+        if helper[1] is parcel:
+            return helper[2]
+        del _threads.helper
+        helper[2].close(at_once=True)
+    work = parcel.work
+    algorithms = {name: algorithm for name, algorithm in work.algorithms.items() if work.starts_processes(name)}
+    pool = LocalPool(replace(work, algorithms=algorithms), 1)
+    _threads.helper = os.getpid(), parcel, pool
+    return pool
+
+
+_threads = threading.local()
+
+
+def _name(key: RunKey) -> Name:
+    return key.instance, key.algorithm, key.index
+
+
+def sendable(work: Work) -> bytes | None:
+    """Return some work as bytes for a new process; None when it can only be inherited by a fork.
+
+    Functions of scripts and notebooks travel by value, which needs cloudpickle.
+    """
+    dumps = _dumps()
+    if dumps is pickle.dumps:
+        return None
+    try:
+        return dumps(work)
+    except Exception as problem:
+        if "lock" in str(problem).lower():
+            raise InvalidInput(
+                "functions must not hold a lock of this process, because it has other threads; a worker would wait"
+                f" forever for it ({problem}); create the lock in a module, or inside the function"
+            ) from problem
+        return None
 
 
 class CannotLoad(Exception):
@@ -191,7 +335,6 @@ def run_taken(digest: str, names: Sequence[Name]) -> Batch:
 
 
 _parcels: dict[str, Parcel] = {}  # by the digest of their bytes, the last one used last
-_used: dict[str, float] = {}  # when
 _unpacking = threading.Lock()  # threads of a worker may get the same parcel at the same time
 
 
@@ -207,12 +350,11 @@ def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
 
 
 def _remember(digest: str, parcel: Parcel) -> None:
-    """Keep a parcel as the last one used: the last few are kept, and others that were used a moment ago."""
+    """Keep a parcel as the last one used, with those before it."""
     _parcels.pop(digest, None)
-    _parcels[digest], _used[digest] = parcel, time.monotonic()
+    _parcels[digest] = parcel
     for oldest in list(_parcels)[:-REMEMBERED]:
-        if time.monotonic() - _used[oldest] > IN_USE:
-            del _parcels[oldest], _used[oldest]
+        del _parcels[oldest]
 
 
 def _dumps() -> Callable[[Any], bytes]:

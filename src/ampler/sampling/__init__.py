@@ -3,12 +3,8 @@
 In reading order:
 
 * `rules`: the rules, Accuracy and Fixed, and `sample`, which asks a rule and draws until it stops
-* `allocation`: which algorithm gets the next runs, and how many are still to come
-* `pair_errors`: how exactly each pair is known, given the runs of each algorithm
-* `optimum`: the fewest runs that make every pair exact enough
-* `plain_optimum`: the same for one instance, in plain numbers, as every round of a study needs it
-* `common_runs`: the same, when every instance is to have as many
-* `bias`: what stopping by the values does to them, so that an analysis can undo it
+* `allocation`: how exactly each pair is known, which algorithm gets the next runs, and the fewest runs that are enough
+* `bias`: what adaptive stopping does to estimates, so that an analysis can correct it; runs common to all instances
 
-It may import `core` and `stats`.
+It imports `core` and `stats`.
 """

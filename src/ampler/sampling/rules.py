@@ -8,20 +8,20 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from ampler.core.arrays import Counts, Floats
-from ampler.core.checks import choice, integer, positive, simple_if_rate
-from ampler.core.choices import Difference, Formula, Guard, GuardEdition, difference_of
+from ampler.core import settings
+from ampler.core.arrays import Counts, Floats, Samples
 from ampler.core.contracts import PairErrors, Rule, Statistic
 from ampler.core.errors import InvalidRule
-from ampler.core.plain import UNSAID
-from ampler.core.samples import Samples
-from ampler.core.values import Decision, Plan, Sample, Stop
-from ampler.sampling.allocation import Allocation, largest_error, next_runs, predicted_runs
+from ampler.core.plan import Decision, Plan, Sample, Seeds, Stop
+from ampler.core.serialization import DEFAULT_BEFORE_FIELD
+from ampler.core.settings import CalibrationVersion, Difference, Formula, Guard, documented
+from ampler.sampling import allocation
+from ampler.sampling.allocation import Allocation, SharedPairs
 from ampler.stats.contrasts import Contrasts, contrasts_of
+from ampler.stats.dependence import guarded_noise, noise_errors, shared_noise
 from ampler.stats.estimate import AlgorithmEstimates, estimates_of, short_of_values
-from ampler.stats.guard import NEWEST, guarded_variances
-from ampler.stats.rates import Rate
-from ampler.stats.summaries import Mean, summary_of
+from ampler.stats.summaries import Mean, Rate, summary_of
+from ampler.stats.variance_bounds import NEWEST, guarded_variances
 
 SamplesLike = Samples | Mapping[str, Iterable[float]]
 
@@ -29,7 +29,8 @@ RUNS_PER_ALGORITHM = 50  # the default budget of an instance
 COUNTS = (
     ("start", 2, "a variance needs two values"),
     ("batch", 1, "a round holds at least one run"),
-    ("budget", 1, f"leave it out for {RUNS_PER_ALGORITHM} runs per algorithm"),
+    ("budget", 1, f"omit it for {RUNS_PER_ALGORITHM} runs per algorithm"),
+    ("budget_each", 1, f"omit it for {RUNS_PER_ALGORITHM} runs per algorithm"),
 )
 LARGEST = 1e300  # of variances in their own unit: beyond this an algorithm is hopeless anyhow
 CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
@@ -40,18 +41,40 @@ def default_budget(algorithms: int) -> int:
     return RUNS_PER_ALGORITHM * algorithms
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
-    """Run until every difference of interest is known to within `se`, or the budget is spent.
+    """Run an instance until every difference of interest has a standard error of at most `se`, or the budget is spent.
 
-    `start` is the first number of runs of each algorithm, `budget` the most runs of all algorithms together on one
-    instance (50 for each algorithm if None), `batch` the most runs asked for at once. `guard` says how safe the
-    promise is ("none", "pairs", "all"), `allocation` how runs are shared out ("optimal", "greedy", "balanced"),
-    `costs` what a run of each algorithm costs (1 for those not named). `guard_edition` says how the guard's bounds are
-    calibrated (1, 2): if None as in the study file that is there, else the newest way. So is `formula`: "corrected" for
-    the noise of runs in ratios, which is the newest, "delta" or "paper". `budget_each` is the budget for each
-    algorithm, if `budget` is that many for each.
+    Parameters
+    ----------
+    se : float
+        Target standard error of the differences.
+    %difference%
+    %reference%
+    %statistic%
+    start : int, default 10
+        Initial runs of each algorithm.
+    budget : int, optional
+        Maximum number of runs of all algorithms together; 50 for each algorithm by default.
+    allocation : {'optimal', 'greedy', 'balanced'}, default 'optimal'
+        How runs are shared out between the algorithms.
+    %guard%
+    formula : {'corrected', 'delta', 'paper'}, optional
+        Correction of ratios for run noise; by default that of the results file, else the newest.
+    batch : int, default 16
+        Maximum number of runs requested at once.
+    costs : mapping of algorithm to float, optional
+        Cost of a run of an algorithm; 1 by default.
+    guard_edition : {1, 2}, optional
+        Calibration version of the conservative bound; by default that of the results file, else the newest.
+    budget_each : int, optional
+        The budget for each algorithm, if `budget` is that many for each.
+    seeds : {'own', 'shared'}, default 'own'
+        Whether runs with one index share a seed, so that the difference of a pair is taken run by run.
 
+    Examples
+    --------
     >>> rule = Accuracy(se=0.5, difference="simple", start=3)
     >>> rule({"a": [], "b": []})
     Sample(counts={'a': 3, 'b': 3})
@@ -72,31 +95,39 @@ class Accuracy:
     formula: Formula | None = None
     batch: int = 16
     costs: Mapping[str, float] | None = None
-    guard_edition: GuardEdition | None = field(default=None, metadata={UNSAID: 1})
-    budget_each: int | None = field(default=None, metadata={UNSAID: None})
+    guard_edition: CalibrationVersion | None = field(default=None, metadata={DEFAULT_BEFORE_FIELD: 1})
+    budget_each: int | None = field(default=None, metadata={DEFAULT_BEFORE_FIELD: None})
+    seeds: Seeds = field(default="own", metadata={DEFAULT_BEFORE_FIELD: "own"})
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "difference", difference_of(self.difference))
-        positive("se", self.se, "it is the accuracy wanted of a difference", error=InvalidRule)
+        object.__setattr__(self, "difference", settings.canonical_difference(self.difference))
+        settings.positive("se", self.se, "it is the accuracy wanted of a difference", error=InvalidRule)
         for name, least, way_out in COUNTS:
-            if name != "budget" or self.budget is not None:
-                count = integer(name, getattr(self, name), least, way_out=way_out, error=InvalidRule)
+            if not name.startswith("budget") or getattr(self, name) is not None:
+                count = settings.integer(name, getattr(self, name), least, way_out=way_out, error=InvalidRule)
                 object.__setattr__(self, name, count)
-        for name, known in (
+        for name, kind in (
             ("difference", Difference),
             ("allocation", Allocation),
             ("guard", Guard),
             ("formula", Formula),
         ):
             if name != "formula" or self.formula is not None:
-                choice(name, getattr(self, name), get_args(known), error=InvalidRule)
+                settings.choice(name, getattr(self, name), get_args(kind), error=InvalidRule)
         if self.guard_edition is not None:
-            first = min(get_args(GuardEdition))
-            integer("guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule)
+            first = min(get_args(CalibrationVersion))
+            settings.integer(
+                "guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule
+            )
+        settings.choice("seeds", self.seeds, get_args(Seeds), error=InvalidRule)
+        if self.seeds == "shared" and self.allocation == "greedy":
+            raise InvalidRule("shared seeds need allocation 'optimal' or 'balanced', got 'greedy'")
         summary_of(self.statistic)
-        simple_if_rate(self.statistic, self.difference, error=InvalidRule)
+        settings.simple_if_rate(self.statistic, self.difference, error=InvalidRule)
+        if not isinstance(self.costs, Mapping | None):
+            raise InvalidRule(f"costs must map algorithms to numbers, got {self.costs!r}")
         for name, cost in (self.costs or {}).items():
-            positive(f"the cost of algorithm {name!r}", cost, error=InvalidRule)
+            settings.positive(f"the cost of algorithm {name!r}", cost, error=InvalidRule)
 
     @classmethod
     def as_in_paper(
@@ -129,14 +160,10 @@ class Accuracy:
         estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
         if not any(estimates.spread.tolist()):
             return Stop("all constant")
-        case = self._case(samples, contrasts, estimates)
-        se = estimates.own_unit(contrasts, self.se)
-        if left <= 0:
-            return Stop("accuracy reached" if largest_error(*case) <= se else "budget spent")
-        size = min(self.batch, left)
-        runs = next_runs(*case, se=se, allocation=self.allocation, size=size, costs=self._costs(samples))
-        wish = _wish(samples, runs)
-        return wish if wish.counts else Stop("accuracy reached")
+        wish = _wish(samples, self._runs(samples, contrasts, estimates, max(1, min(self.batch, left))))
+        if not wish.counts:
+            return Stop("accuracy reached")
+        return wish if left > 0 else Stop("budget spent")
 
     def predict(self, samples: SamplesLike) -> dict[str, int]:
         """Return the runs of each algorithm that are still to come, as far as can be known now.
@@ -154,7 +181,9 @@ class Accuracy:
         runs = _first(self._missing(samples), left)
         if not self._lacks_first_runs(samples):
             estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
-            runs = self._rest(samples, contrasts, estimates, left) if estimates.spread.any() else np.zeros_like(runs)
+            runs = np.zeros_like(runs)
+            if estimates.spread.any():
+                runs = self._runs(samples, contrasts, estimates, left, whole=True)
         return dict(zip(samples.algorithms, runs.tolist(), strict=True))
 
     def errors(self, samples: SamplesLike) -> PairErrors:
@@ -169,13 +198,15 @@ class Accuracy:
         if short_of_values(samples):
             return PairErrors(pairs, np.full(len(pairs), np.nan), np.full(len(pairs), np.nan))
         estimates = estimates_of(samples, contrasts, summary_of(self.statistic))
-        plain, guarded = (
-            estimates.errors_in_plain_units(
-                contrasts, np.sqrt(contrasts.squared_errors(estimates.theta, spread / samples.counts))
-            )
-            for spread in (estimates.spread, self._guarded(samples, estimates, contrasts))
-        )
-        return PairErrors(pairs, plain, guarded)
+        pairs_of_runs = self._shared(samples, contrasts, estimates, guard="none")
+        if pairs_of_runs is not None:
+            shared = (pairs_of_runs, self._shared(samples, contrasts, estimates) or pairs_of_runs)
+            squares = [noise_errors(item.noise, _counted(samples, CERTAIN)) for item in shared]
+        else:
+            spreads = estimates.spread, self._guarded(samples, estimates, contrasts)
+            squares = [contrasts.squared_errors(estimates.theta, spread / samples.counts) for spread in spreads]
+        naive, guarded = (estimates.errors_in_plain_units(contrasts, np.sqrt(np.maximum(s, 0.0))) for s in squares)
+        return PairErrors(pairs, naive, guarded)
 
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
         """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
@@ -230,16 +261,39 @@ class Accuracy:
 
     def _missing(self, samples: Samples) -> Counts:
         """What each algorithm lacks of its first runs."""
-        wanted = np.full(len(samples.algorithms), self.start)
-        wanted[_certain(samples)] = 1
-        return np.maximum(wanted - samples.counts, 0)
+        target = np.full(len(samples.algorithms), self.start)
+        target[_certain(samples)] = 1
+        return np.maximum(target - samples.counts, 0)
 
-    def _case(
-        self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates
-    ) -> tuple[Contrasts, Floats, Floats, Floats]:
-        """What allocation works on: pairs, runs, variances of one run, statistics."""
-        counts = _counted(samples, CERTAIN)
-        return contrasts, counts, self._guarded(samples, estimates, contrasts), estimates.theta
+    def _runs(
+        self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, size: int, *, whole: bool = False
+    ) -> Counts:
+        """The next runs, at most this many: a round of them, or the whole way."""
+        case = contrasts, _counted(samples, CERTAIN), self._guarded(samples, estimates, contrasts), estimates.theta
+        se, costs = estimates.own_unit(contrasts, self.se), None
+        if self.costs:
+            costs = np.array([float(self.costs.get(name, 1.0)) for name in samples.algorithms])
+        if (pairs := self._shared(samples, contrasts, estimates)) is not None:
+            alone = None if self.allocation == "balanced" else allocation.pairs_of(contrasts, *case[2:])
+            return allocation.next_shared_runs(pairs, case[1], alone, se=se, size=size, costs=costs)
+        if whole:
+            runs = allocation.predicted_runs(*case, se=se, allocation=self.allocation, costs=costs, most=size)
+            if runs.sum() <= size:
+                return runs
+        return allocation.next_runs(*case, se=se, allocation=self.allocation, costs=costs, size=size)
+
+    def _shared(
+        self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, guard: Guard | None = None
+    ) -> SharedPairs | None:
+        """The pairs whose runs share seeds; None where each algorithm has seeds of its own."""
+        if self.seeds == "own":
+            return None
+        values, guard = samples.by_index(estimates.exponents), guard or self.guard
+        gradient = contrasts.gradient(np.nanmean(values, axis=0))
+        noise = shared_noise(gradient, values)
+        if guard != "none":
+            noise = guarded_noise(noise, gradient, values, guard=guard, edition=self.guard_edition or NEWEST)
+        return SharedPairs(noise)
 
     def _guarded(self, samples: Samples, estimates: AlgorithmEstimates, contrasts: Contrasts) -> Floats:
         if self.guard == "none":
@@ -262,19 +316,6 @@ class Accuracy:
             bounds = np.ldexp(guarded_variances(counts, np.ldexp(estimates.spread, shift), kurtosis, **how), -shift)
         return np.asarray(np.minimum(bounds, LARGEST))
 
-    def _rest(self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, left: int) -> Counts:
-        how: dict[str, Any] = {
-            "se": estimates.own_unit(contrasts, self.se), "allocation": self.allocation, "costs": self._costs(samples)
-        }  # fmt: skip
-        case = self._case(samples, contrasts, estimates)
-        runs = predicted_runs(*case, most=left, **how)
-        return runs if runs.sum() <= left else next_runs(*case, size=left, **how)
-
-    def _costs(self, samples: Samples) -> Floats | None:
-        if not self.costs:
-            return None
-        return np.array([float(self.costs.get(name, 1.0)) for name in samples.algorithms])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
@@ -288,7 +329,7 @@ class Fixed:
 
     def __post_init__(self) -> None:
         way_out = "each algorithm runs at least once"
-        object.__setattr__(self, "runs", integer("runs", self.runs, 1, way_out=way_out, error=InvalidRule))
+        object.__setattr__(self, "runs", settings.integer("runs", self.runs, 1, way_out=way_out, error=InvalidRule))
 
     def __call__(self, samples: SamplesLike, /) -> Decision:
         """Return the runs that are missing, all at once; a failed run is not repeated."""
@@ -302,9 +343,9 @@ class Fixed:
         return dict(zip(samples.algorithms, self._missing(samples).tolist(), strict=True))
 
     def _missing(self, samples: Samples) -> Counts:
-        wanted = np.full(len(samples.algorithms), self.runs)
-        wanted[_certain(samples)] = 1
-        return np.maximum(wanted - samples.spent, 0)
+        target = np.full(len(samples.algorithms), self.runs)
+        target[_certain(samples)] = 1
+        return np.maximum(target - samples.spent, 0)
 
 
 class Sampled(NamedTuple):
@@ -334,10 +375,10 @@ def sample(
     samples = Samples(algorithms, deterministic=deterministic)
     while isinstance(decision := rule(samples), Sample):
         if decision.total < 1:
-            raise InvalidRule(f"a rule must ask for runs or stop, got {decision!r}; mend the rule")
+            raise InvalidRule(f"a rule must request runs or stop, got {decision!r}; fix the rule")
         for algorithm, count in decision.counts.items():
             for _ in range(count):
-                value = draw(algorithm, int(samples.spent[samples.place(algorithm)]))
+                value = draw(algorithm, int(samples.spent[samples.position(algorithm)]))
                 if value is None:
                     samples.drop(algorithm)
                 else:
@@ -346,7 +387,7 @@ def sample(
 
 
 def _certain(samples: Samples) -> list[int]:
-    return [samples.place(name) for name in samples.deterministic]
+    return [samples.position(name) for name in samples.deterministic]
 
 
 def _counted(samples: Samples, certain: float) -> Floats:
@@ -377,4 +418,4 @@ def _kurtosis(samples: Samples) -> Floats:
 
 
 def _wish(samples: Samples, runs: Counts) -> Sample:
-    return Sample({samples.algorithms[place]: int(runs[place]) for place in runs.nonzero()[0].tolist()})
+    return Sample({samples.algorithms[index]: int(runs[index]) for index in runs.nonzero()[0].tolist()})

@@ -12,8 +12,8 @@ from typing import get_args
 import numpy as np
 
 from ampler.core.arrays import Bools, Codes, Floats
-from ampler.core.choices import Difference, Formula, difference_of
 from ampler.core.errors import InvalidRule
+from ampler.core.settings import Difference, Formula, canonical_difference
 
 MOST_NOISE = 1.0  # squared relative standard error of positive values: one of them alone is not 0
 DIFFERENCES, FORMULAS = get_args(Difference), get_args(Formula)
@@ -45,8 +45,8 @@ class Contrasts:
         >>> percent.among(np.array([True, False, True])).differences(np.array([5.0, 3.0])).tolist()
         [0.5]
         """
-        place = None if self.reference is None else int(there[: self.reference].sum())
-        return contrasts_among(int(there.sum()), difference=self.difference, reference=place, formula=self.formula)
+        index = None if self.reference is None else int(there[: self.reference].sum())
+        return contrasts_among(int(there.sum()), difference=self.difference, reference=index, formula=self.formula)
 
     def differences(self, theta: Floats) -> Floats:
         """Return φ of each pair (Campelo & Wanner 2019, eqs. 15, 23 and 31; ratio is ours)."""
@@ -97,7 +97,7 @@ class Contrasts:
         return slopes
 
     def corrects(self, *, unbiased: bool) -> bool:
-        """Say whether the run noise of ratios is corrected for, and of logarithms, if the statistics are unbiased.
+        """State whether the run noise of ratios is corrected for, and of logarithms, if the statistics are unbiased.
 
         The logarithm of a median is the median of the logarithms: it is left alone.
         """
@@ -206,7 +206,7 @@ def contrasts_of(
     algorithms: tuple[str, ...], *, difference: Difference, reference: str | None, formula: Formula
 ) -> Contrasts:
     """Return the contrasts these words ask for, or say which word is wrong."""
-    difference = difference_of(difference)
+    difference = canonical_difference(difference)
     if difference not in DIFFERENCES:
         raise InvalidRule(f'difference must be "simple", "percent" or "ratio", got {difference!r}')
     if formula not in FORMULAS:
@@ -215,8 +215,8 @@ def contrasts_of(
         raise InvalidRule(
             f"the reference must be one of the algorithms {', '.join(map(repr, algorithms))}, got {reference!r}"
         )
-    place = None if reference is None else algorithms.index(reference)
-    return contrasts_among(len(algorithms), difference=difference, reference=place, formula=formula)
+    index = None if reference is None else algorithms.index(reference)
+    return contrasts_among(len(algorithms), difference=difference, reference=index, formula=formula)
 
 
 def _total(values: Floats) -> Floats | float:

@@ -12,14 +12,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ampler.core.arrays import Codes, Counts, Floats
-from ampler.core.choices import Difference, Formula
+from ampler.core.arrays import Codes, Counts, Floats, Samples
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule, InvalidSamples
-from ampler.core.samples import Samples
+from ampler.core.settings import Difference, Formula, documented
+from ampler.stats import summaries
 from ampler.stats.contrasts import Contrasts, contrasts_of
-from ampler.stats.rates import NUMBERS, Rate, is_yes_or_no, neither_yes_nor_no
-from ampler.stats.summaries import RESAMPLES, Mean, Quantile, Summary, resampled, shuffles, summary_of, widening
+from ampler.stats.summaries import Mean, Quantile, Rate, Summary, is_yes_or_no, neither_yes_nor_no, summary_of
 
 Method = Literal["formula", "bootstrap"]
 
@@ -40,6 +39,7 @@ class Estimate:
     best_ratio: float
 
 
+@documented
 def estimate(
     samples: Samples | Mapping[str, Iterable[float]],
     *,
@@ -48,14 +48,30 @@ def estimate(
     formula: Formula = "corrected",
     statistic: str | Statistic = "mean",
     method: Method = "formula",
-    resamples: int = RESAMPLES,
+    resamples: int = summaries.RESAMPLES,
 ) -> tuple[Estimate, ...]:
-    """Estimate the difference of every pair of interest: all with the reference, or all with all.
+    """Estimate the difference of every pair of interest: all with the reference, or all pairs.
 
-    Percent differences and ratios of means are corrected for the noise of the runs; `formula="delta"` leaves them as
-    they are, and `formula="paper"` is Campelo and Wanner's error of a percent difference to the grand mean, for
-    comparison with published results. `method="bootstrap"` takes each error from resampled differences instead.
+    Parameters
+    ----------
+    samples : mapping of algorithm to values
+        Values of the runs on one instance.
+    %difference%
+    %reference%
+    %formula%
+    %statistic%
+    method : {'formula', 'bootstrap'}, default 'formula'
+        How the standard error is computed: by the delta method, or from resampled differences.
+    resamples : int
+        Number of resamples of the bootstrap.
 
+    Returns
+    -------
+    tuple of Estimate
+        The difference of each pair with its standard error.
+
+    Examples
+    --------
     >>> estimate({"full": [5.0, 7.0], "no-swap": [9.0, 9.5, 10.0]}, difference="percent", reference="full")
     (Estimate(first='full', second='no-swap', difference=-0.538..., error=0.27..., ratio=0.66..., best_ratio=4.66...),)
     """
@@ -122,37 +138,36 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
     """Return statistic and variance of one run of each algorithm; InvalidSamples where they do not exist."""
     for name in short_of_values(samples):
         raise InvalidSamples(
-            f"a standard error needs at least two values of each algorithm, got {samples.counts[samples.place(name)]} "
-            f"of {name!r}; run it again, or declare it deterministic if one value is all there is"
+            "a standard error needs at least two values of each algorithm, got"
+            f" {samples.counts[samples.position(name)]} of {name!r}; run it again, or declare it deterministic"
         )
     if isinstance(statistic, Mean):
         theta, spread = samples.scaled_means, samples.scaled_variances
     else:
         if isinstance(statistic, Rate):
-            _check_yes_or_no(samples)
+            for name in samples.algorithms:
+                for value in samples.derived(name, "strange", lambda values: values[~is_yes_or_no(values)][:1]):
+                    raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {name!r}; {summaries.NUMBERS}")
         logs = contrasts.difference == "ratio" and contrasts.formula == "corrected" and isinstance(statistic, Quantile)
-        theta, spread = _summaries(samples, statistic, logs=logs)
+        rows = [_summary(samples, statistic, index, name, logs=logs) for index, name in enumerate(samples.algorithms)]
+        theta, spread = np.array(rows).T
     if contrasts.difference != "simple" and not min(theta.tolist()) > 0.0:
-        _refuse_nonpositive(samples, contrasts, theta)
-    return _for_ratios(_in_units(samples, contrasts, theta, spread), contrasts, statistic, samples.counts)
-
-
-def _for_ratios(
-    found: AlgorithmEstimates, contrasts: Contrasts, statistic: Summary, counts: Counts
-) -> AlgorithmEstimates:
-    """The same, corrected for what the noise of the runs adds to ratios and logarithms."""
-    if not contrasts.corrects(unbiased=statistic.unbiased):
-        return found
-    theta, factors = contrasts.corrected(found.theta, found.spread / counts)
-    return found._replace(theta=theta, spread=found.spread * factors)
-
-
-def _in_units(samples: Samples, contrasts: Contrasts, theta: Floats, spread: Floats) -> AlgorithmEstimates:
+        lowest = int(theta.argmin())
+        raise InvalidSamples(
+            f"{contrasts.difference} differences need positive statistics, got {theta[lowest]:.6g} for algorithm "
+            f'{samples.algorithms[lowest]!r}; use difference="simple", or raise small values to a floor'
+            " (floor = 1e-8)"
+        )
     if samples.ordinary:
-        return AlgorithmEstimates(theta, spread)
-    if contrasts.difference == "ratio":  # each algorithm may keep its own unit: only relative errors matter
-        return AlgorithmEstimates(theta, spread, samples.exponents)
-    return _in_one_unit(contrasts, theta, spread, samples.exponents)
+        raw = AlgorithmEstimates(theta, spread)
+    elif contrasts.difference == "ratio":  # each algorithm may keep its own unit: only relative errors matter
+        raw = AlgorithmEstimates(theta, spread, samples.exponents)
+    else:
+        raw = _in_one_unit(contrasts, theta, spread, samples.exponents)
+    if not contrasts.corrects(unbiased=statistic.unbiased):
+        return raw
+    theta, factors = contrasts.corrected(raw.theta, raw.spread / samples.counts)
+    return raw._replace(theta=theta, spread=raw.spread * factors)
 
 
 def short_of_values(samples: Samples) -> tuple[str, ...]:
@@ -166,19 +181,14 @@ def short_of_values(samples: Samples) -> tuple[str, ...]:
     )
 
 
-def _summaries(samples: Samples, statistic: Summary, *, logs: bool) -> tuple[Floats, Floats]:
-    """The statistic and the variance of one run of each algorithm; only what got a value is computed anew.
+def _summary(samples: Samples, statistic: Summary, index: int, name: str, *, logs: bool) -> tuple[float, float]:
+    """The statistic and the variance of one run of an algorithm; only what got a value is computed again.
 
     With `logs` the variance is that of the logarithm, in the unit of the statistic.
     """
-    rows = [_summary(samples, statistic, place, name, logs=logs) for place, name in enumerate(samples.algorithms)]
-    theta, spread = np.array(rows).T
-    return theta, spread
 
-
-def _summary(samples: Samples, statistic: Summary, place: int, name: str, *, logs: bool) -> tuple[float, float]:
     def compute(values: Floats) -> tuple[float, float]:
-        scaled = np.ldexp(values, -samples.exponents[place])
+        scaled = np.ldexp(values, -samples.exponents[index])
         theta = float(statistic(scaled))
         certain = name in samples.deterministic or not math.isfinite(theta)
         if logs and not certain and scaled.min() > 0.0:
@@ -189,24 +199,9 @@ def _summary(samples: Samples, statistic: Summary, place: int, name: str, *, log
     if not (math.isfinite(theta) and math.isfinite(spread)):
         raise InvalidSamples(
             f"the statistic must be a finite number, got {theta!r} (variance {spread!r}) for algorithm {name!r}; "
-            "mend the statistic or leave the algorithm out"
+            "fix the statistic or drop the algorithm"
         )
     return theta, spread
-
-
-def _check_yes_or_no(samples: Samples) -> None:
-    for name in samples.algorithms:
-        for value in samples.derived(name, "strange", lambda values: values[~is_yes_or_no(values)][:1]):
-            raise InvalidSamples(f"{neither_yes_nor_no(value)} from algorithm {name!r}; {NUMBERS}")
-
-
-def _refuse_nonpositive(samples: Samples, contrasts: Contrasts, theta: Floats) -> None:
-    place = int(theta.argmin())
-    raise InvalidSamples(
-        f"{contrasts.difference} differences need positive statistics, got {theta[place]:.6g} for algorithm "
-        f'{samples.algorithms[place]!r}; use difference="simple", or a floor (floor = 1e-8), as which smaller values'
-        " count"
-    )
 
 
 def _in_one_unit(contrasts: Contrasts, theta: Floats, spread: Floats, exponents: Counts) -> AlgorithmEstimates:
@@ -229,9 +224,10 @@ def _resampled_errors(
     place in the order of the statistics, so that neither names nor positions matter.
     """
     replicates = np.empty((resamples, contrasts.size))
-    orders = shuffles(contrasts.size, resamples)
-    for rank, place in enumerate(estimates.order(contrasts)):
-        replicates[:, place] = _replicates(samples, statistic, int(place), resamples)[orders[rank]]
+    orders = summaries.shuffles(contrasts.size, resamples)
+    for order, k in zip(orders, estimates.order(contrasts), strict=True):
+        scaled = np.ldexp(samples.values(samples.algorithms[k]), -samples.exponents[k])
+        replicates[:, k] = summaries.resampled(statistic, scaled, resamples)[order]
     if estimates.exponents is not None and contrasts.difference != "ratio":
         replicates = np.ldexp(replicates, samples.exponents - estimates.exponents)
     if contrasts.difference != "simple" and not replicates.min() > 0.0:
@@ -239,22 +235,9 @@ def _resampled_errors(
             f"{contrasts.difference} differences need positive statistics in every resample, "
             f'got {replicates.min():.6g}; use method="formula" or difference="simple"'
         )
-    plain = np.asarray(contrasts.differences(replicates).std(axis=0, ddof=1))
-    return plain * _widened(samples, contrasts, estimates)
-
-
-def _widened(samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates) -> Floats:
-    """By how much the bootstrap errors are too small: each algorithm's part of an error by its own number of values."""
+    deviations = np.asarray(contrasts.differences(replicates).std(axis=0, ddof=1))
+    # They are too small: each algorithm's part of an error by its own number of values.
     variances = estimates.spread / samples.counts
-    wide = contrasts.squared_errors(estimates.theta, variances * widening(samples.counts))
+    wide = contrasts.squared_errors(estimates.theta, variances * summaries.widening(samples.counts))
     narrow = contrasts.squared_errors(estimates.theta, variances)
-    return np.sqrt(np.divide(wide, narrow, out=np.ones_like(narrow), where=narrow > 0.0))
-
-
-def _replicates(samples: Samples, statistic: Summary, place: int, resamples: int) -> Floats:
-    exponent = samples.exponents[place]
-    return samples.derived(
-        samples.algorithms[place],
-        ("resampled", statistic, resamples),
-        lambda values: resampled(statistic, np.ldexp(values, -exponent), resamples),
-    )
+    return deviations * np.sqrt(np.divide(wide, narrow, out=np.ones_like(narrow), where=narrow > 0.0))

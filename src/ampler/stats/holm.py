@@ -70,7 +70,7 @@ def step_down(p_values: Sequence[float] | Floats, alpha: float) -> StepDown:
     return StepDown(
         ranks=_back(order, np.arange(1, len(p) + 1)),
         levels=_back(order, levels),
-        adjusted=_back(order, _adjusted(ranked)),
+        adjusted=_back(order, np.minimum(1.0, np.maximum.accumulate(np.arange(len(p), 0, -1) * ranked))),
         rejected=_back(order, np.logical_and.accumulate(ranked <= levels)),
     )
 
@@ -89,12 +89,6 @@ def reject_families(evidence: Floats, thresholds: Floats) -> Bools:
     steps = np.logical_and.accumulate(ranked >= thresholds, axis=1).sum(axis=1)
     weakest = ranked[np.arange(len(ranked)), np.maximum(steps, 1) - 1]
     return np.asarray((evidence >= weakest[:, None]) & (steps > 0)[:, None])
-
-
-def _adjusted(ranked: Floats) -> Floats:
-    """The smallest family-wise level at which each rank would be rejected."""
-    multipliers = np.arange(len(ranked), 0, -1)
-    return np.minimum(1.0, np.maximum.accumulate(multipliers * ranked))
 
 
 def _back(order: Codes, by_rank: NDArray[T]) -> NDArray[T]:

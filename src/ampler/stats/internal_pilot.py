@@ -1,45 +1,37 @@
-"""The ordinary t-test after a pilot has chosen the number of instances: the level at which it keeps alpha. Pure.
-
-A small variance of the pilot leads to few instances, so that the variance of all of them is too small on average, and
-the test errs a little more often than its level says (Wittes & Brittain 1990; Kieser & Friede 2000). For normal
-differences its error rate is an integral over two sums of squares: V of the pilot, which chooses N, and G of what comes
-after. The mean is independent of both, so that, in units of the standard deviation,
-
-    P(|T| > c) = E P(|Z| > c·√((V + G)/(N − 1))),   V ~ χ²(n₀ − 1),   G ~ χ²(N − n₀),   N = r·V/(n₀ − 1).
-
-The factor r is not known, as it contains the true variance: the largest error rate over all r counts. It falls as N
-grows beyond the pilot, so the level is lowered less there: to α·exp(−L·h), with h = 1 up to N = 2·n₀ and 2·n₀/N beyond.
-The number L(α) is such that the largest error rate is α.
-"""
+"""Tests of a study whose size was fixed after an internal pilot: their level, and the variance after it. Pure."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, stdtrit
 
-from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative
-from ampler.stats.noncentral_t import Precision, chi_nodes
+from ampler.core.arrays import Bools, Codes, Floats
+from ampler.core.settings import Alternative
+from ampler.stats.descriptive import ROUNDING
+from ampler.stats.holm import step_down
+from ampler.stats.paired.contract import p_of_t
+from ampler.stats.power import QuadratureGrid, chi_nodes
 
-MOST = 64.0  # pilots: so many instances make the choice of their number unimportant
+MOST = 64.0  # pilots: this many instances make the choice of their number unimportant
 FULL = 2.0  # pilots up to which the level is lowered in full
 LEVELS = np.geomspace(1e-12, 1.0, 37)
 FACTORS = np.geomspace(0.4, 16.0, 30)  # of r, in pilots; the largest error rate lies well inside
 SIZES = np.append(np.geomspace(1.0, 8.0, 19), (16.0, MOST))  # of N, in pilots
-NODES = Precision(1 / 4, 1.0, 36.0)  # three digits of an error rate are enough
+NODES = QuadratureGrid(1 / 4, 1.0, 36.0)  # three digits of an error rate are enough
 STEPS = 4  # towards L: each leaves less than a tenth of the error
 
 
 def nominal_levels(
-    alphas: ArrayLike,
-    instances: ArrayLike,
-    pilot: int,
-    available: int,
-    alternative: Alternative = "two-sided",
+    alphas: ArrayLike, instances: ArrayLike, pilot: int, available: int, alternative: Alternative = "two-sided"
 ) -> Floats:
-    """Return the levels at which t-tests of so many instances err no more often than alpha.
+    """Return the levels at which t-tests of this many instances err no more often than alpha.
 
     A pilot has chosen their number, from the `available` ones. A one-sided test has half the level of a two-sided one
     at twice its alpha.
@@ -47,10 +39,10 @@ def nominal_levels(
     >>> nominal_levels(0.05, [20, 40, 400], 20, 10**6).round(4).tolist(), nominal_levels(0.05, 20, 20, 20).item()
     ([0.0424, 0.0424, 0.0492], 0.05)
     """
-    given, sides = np.asarray(alphas, dtype=float), 1 if alternative == "two-sided" else 2
+    levels, sides = np.asarray(alphas, dtype=float), 1 if alternative == "two-sided" else 2
     with np.errstate(divide="ignore"):
-        lowered = np.interp(np.log(sides * given), np.log(LEVELS), _lowering(pilot, available))
-    return np.asarray(given * np.exp(-lowered * _share(np.asarray(instances) / pilot)))
+        lowered = np.interp(np.log(sides * levels), np.log(LEVELS), _lowering(pilot, available))
+    return np.asarray(levels * np.exp(-lowered * np.minimum(1.0, FULL * pilot / np.asarray(instances))))
 
 
 def error_rates(
@@ -59,18 +51,13 @@ def error_rates(
     """Return the p-values of t-tests that allow for the choice of their number: the inverse of `nominal_levels`."""
     sides, lowering = 1 if alternative == "two-sided" else 2, _lowering(pilot, available)
     result = np.array(p_values, dtype=float)
-    known = (p_values > 0) & (sides * p_values < 1)
-    for number in set(instances[known].tolist()):
-        here = known & (instances == number)
-        curve = np.log(LEVELS) - lowering * _share(np.array(number / pilot))
+    inside = (p_values > 0) & (sides * p_values < 1)
+    for number in set(instances[inside].tolist()):
+        here = inside & (instances == number)
+        curve = np.log(LEVELS) - lowering * min(1.0, FULL * pilot / number)
         below = np.minimum(np.log(sides * p_values[here]) - curve[0], 0.0)
         result[here] = np.exp(np.interp(np.log(sides * p_values[here]), curve, np.log(LEVELS)) + below) / sides
     return result
-
-
-def _share(ratios: Floats) -> Floats:
-    """How much of the full lowering a number of instances needs, in pilots."""
-    return np.asarray(np.minimum(1.0, FULL / ratios))
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +71,7 @@ def _lowering(pilot: int, available: int) -> Floats:
     rates = _log_rates(pilot, sizes, deviations)
     lowering = np.zeros(len(LEVELS))
     for _ in range(STEPS):
-        levels = np.log(LEVELS)[:, None] - lowering[:, None] * _share(sizes)
+        levels = np.log(LEVELS)[:, None] - lowering[:, None] * np.minimum(1.0, FULL / sizes)
         at = np.stack([_between(levels[:, k], rates[:, :, k]) for k in range(len(sizes))], axis=2)
         largest = np.max([_by_size(at, sizes, factor * deviations**2) @ weights for factor in FACTORS], axis=0)
         lowering = np.maximum(0.0, lowering + np.log(largest / LEVELS))
@@ -93,14 +80,12 @@ def _lowering(pilot: int, available: int) -> Floats:
 
 def _log_rates(pilot: int, sizes: Floats, deviations: Floats) -> Floats:
     """The logarithms of error rates, for LEVELS, standard deviations of the pilot, and sizes."""
-    from scipy.special import ndtr, stdtrit
-
     rates = np.empty((len(LEVELS), len(deviations), len(sizes)))
-    for place, size in enumerate(sizes * pilot):
+    for index, size in enumerate(sizes * pilot):
         critical = -stdtrit(size - 1, LEVELS / 2)
         after, weights = chi_nodes(size - pilot, NODES) if size > pilot else (np.zeros(1), np.ones(1))
         squares = (pilot - 1) * deviations[:, None] ** 2 + (size - pilot) * after**2
-        rates[:, :, place] = 2 * ndtr(-critical[:, None, None] * np.sqrt(squares / (size - 1))) @ weights
+        rates[:, :, index] = 2 * ndtr(-critical[:, None, None] * np.sqrt(squares / (size - 1))) @ weights
     return np.log(np.maximum(rates, 1e-300))
 
 
@@ -112,10 +97,108 @@ def _between(levels: Floats, log_rates: Floats) -> Floats:
     return np.asarray(np.exp(log_rates[right - 1] * (1 - share) + log_rates[right] * share))
 
 
-def _by_size(rates: Floats, sizes: Floats, wanted: Floats) -> Floats:
+def _by_size(rates: Floats, sizes: Floats, targets: Floats) -> Floats:
     """The error rates (levels, deviations) where each deviation leads to the size that is wanted then."""
-    places = np.log(np.clip(wanted, 1.0, sizes[-1]))
+    places = np.log(np.clip(targets, 1.0, sizes[-1]))
     right = np.clip(np.searchsorted(np.log(sizes), places), 1, len(sizes) - 1)
     low, high = np.log(sizes)[right - 1], np.log(sizes)[right]
     share, rows = (places - low) / (high - low), np.arange(len(places))
     return np.asarray(rates[:, rows, right - 1] * (1 - share) + rates[:, rows, right] * share)
+
+
+FinalTest = Literal["t", "growth"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrowthTest:
+    """One test for each comparison."""
+
+    means: Floats
+    errors: Floats  # standard errors of the means
+    freedom: Floats
+    statistics: Floats
+    p_values: Floats
+    alternative: Alternative = "two-sided"
+    sizes: tuple[Codes, int] | None = None  # of the pilot that chose the size, and available, where tests allow for it
+
+    def nominal(self, levels: float | Floats) -> Floats:
+        """Return the level of each t-test and its interval at which the error rate is this one."""
+        targets = np.broadcast_to(np.asarray(levels, dtype=float), self.means.shape)
+        return targets if self.sizes is None else _by_pilot(nominal_levels, targets, self)
+
+    def intervals(self, levels: float | Floats) -> Floats:
+        """Return the intervals of the means at these error rates, one row each; one-sided tests leave one end open."""
+        tails = self.nominal(levels) / (2 if self.alternative == "two-sided" else 1)
+        half = -stdtrit(self.freedom, tails) * self.errors
+        low = np.full_like(half, -np.inf) if self.alternative == "less" else self.means - half
+        high = np.full_like(half, np.inf) if self.alternative == "greater" else self.means + half
+        return np.column_stack([low, high])
+
+
+def growth_test(differences: Floats, since: int, *, alternative: Alternative = "two-sided") -> GrowthTest:
+    """Test each mean with the variance grown after the first `since` instances; `since=1` is the ordinary t-test.
+
+    >>> x = np.array([[0.3], [0.1], [0.5], [0.2], [0.6]])
+    >>> round(growth_test(x, 1).p_values.item(), 6), growth_test(x, 2).freedom.item()
+    (0.021461, 3.0)
+    """
+    table = np.asarray(differences, dtype=float)
+    rows = np.array([_growth(column[:since], column[since:]) for column in table.T], dtype=float).reshape(-1, 4)
+    means, errors, freedom, t = rows.T
+    return GrowthTest(means, errors, freedom, t, p_of_t(t, np.maximum(freedom, 1), alternative), alternative)
+
+
+def resized_t_test(
+    differences: Floats, pilots: Codes, available: int, *, alternative: Alternative = "two-sided"
+) -> GrowthTest:
+    """Test each mean by the ordinary t-test, allowing for a number of instances that a pilot has chosen.
+
+    `pilots` are the pilot's instances of each comparison. A p-value is at most alpha if and only if the test rejects
+    at the level that `nominal_levels` gives alpha.
+
+    >>> x = np.array([[0.3], [0.1], [0.5], [0.2], [0.6]])
+    >>> round(resized_t_test(x, np.array([3]), 100).p_values.item(), 3)
+    0.067
+    """
+    test = replace(growth_test(differences, 1, alternative=alternative), sizes=(pilots, available))
+    return replace(test, p_values=_by_pilot(error_rates, test.p_values, test))
+
+
+def _by_pilot(curve: Callable[..., Floats], values: Floats, test: GrowthTest) -> Floats:
+    """The values of a curve for each comparison, by the size of its pilot and all of its instances."""
+    assert test.sizes is not None
+    pilots, available = test.sizes
+    result = np.array(values)
+    for pilot in set(pilots.tolist()):
+        here = pilots == pilot
+        result[here] = curve(values[here], test.freedom[here] + 1, pilot, available, test.alternative)
+    return result
+
+
+def clear_after_pilot(p_values: Floats, *, alpha: float, share: float) -> Bools:
+    """State which comparisons are decided by the pilot's ordinary p-values, at this share of every level of Holm."""
+    return step_down(p_values / share, alpha).rejected
+
+
+def _growth(before: Floats, after: Floats) -> tuple[float, float, float, float]:
+    """Mean, standard error, degrees of freedom and t.
+
+    SS(N) − SS(n₀) is the new instances' own sum of squares, and n₀·m/N times the squared step of the means.
+    """
+    old, new = before[~np.isnan(before)], after[~np.isnan(after)]
+    if not len(old):
+        old, new = new[:1], new[1:]  # nothing was there before, so that all of the variance is new
+    n, m = len(old), len(new)
+    if m < 1:
+        return math.nan, math.nan, 0.0, math.nan
+    exponent = int(np.frexp(max(np.abs(old).max(), np.abs(new).max()))[1])
+    origin = np.ldexp(old[0], -exponent)
+    old, new = np.ldexp(old, -exponent) - origin, np.ldexp(new, -exponent) - origin  # no magnitude or offset is lost
+    early, late = old.mean(), new.mean()
+    increase = np.sum((new - late) ** 2) + n * m / (n + m) * (late - early) ** 2
+    mean, error = origin + (n * early + m * late) / (n + m), math.sqrt(increase / m / (n + m))
+    if error * math.sqrt(n + m) > ROUNDING * abs(mean):
+        t = mean / error
+    else:
+        t = math.copysign(math.inf, mean) if mean else 0
+    return math.ldexp(mean, exponent), math.ldexp(error, exponent), m, t

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Better
-from ampler.stats.ranks import mean_ranks_of
-from ampler.stats.ties import settled_rows
+from ampler.core.settings import Better
+from ampler.stats.descriptive import mean_ranks_of, settled_rows
 
 LEAST_ALPHA = 1e-6
 WIDEST_RANGE = 40.0  # standard deviations: wider than the range of any number of algorithms
@@ -116,17 +116,11 @@ def friedman(statistics: Floats) -> Friedman:
 
 
 def _rank_test(chi_square: float, n: int, a: int) -> RankTest:
-    from scipy.special import chdtrc, fdtrc
-
     rest = n * (a - 1) - chi_square
     alike = rest < 1e-9 * n * a  # every instance ranks the algorithms the same way
     f = math.inf if alike else (n - 1) * chi_square / rest
-    return RankTest(
-        statistic=chi_square,
-        p_value=float(chdtrc(a - 1, chi_square)),
-        iman_davenport=f,
-        iman_davenport_p=0.0 if alike else float(fdtrc(a - 1, (a - 1) * (n - 1), f)),
-    )
+    f_p = 0.0 if alike else float(fdtrc(a - 1, (a - 1) * (n - 1), f))
+    return RankTest(chi_square, float(chdtrc(a - 1, chi_square)), f, f_p)
 
 
 def block_anova(statistics: Floats) -> BlockAnova:
@@ -135,8 +129,6 @@ def block_anova(statistics: Floats) -> BlockAnova:
     >>> round(block_anova(np.array([[1.0, 2.0, 4.0], [2.0, 3.0, 4.5], [0.5, 2.5, 3.0]])).statistic, 3)
     32.0
     """
-    from scipy.special import fdtrc
-
     n, a = statistics.shape
     exponent = int(np.frexp(np.abs(statistics).max())[1])
     scaled = np.ldexp(statistics, -exponent)  # squares of 1e±300 must neither overflow nor vanish
@@ -147,20 +139,10 @@ def block_anova(statistics: Floats) -> BlockAnova:
     instances = a * float(np.var(scaled.mean(axis=1), ddof=1))
     residual = float(np.sum((centred - effects) ** 2)) / ((a - 1) * (n - 1))
     f = algorithms / residual if residual else (math.inf if algorithms else math.nan)
-    return BlockAnova(
-        statistic=f,
-        p_value=float(fdtrc(a - 1, (a - 1) * (n - 1), f)) if math.isfinite(f) else (0.0 if f > 0 else 1.0),
-        freedom=(a - 1, (a - 1) * (n - 1)),
-        mean_square_algorithms=_times_square(algorithms, exponent),
-        mean_square_instances=_times_square(instances, exponent),
-        mean_square_residual=_times_square(residual, exponent),
-    )
-
-
-def _times_square(value: float, exponent: int) -> float:
-    """Times 4^exponent; what no double can hold is infinite or zero."""
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.ldexp(value, 2 * exponent))
+    p_value = float(fdtrc(a - 1, (a - 1) * (n - 1), f)) if math.isfinite(f) else (0.0 if f > 0 else 1.0)
+    with np.errstate(over="ignore", under="ignore"):  # what no double can hold is infinite or zero
+        mean_squares = np.ldexp([algorithms, instances, residual], 2 * exponent).tolist()
+    return BlockAnova(f, p_value, (a - 1, (a - 1) * (n - 1)), *mean_squares)
 
 
 def critical_difference(algorithms: int, instances: int, *, alpha: float = 0.05) -> float:
@@ -175,7 +157,7 @@ def critical_difference(algorithms: int, instances: int, *, alpha: float = 0.05)
 
 @lru_cache(maxsize=64)
 def _range_quantile(alpha: float, size: int) -> float:
-    """The range of so many standard normal values that is exceeded with probability alpha."""
+    """The range of this many standard normal values that is exceeded with probability alpha."""
     if alpha < LEAST_ALPHA or alpha > 1 - LEAST_ALPHA:  # where the difference to one loses its digits
         from scipy.stats import studentized_range
 
@@ -191,13 +173,8 @@ def _range_beyond(reach: float, size: int) -> float:
     """The probability that standard normal values range over more: one minus k ∫ φ(z) (Φ(z) − Φ(z − q))^(k−1) dz."""
     z = np.linspace(-FARTHEST, FARTHEST + reach, POINTS)
     density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
-    within = _normal(z) - _normal(z - reach)
+    within = ndtr(z) - ndtr(z - reach)
     return 1.0 - size * float(np.sum(density * within ** (size - 1))) * float(z[1] - z[0])
-
-
-def _normal(z: Floats) -> Floats:
-    """The normal distribution function, by the C library: what is here must not wait for scipy."""
-    return 0.5 * np.fromiter(map(math.erfc, (-z / math.sqrt(2)).tolist()), float, len(z))
 
 
 def reference_difference(algorithms: int, instances: int, *, alpha: float = 0.05) -> float:
@@ -206,7 +183,5 @@ def reference_difference(algorithms: int, instances: int, *, alpha: float = 0.05
     >>> round(reference_difference(4, 14, alpha=0.10), 3)  # Demšar (2006), section 3.2.3 prints 2.128·0.488 = 1.04
     1.038
     """
-    from scipy.special import ndtri
-
     q = -float(ndtri(alpha / (2 * (algorithms - 1))))
     return q * math.sqrt(algorithms * (algorithms + 1) / (6 * instances))

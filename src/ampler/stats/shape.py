@@ -7,22 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from ampler.core.arrays import Bools, Floats
-from ampler.core.choices import Alternative
-from ampler.stats.location import is_constant, location
+from ampler.core.settings import Alternative
+from ampler.stats.descriptive import is_constant, location
 
 SUPPORT = 3.0  # standard errors from 0 from which on a skewness counts: equal tails are so far away in 0.3 % of cases
 
 
 def skewness(differences: Floats) -> float:
     """Return the adjusted sample skewness G1; NaN with fewer than three differences or constant ones."""
-    n = len(differences)
-    if n < 3 or is_constant(differences):
-        return math.nan
+    n, z = len(differences), _standard(differences)
+    return math.nan if z is None else float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
+
+
+def _standard(differences: Floats) -> Floats | None:
+    """The differences in standard deviations from their mean; None with fewer than three, or constant ones."""
+    if len(differences) < 3 or is_constant(differences):
+        return None
     mean, sd, exponent = location(differences)
-    z = (np.ldexp(differences, -exponent) - mean) / sd
-    return float(np.sum(z**3)) * n / ((n - 1) * (n - 2))
+    return np.asarray((np.ldexp(differences, -exponent) - mean) / sd)
 
 
 def skewness_score(differences: Floats) -> float:
@@ -34,9 +39,12 @@ def skewness_score(differences: Floats) -> float:
     3.41
     """
     n = len(differences)
-    if n < 8 or is_constant(differences):
-        return math.nan
-    y = skewness(differences) * (n - 2) / math.sqrt(n * (n - 1)) * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    return math.nan if n < 8 or is_constant(differences) else _normal_score(skewness(differences), n)
+
+
+def _normal_score(skewness: float, n: int) -> float:
+    """The sample skewness of n normal values as a standard normal score (D'Agostino 1970)."""
+    y = skewness * (n - 2) / math.sqrt(n * (n - 1)) * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
     kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
     square = math.sqrt(2 * (kurtosis - 1)) - 1
     return math.asinh(y * math.sqrt((square - 1) / 2)) / math.sqrt(math.log(square) / 2)
@@ -46,7 +54,7 @@ def skewness_score(differences: Floats) -> float:
 class Farthest:
     """The difference farthest from the mean."""
 
-    place: int
+    index: int
     share: float  # of the sum of squares about the mean
     p_value: float  # of Grubbs' test: how often normal differences have one so far away, or more seldom
 
@@ -59,20 +67,16 @@ def farthest_difference(differences: Floats) -> Farthest:
     >>> farthest_difference(np.array([0.1, -0.2, 0.0, 0.3, 9.0, -0.1])).share
     0.83...
     """
-    from scipy.special import stdtr
-
-    n = len(differences)
-    if n < 3 or is_constant(differences):
+    n, z = len(differences), _standard(differences)
+    if z is None:
         return Farthest(0, 0.0, 1.0)
-    mean, sd, exponent = location(differences)
-    squares = ((np.ldexp(differences, -exponent) - mean) / sd) ** 2
-    place = int(np.argmax(squares))
-    share = float(squares[place]) / (n - 1)
+    index = int(np.argmax(z * z))
+    share = float(z[index] ** 2) / (n - 1)
     largest = (n - 1) / n  # the share if all others are equal
     if share >= largest * (1 - 1e-9):
-        return Farthest(place, share, 0.0)
+        return Farthest(index, share, 0.0)
     t = math.sqrt(n * (n - 2) * share / (n - 1) / (1 - share / largest))
-    return Farthest(place, share, min(1.0, 2 * n * float(stdtr(n - 2, -t))))
+    return Farthest(index, share, min(1.0, 2 * n * float(stdtr(n - 2, -t))))
 
 
 def pooled_skewness(counts: Floats, variances: Floats, skews: Floats, *, supported: bool = False) -> Floats:
@@ -87,24 +91,24 @@ def pooled_skewness(counts: Floats, variances: Floats, skews: Floats, *, support
     >>> pooled_skewness(*moments).round(3).tolist()
     [0.0, 1.212]
     """
-    known = (counts > 2) & np.isfinite(variances)
-    n = np.where(known, counts, 3.0)
-    degrees = np.where(known, n - 1.0, 0.0)
-    squares = degrees * np.where(known, variances, 0.0) / _instance_spreads(np.where(known, variances, 0.0))[:, None]
-    third = (np.where(known, skews, 0.0) * squares**1.5 / np.sqrt(n)).sum(axis=0)
+    valid = (counts > 2) & np.isfinite(variances)
+    n = np.where(valid, counts, 3.0)
+    degrees = np.where(valid, n - 1.0, 0.0)
+    squares = degrees * np.where(valid, variances, 0.0) / _instance_spreads(np.where(valid, variances, 0.0))[:, None]
+    third = (np.where(valid, skews, 0.0) * squares**1.5 / np.sqrt(n)).sum(axis=0)
     variance = _ratio(squares.sum(axis=0), degrees.sum(axis=0))
-    found = _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
-    return found * _support(skews, known & (variances > 0)) if supported else found
+    skew = _ratio(_ratio(third, (degrees * (n - 2.0) / n).sum(axis=0)), variance**1.5)
+    return skew * _support(skews, valid & (variances > 0)) if supported else skew
 
 
-def _support(skews: Floats, known: Bools) -> Floats:
+def _support(skews: Floats, valid: Bools) -> Floats:
     """How surely the cells of each algorithm are skewed on average to one side: from 0, within chance, to 1.
 
     The skewness of a cell is at most the root of its values, so that no cell outweighs the others.
     """
-    cells = known.sum(axis=0)
-    mean = _mean_where(np.where(known, skews, 0.0), known, 0)[0]
-    squares = np.where(known, (skews - mean) ** 2, 0.0).sum(axis=0)
+    cells = valid.sum(axis=0)
+    mean = _mean_where(np.where(valid, skews, 0.0), valid, 0)[0]
+    squares = np.where(valid, (skews - mean) ** 2, 0.0).sum(axis=0)
     squared_error = _ratio(squares, cells * (cells - 1.0))
     return np.where(cells > 1, np.maximum(0.0, 1.0 - _ratio(SUPPORT**2 * squared_error, mean**2)), 1.0)
 
@@ -148,8 +152,6 @@ def error_inflation(skewness: float, instances: int, alpha: float, alternative: 
     >>> round(error_inflation(2.0, 57, 0.05 / 21), 1)  # exponential differences; simulated: 3.8
     4.1
     """
-    from scipy.special import ndtri
-
     tail = alpha / 2 if alternative == "two-sided" else alpha
     towards = {"two-sided": 0.0, "less": skewness, "greater": -skewness}[alternative]
     if math.isnan(skewness) or towards < 0:
@@ -164,9 +166,7 @@ def error_inflation(skewness: float, instances: int, alpha: float, alternative: 
 
 def skewness_error(n: int) -> float:
     """Return the standard error of the sample skewness of n normal values; infinite when n is too small to judge."""
-    if n < 4:
-        return math.inf
-    return math.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+    return math.inf if n < 4 else math.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
 
 
 def skewness_p_value(skewness: float, n: int) -> float:
@@ -175,15 +175,7 @@ def skewness_p_value(skewness: float, n: int) -> float:
     >>> round(skewness_p_value(1.0, 20), 3)  # scipy.stats.skewtest of such a sample: 0.054
     0.054
     """
-    from scipy.special import ndtr
-
-    if n < 8 or math.isnan(skewness):
-        return 1.0
-    plain = skewness * (n - 2) / math.sqrt(n * (n - 1))
-    y = plain * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
-    kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
-    w = math.sqrt(2 * (kurtosis - 1)) - 1
-    return 2 * float(ndtr(-math.asinh(abs(y) / math.sqrt(2 / (w - 1))) / math.sqrt(math.log(w) / 2)))
+    return 1.0 if n < 8 or math.isnan(skewness) else 2 * float(ndtr(-abs(_normal_score(skewness, n))))
 
 
 def largest_shares(differences: Floats) -> Floats:
@@ -201,8 +193,6 @@ def largest_share_limit(n: ArrayLike, comparisons: int, level: float = 0.05) -> 
     >>> largest_share_limit([20, 20], 2).round(2).tolist(), largest_share_limit(20, 1).round(2).item()
     ([0.43, 0.43], 0.39)
     """
-    from scipy.special import stdtrit
-
     size = np.maximum(np.asarray(n, dtype=float), 3.0)
     t = stdtrit(size - 2, level / (2 * size * comparisons))
     return np.asarray((size - 1) / size * t**2 / (size - 2 + t**2))
@@ -217,8 +207,6 @@ def tail_factors(differences: Floats, confidence: float = 0.8) -> Floats:
     >>> tail_factors(np.array([[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0]] * 6 + [[0.0, 20.0]])).round(1).tolist()
     [1.0, 4.1]
     """
-    from scipy.special import chdtri
-
     shares, n = _shares(differences), (~np.isnan(differences)).sum(axis=0)
     heavy = np.nanmax(shares, axis=0) > largest_share_limit(n, differences.shape[1])
     kurtosis = n * np.nansum(shares**2, axis=0) * (n + 1) / np.maximum(n - 1, 1)

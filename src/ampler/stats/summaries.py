@@ -1,6 +1,7 @@
-"""What is compared of each algorithm, mean, median, quantile or any callable, and how exactly it is known. Pure.
+"""Statistics of the runs of one algorithm, and the variance of one run of each. Pure.
 
-For the mean the variance of one run is the sample variance; for every other statistic it is n·Var(statistic).
+Mean, median, quantile, trimmed mean, success rate. The variance of one run of a rate follows from the rate, p(1 − p):
+from Jeffreys' posterior, (x + ½)/(n + 1), as ten of ten is no certainty.
 """
 
 from __future__ import annotations
@@ -10,44 +11,114 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv, gammaln
 
-from ampler.core.arrays import Codes, Floats
-from ampler.core.checks import share
+from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule
-from ampler.stats.rates import Rate
+from ampler.core.settings import share
+
+# Of a yes and of a no, added to what was seen: Jeffreys' prior. With it the root mean square of the standard error is
+# 0.93 to 1.19 times the true one for rates of 0.1 to 0.9 and five runs or more, and 1.7 times for 0.02 and ten runs,
+# where Laplace's 1 gives 2.1; ± 1.96 of it cover 93 to 99 % where the sample variance covers 87 to 95 %.
+PRIOR = 0.5
+SURER = 8  # 98 instead of 90 % of the pairs with even odds are within se, at the cost of 0.1 % more runs
+TINY = 1e-9  # in the place of a parameter that is 0, where the bound is known without it
+NUMBERS = 'for numbers use statistic "mean"'  # the way out where values are neither yes nor no
+
+
+class Summary:
+    """A statistic that works along the last axis and knows the variance of one run, n·Var(statistic).
+
+    `unbiased` says that it estimates its own value without bias, so that the bias of its logarithm is known.
+    """
+
+    __slots__ = ()
+    unbiased: ClassVar[bool] = False
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the statistic of the values along the last axis."""
+        raise NotImplementedError
+
+    def spread(self, values: Floats) -> float:
+        """Return the variance of one run: by resampling, where no formula is known."""
+        return resampled_spread(self, values)
+
+    def degrees(self, counts: Floats) -> Floats | None:
+        """Return the degrees of freedom that the spread of this many values is worth; None where that is not known."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Rate(Summary):
+    """The share of runs that gave a yes: 1, against 0 for a no."""
+
+    unbiased: ClassVar[bool] = True
+
+    def __call__(self, values: Floats) -> Any:
+        """Return the share along the last axis."""
+        return values.mean(axis=-1)
+
+    def spread(self, values: Floats) -> float:
+        """Return the variance of one run, of which ten equal values are no proof that it is 0."""
+        return float(rate_variances(np.array(float(len(values))), values.mean()))
+
+
+def neither_yes_nor_no(value: float) -> str:
+    """Describe what the values of a rate must be, and what came; whose it is follows."""
+    return f"a rate needs values of 1 (yes) or 0 (no), got {value:g}"
+
+
+def is_yes_or_no(values: Floats) -> Bools:
+    """Return which values are 0 or 1."""
+    return np.asarray((values == 0.0) | (values == 1.0))
+
+
+def rate_variances(counts: Floats, rates: Floats) -> Floats:
+    """Return p(1 − p) with p as Jeffreys' prior and the runs have it.
+
+    >>> rate_variances(np.array([10.0, 10.0]), np.array([0.5, 1.0])).round(3).tolist()
+    [0.25, 0.043]
+    """
+    p = (counts * rates + PRIOR) / (counts + 2 * PRIOR)
+    return np.asarray(p * (1 - p))
+
+
+def rate_variance_bounds(counts: Floats, rates: Floats, levels: Floats) -> Floats:
+    """Return what p(1 − p) exceeds with the chance `levels` at most: where one-sided exact bounds come nearest to ½.
+
+    The bounds of Clopper & Pearson (1934) hold for every rate, Jeffreys' on average only. With as many runs in total,
+    99 % of the pairs of five algorithms come within the accuracy wanted instead of 93 to 96 % in the hardest cases.
+    Even odds themselves look uneven on both sides by chance, and are given up with an eighth of that chance only: it
+    costs a run or two, where the variance hardly changes.
+
+    >>> rate_variance_bounds(np.array([10.0, 40.0]), np.array([1.0, 0.5]), np.array([0.05, 0.05])).round(3).tolist()
+    [0.192, 0.25]
+    """
+    wide = _nearest_to_even(counts, rates, levels / SURER)
+    nearest = np.where(wide == 0.5, 0.5, _nearest_to_even(counts, rates, levels))
+    return np.asarray(nearest * (1 - nearest))
+
+
+def _nearest_to_even(counts: Floats, rates: Floats, levels: Floats) -> Floats:
+    """The rate nearest to even odds between the exact bounds, each of which is missed with the chance `levels`."""
+    yes, no = counts * rates, counts * (1 - rates)
+    low = np.where(yes > 0, betaincinv(np.maximum(yes, TINY), no + 1, levels), 0.0)
+    high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, TINY), 1 - levels), 1.0)
+    return np.asarray(np.clip(0.5, low, high))
+
 
 RESAMPLES = 999
 SEED = 20190  # fixed: an estimate is a function of the samples alone
 LONGEST_GAP = 45  # two neighbouring order statistics of a resample lie further apart with probability e^-45
 
 
-class Summary(Protocol):
-    """A statistic that works along the last axis and knows the variance of one run, n·Var(statistic).
-
-    `unbiased` says that it estimates its own value without bias, so that the bias of its logarithm is known.
-    """
-
-    unbiased: ClassVar[bool]
-
-    def __call__(self, values: Floats) -> Any:
-        """Return the statistic of the values along the last axis."""
-
-    def spread(self, values: Floats) -> float:
-        """Return the variance of one run."""
-
-    def degrees(self, counts: Floats) -> Floats | None:
-        """Return the degrees of freedom that the spread of so many values is worth; None where that is not known."""
-
-    def __hash__(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Summary):
     """The arithmetic mean."""
 
     unbiased: ClassVar[bool] = True
@@ -60,12 +131,9 @@ class Mean:
         """Return the sample variance."""
         return float(values.var(ddof=1))
 
-    def degrees(self, counts: Floats) -> None:
-        """Return None: the tails of the values tell (see `guard`)."""
-
 
 @dataclass(frozen=True, slots=True)
-class Quantile:
+class Quantile(Summary):
     """A quantile (0.5: the median), interpolated linearly between neighbouring values as numpy does.
 
     Its variance is the bootstrap's with infinitely many resamples, without drawing any: Maritz & Jarrett (1978) gave
@@ -74,8 +142,6 @@ class Quantile:
     (n = 10, normal, median: 1.23 times the true variance against 1.43). It needs runs on both sides: with fewer than
     about five beyond the quantile it is often far too small.
     """
-
-    unbiased: ClassVar[bool] = False  # the logarithm of a median is the median of logarithms
 
     q: float
 
@@ -111,7 +177,7 @@ class Quantile:
 
 
 @dataclass(frozen=True, slots=True)
-class TrimmedMean:
+class TrimmedMean(Summary):
     """The mean without the smallest and the largest values, a share `cut` of them on each side (0.2: a fifth).
 
     Its variance comes from the winsorised sample (Yuen 1974): right on average to 3 % from n = 10 on, normal to
@@ -136,11 +202,11 @@ class TrimmedMean:
         """Return the winsorised variance, scaled to one run."""
         n = len(values)
         out = int(self.cut * n)
-        kept = n - 2 * out
-        if kept < 2:
+        size = n - 2 * out
+        if size < 2:
             return resampled_spread(self, values)
         x = np.sort(values)
-        return float(np.clip(x, x[out], x[n - out - 1]).var(ddof=1)) * n * (n - 1) / (kept * (kept - 1))
+        return float(np.clip(x, x[out], x[n - out - 1]).var(ddof=1)) * n * (n - 1) / (size * (size - 1))
 
     def degrees(self, counts: Floats) -> Floats:
         """Return half of what is customary for a t-test, values kept − 1: where to cut is estimated as well.
@@ -152,10 +218,8 @@ class TrimmedMean:
 
 
 @dataclass(frozen=True, slots=True)
-class GeometricMean:
+class GeometricMean(Summary):
     """The geometric mean of positive values: the mean of their logarithms, whose variance is exact."""
-
-    unbiased: ClassVar[bool] = False  # its logarithm is: nothing is to be corrected
 
     def __call__(self, values: Floats) -> Any:
         """Return the geometric mean along the last axis; 0 with a value of 0, NaN with a negative one."""
@@ -176,27 +240,24 @@ class GeometricMean:
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
+class Custom(Summary):
     """Any callable of a one-dimensional array; with an `axis` parameter it is called once for all resamples."""
-
-    unbiased: ClassVar[bool] = False
 
     function: Statistic
 
     def __call__(self, values: Floats) -> Any:
         """Return the callable's value along the last axis."""
-        if values.ndim == 1:
-            return float(self.function(values))
-        if _takes_axis(self.function):
-            return np.asarray(self.function(values, axis=-1))  # type: ignore[call-arg]
-        return np.array([float(self.function(row)) for row in values])
-
-    def spread(self, values: Floats) -> float:
-        """Return n times the bootstrap variance."""
-        return resampled_spread(self, values)
-
-    def degrees(self, counts: Floats) -> None:
-        """Return None: nothing is known of it."""
+        try:
+            if values.ndim == 1:
+                return float(self.function(values))
+            if _takes_axis(self.function):
+                return np.asarray(self.function(values, axis=-1), float)  # type: ignore[call-arg]
+            return np.array([float(self.function(row)) for row in values])
+        except (Exception, SystemExit) as problem:
+            raise InvalidRule(
+                "the statistic must return a number for an array of values, and it raised"
+                f" {type(problem).__name__}: {str(problem)[:200]}"
+            ) from problem
 
 
 def summary_of(statistic: str | Statistic) -> Summary:
@@ -207,7 +268,7 @@ def summary_of(statistic: str | Statistic) -> Summary:
     """
     if isinstance(statistic, str) and statistic in _NAMED:
         return _NAMED[statistic]
-    if isinstance(statistic, Mean | Quantile | TrimmedMean | GeometricMean | Custom | Rate):
+    if isinstance(statistic, Summary):
         return statistic
     if callable(statistic) and isinstance(statistic, Hashable):
         return Custom(statistic)
@@ -215,10 +276,8 @@ def summary_of(statistic: str | Statistic) -> Summary:
     try:
         if kind in _NAMED and not number:
             return _NAMED[kind]
-        if kind == "quantile":
-            return Quantile(float(number))
-        if kind == "trimmed-mean":
-            return TrimmedMean(float(number))
+        if kind in ("quantile", "trimmed-mean"):
+            return Quantile(float(number)) if kind == "quantile" else TrimmedMean(float(number))
     except ValueError as error:
         if isinstance(error, InvalidRule):
             raise
@@ -229,7 +288,7 @@ def summary_of(statistic: str | Statistic) -> Summary:
 
 
 def is_named(statistic: str) -> bool:
-    """Say whether a name stands for a statistic; that of a function somebody has passed in does not.
+    """State whether a name stands for a statistic; that of a function somebody has passed in does not.
 
     >>> is_named("quantile:0.9"), is_named("best_of_three")
     (True, False)
@@ -261,8 +320,9 @@ def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) ->
 
     The draws depend on the number of values alone, not on names, order or magnitude of what is compared.
     """
-    replicates: Floats = np.asarray(statistic(values[_draws(len(values), resamples)]), dtype=float)
-    return replicates
+    n = len(values)
+    places = (_bits(resamples, n, salt=n) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)
+    return np.asarray(statistic(values[places.astype(np.intp)]), dtype=float)
 
 
 def resampled_spread(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> float:
@@ -284,11 +344,6 @@ def widening(n: Any) -> Any:
 def shuffles(streams: int, size: int) -> Codes:
     """Return independent fixed orders of `size` things, a row for each stream."""
     return _bits(streams, size, salt=streams).argsort(axis=-1, kind="stable")
-
-
-def _draws(n: int, resamples: int) -> Codes:
-    """Places drawn with replacement, a row for each resample."""
-    return ((_bits(resamples, n, salt=n) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.intp)
 
 
 def _bits(rows: int, columns: int, *, salt: int) -> NDArray[np.uint64]:
@@ -317,8 +372,6 @@ class _OrderChances:
 
 @lru_cache(maxsize=64)
 def _order_chances(n: int, q: float) -> _OrderChances:
-    from scipy.special import betainc
-
     position = (n - 1) * q
     rank = math.floor(position) + 1
     weight = position - (rank - 1)
@@ -337,8 +390,6 @@ def _gap_chances(n: int, rank: int) -> Floats:
     Of the n draws, rank lie up to i and their largest is i; the smallest of the others is i + lag. In logarithms, as
     the binomial coefficient alone leaves the doubles.
     """
-    from scipy.special import gammaln
-
     i = np.arange(1, n)
     above = (n - i).astype(float)
     coefficient = gammaln(n + 1) - gammaln(rank + 1) - gammaln(n - rank + 1)

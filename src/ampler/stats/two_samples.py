@@ -6,17 +6,21 @@ The runs are the sample here, and what they show holds for the instance they wer
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal, Protocol
+from itertools import accumulate
+from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative
+from ampler.core.settings import Alternative
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.paired.bounds import Bounds, one_sided
+from ampler.stats.dependence import MeanEstimate
+from ampler.stats.paired.contract import Bounds, one_sided
 
 RunTest = Literal["t", "wilcoxon"]
 
@@ -40,11 +44,12 @@ class RunTestWords:
         return f"{self.words}s"
 
 
-RUN_TESTS: Mapping[RunTest, RunTestWords] = {
+RUN_TESTS: Mapping[str, RunTestWords] = {
     "t": RunTestWords("Welch's t-test", "of equal means", ("welch1947",), "mean"),
     "wilcoxon": RunTestWords(
         "Mann–Whitney test", "that a run of either is equally likely to be the larger one", ("mann1947",), "shift"
     ),
+    "resampled": RunTestWords("corrected resampled t-test", "of equal means", ("nadeau2003",), "mean"),
 }
 
 
@@ -54,64 +59,15 @@ def run_test(test: str) -> RunTestWords:
     >>> run_test("t").plural
     "Welch's t-tests"
     """
-    return RUN_TESTS["t" if test == "t" else "wilcoxon"]
-
-
-class RunComparison(Protocol):
-    """Two algorithms whose runs are compared; all differences are first less second."""
-
-    @property
-    def estimate(self) -> float:
-        """The difference."""
-        ...
-
-    def p_value(self, alternative: Alternative, shift: float = 0.0) -> float:
-        """Return the p-value of the hypothesis that the difference is `shift`."""
-        ...
-
-    def interval(self, alternative: Alternative, alpha: float) -> Bounds:
-        """Return the interval of the difference."""
-        ...
+    return RUN_TESTS[test if test in RUN_TESTS else "wilcoxon"]
 
 
 # Welch's t-test ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Welch:
-    """A difference with its standard error and the degrees of freedom that Welch and Satterthwaite give it.
-
-    >>> Welch(estimate=-2.0, error=0.5, degrees=9.0).p_value("two-sided").__round__(5)
-    0.00311
-    """
-
-    estimate: float
-    error: float
-    degrees: float
-
-    def p_value(self, alternative: Alternative, shift: float = 0.0) -> float:
-        """Return the p-value; 1 where neither algorithm varies, as nothing is known of how they may."""
-        from scipy.special import stdtr
-
-        if self.error == 0.0:
-            return 1.0
-        t = (self.estimate - shift) / self.error
-        if alternative == "two-sided":
-            return float(min(1.0, 2 * stdtr(self.degrees, -abs(t))))
-        return float(stdtr(self.degrees, t if alternative == "less" else -t))
-
-    def interval(self, alternative: Alternative, alpha: float) -> Bounds:
-        """Return the interval of the difference; the whole line where neither algorithm varies."""
-        from scipy.special import stdtrit
-
-        tail = alpha / 2 if alternative == "two-sided" else alpha
-        half = -float(stdtrit(self.degrees, tail)) * self.error if self.error > 0.0 else math.inf
-        return one_sided(self.estimate - half, self.estimate + half, alternative, 1 - alpha)
-
-
 def welch_comparisons(
     contrasts: Contrasts, differences: Floats, theta: Floats, variances: Floats, degrees: Floats
-) -> tuple[Welch, ...]:
+) -> tuple[MeanEstimate, ...]:
     """Return Welch's test of every pair.
 
     `theta` are the statistics, `variances` their squared standard errors and `degrees` the degrees of freedom of these.
@@ -123,7 +79,7 @@ def welch_comparisons(
         worth = 1 / ((parts / squared) ** 2 / degrees[:, None]).sum(axis=0)
     worth = np.where(np.isfinite(worth), worth, math.inf)
     columns = zip(differences, np.sqrt(squared), worth, strict=True)
-    return tuple(Welch(*map(float, numbers)) for numbers in columns)
+    return tuple(MeanEstimate(*map(float, numbers)) for numbers in columns)
 
 
 # Mann and Whitney's test ------------------------------------------------------------------------------------------
@@ -150,20 +106,23 @@ class MannWhitney:
 
     def p_value(self, alternative: Alternative, shift: float = 0.0) -> float:
         """Return the p-value: exact for few runs without ties, else normal with continuity and ties corrected."""
+        from scipy.stats import mannwhitneyu
+
+        if self._sd(shift) == 0.0:
+            return 1.0
         x, y = self._arrays
-        wins = _wins(x - shift * self.unit, y)
-        if self._is_exact(shift):
-            at_most, at_least = _exact_tails(len(x), len(y), round(wins))
-        else:
-            at_most, at_least = self._normal_tails(wins, shift)
-        tail = {"less": at_most, "greater": at_least, "two-sided": 2 * min(at_most, at_least)}[alternative]
-        return min(1.0, tail)
+        method: Literal["exact", "asymptotic"] = "exact" if self._is_exact(shift) else "asymptotic"
+        return float(mannwhitneyu(x - shift * self.unit, y, alternative=alternative, method=method).pvalue)
 
     def interval(self, alternative: Alternative, alpha: float) -> Bounds:
         """Return the interval between two ordered differences; the whole line where so few runs have no such level."""
         m, n = len(self.first), len(self.second)
         tail = alpha / 2 if alternative == "two-sided" else alpha
-        outside = _exact_outside(m, n, tail) if self._is_exact(0.0) else self._normal_outside(tail)
+        if self._is_exact(0.0):  # as many ordered differences are left out at each end as the chance allows
+            ways = _ways(m, n)
+            outside = bisect_right(list(accumulate(ways)), tail * sum(ways))
+        else:
+            outside = math.floor(m * n / 2 + float(ndtri(tail)) * self._sd(0.0) - 0.5) + 1
         if outside < 1:
             return Bounds(-math.inf, math.inf, 1.0)
         low, high = self._difference(outside - 1), self._difference(m * n - outside)
@@ -178,15 +137,6 @@ class MannWhitney:
         together = np.concatenate([x - shift * self.unit, y])
         return max(len(x), len(y)) < EXACT and len(np.unique(together)) == len(together)
 
-    def _normal_tails(self, wins: float, shift: float) -> tuple[float, float]:
-        from scipy.special import ndtr
-
-        m, n, sd = len(self.first), len(self.second), self._sd(shift)
-        if sd == 0.0:
-            return 1.0, 1.0
-        away = wins - m * n / 2
-        return float(ndtr((away + 0.5) / sd)), float(ndtr(-(away - 0.5) / sd))
-
     def _sd(self, shift: float) -> float:
         """The standard deviation of the wins, ties allowed for (Lehmann 1975, section 1.4)."""
         x, y = self._arrays
@@ -195,49 +145,19 @@ class MannWhitney:
         size = m + n
         return math.sqrt(m * n / 12 * ((size + 1) - float((ties**3 - ties).sum()) / (size * (size - 1))))
 
-    def _normal_outside(self, tail: float) -> int:
-        from scipy.special import ndtri
-
-        m, n = len(self.first), len(self.second)
-        return math.floor(m * n / 2 + float(ndtri(tail)) * self._sd(0.0) - 0.5) + 1
-
-    def _difference(self, place: int) -> float:
+    def _difference(self, position: int) -> float:
         """The difference at this place among all of them in their order."""
         x, y = self._arrays
         if len(x) * len(y) <= MOST_DIFFERENCES:
-            return float(np.partition(np.subtract.outer(x, y).ravel(), place)[place])
+            return float(np.partition(np.subtract.outer(x, y).ravel(), position)[position])
         low, high = float(x[0] - y[-1]), float(x[-1] - y[0])
         for _ in range(HALVINGS):
             middle = low + (high - low) / 2
             if middle in (low, high):
                 break
             below = int(np.searchsorted(y, x - middle, side="left").sum())  # y ≥ x − middle: a difference ≤ middle
-            low, high = (low, middle) if len(x) * len(y) - below > place else (middle, high)
+            low, high = (low, middle) if len(x) * len(y) - below > position else (middle, high)
         return high
-
-
-def _wins(x: Floats, y: Floats) -> float:
-    """How often a run of the first is above one of the second; a tie is half of it. Both are sorted."""
-    return float((np.searchsorted(y, x, side="left") + np.searchsorted(y, x, side="right")).sum()) / 2
-
-
-def _exact_tails(m: int, n: int, wins: int) -> tuple[float, float]:
-    """The chances of at most, and of at least, so many wins."""
-    ways = _ways(m, n)
-    total = sum(ways)
-    return sum(ways[: wins + 1]) / total, sum(ways[wins:]) / total
-
-
-def _exact_outside(m: int, n: int, tail: float) -> int:
-    """How many ordered differences are left out at each end: as many as the chance allows."""
-    ways = _ways(m, n)
-    total, sum_, outside = sum(ways), 0, 0
-    for number in ways:
-        sum_ += number
-        if sum_ > tail * total:
-            break
-        outside += 1
-    return outside
 
 
 @lru_cache(maxsize=64)
@@ -245,8 +165,11 @@ def _ways(m: int, n: int) -> Sequence[int]:
     """In how many orders of m and n runs there are 0, 1, … wins: the coefficients of a Gaussian binomial, exactly."""
     ways = [1] + [0] * (m * n)
     for i in range(1, m + 1):
-        for place in range(m * n, n + i - 1, -1):  # times 1 − q^(n+i)
-            ways[place] -= ways[place - n - i]
-        for place in range(i, m * n + 1):  # over 1 − q^i
-            ways[place] += ways[place - i]
+        for position in range(m * n, n + i - 1, -1):  # times 1 − q^(n+i)
+            ways[position] -= ways[position - n - i]
+        for position in range(i, m * n + 1):  # over 1 − q^i
+            ways[position] += ways[position - i]
     return tuple(ways)
+
+
+RunComparison = MeanEstimate | MannWhitney  # two algorithms whose runs are compared; differences are first less second

@@ -1,18 +1,21 @@
-"""What happens when a study file meets a new plan: what is new, what is used again, what is no longer asked for. Pure.
+"""What happens when a results file meets a new plan: what is new, what is used again, what must not change. Pure.
 
-Nothing here decides anything. Decisions are replayed under the new plan whatever changed; this says so beforehand.
+Decisions are replayed under the new plan whatever changed; a change is reported beforehand. A study that decides over
+instances from what it has seen holds its levels only if everything else was fixed before: such changes are refused.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
+from ampler.core.errors import PlanMismatch
 from ampler.core.failures import policy_data
-from ampler.core.values import PlanRecord
-from ampler.core.wording import count, listed
+from ampler.core.plan import DecisionRecord, PlanRecord, Question
+from ampler.core.text import count, listed, parameter
+from ampler.design import n_comparisons
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class ChangedSetting:
     now: Any
 
     def __str__(self) -> str:
-        return f"{self.name} {_shown(self.before)} → {_shown(self.now)}"
+        return f"{self.name} {_display(self.before)} → {_display(self.now)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +50,18 @@ class PlanChange:
 
     def __str__(self) -> str:
         heads, effects = ", ".join(self._heads()), ", ".join(self._effects())
-        levels = "; the levels change, so earlier decisions may" if self._levels_change() else ""
+        levels_change = self.comparisons[0] != self.comparisons[1] or any(item.name in LEVELS for item in self.settings)
+        levels = "; the levels change, so earlier decisions may" if levels_change else ""
         return f"{heads}: {effects or 'recorded runs are used as they are'}{levels}."
 
     def _heads(self) -> Iterator[str]:
         """What is different."""
         came, went = len(self.algorithms), len(self.algorithms_gone)
         if came or went:
-            counts = [*([f"+{came}"] if came else []), *([f"−{went}"] if went else [])]
-            plural = "" if came + went == 1 else "s"
+            counts = " and ".join(f"{sign}{number}" for sign, number in (("+", came), ("−", went)) if number)
             first, second = self.comparisons
             step = "" if first == second else f"{first} → "
-            yield f"{' and '.join(counts)} algorithm{plural}: {step}{count(second, 'comparison')}"
+            yield f"{counts} algorithm{'' if came + went == 1 else 's'}: {step}{count(second, 'comparison')}"
         if self.used[0] != self.used[1]:
             yield f"{self.used[0]} → {count(self.used[1], 'instance')}"
         elif self.instances:
@@ -72,33 +75,30 @@ class PlanChange:
         if self.algorithms:
             yield f"new runs of {listed(self.algorithms, NAMES_SHOWN)} on {self.used[1]}"
         if self.algorithms and self.adaptive:
-            yield f"some more of {'the others' if self.reference is None else 'the reference'}"
+            yield f"more runs of {'other algorithms' if self.reference is None else 'the reference'}"
         if self.replayed and not self.algorithms:
-            yield "decisions are taken again, with the recorded runs wherever they are asked for"
+            yield "decisions are made again, with recorded runs where possible"
         if self.instances_gone:
             yield f"the runs on {count(len(self.instances_gone), 'instance')} stay unused"
         if self.algorithms_gone:
             yield f"the runs of {listed(self.algorithms_gone, NAMES_SHOWN)} stay unused"
         if self.replayed and self._may_shrink():
-            yield "runs that are no longer asked for stay unused"
+            yield "runs outside the new plan stay unused"
 
     def _may_shrink(self) -> bool:
         """Whether the new plan may want fewer runs somewhere than the old one did."""
         modest = {"budget": False, "se": True}  # whether a larger number means fewer runs
-        rule = [setting for setting in self.settings if setting.name not in LEVELS | HARMLESS]
         return any(
             setting.name not in modest
             or None in (setting.before, setting.now)
             or (setting.now > setting.before) == modest[setting.name]
-            for setting in rule
+            for setting in self.settings
+            if setting.name not in LEVELS | HARMLESS
         )
-
-    def _levels_change(self) -> bool:
-        changed = {setting.name for setting in self.settings}
-        return self.comparisons[0] != self.comparisons[1] or bool(changed & LEVELS)
 
 
 NAMES_SHOWN = 5
+OVER_INSTANCES = ("detect", "pilot", "looks")  # settings of rules over instances that study.toml names alike
 LEVELS = {"alpha", "alternative", "test"}
 HARMLESS = {"timeout", "cpu-timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
 
@@ -106,15 +106,14 @@ HARMLESS = {"timeout", "cpu-timeout", "memory", "retries", "part", "effect", "po
 def plan_change(before: PlanRecord, now: PlanRecord) -> PlanChange | None:
     """Return how a plan differs from the one before it; None when nothing is different that could matter.
 
-    A change that would give runs other values is not told here: the study file refuses it.
-    """
+    A change that would give runs other values is not told here: the results file refuses it."""
     change = PlanChange(
         algorithms=_new(before.algorithms, now.algorithms),
         algorithms_gone=_new(now.algorithms, before.algorithms),
         instances=_new(before.instances, now.instances),
         instances_gone=_new(now.instances, before.instances),
         settings=tuple(_settings(before, now)),
-        comparisons=(_comparisons(before), _comparisons(now)),
+        comparisons=(comparisons_of(before), comparisons_of(now)),
         used=(len(before.instances), len(now.instances)),
         reference=now.question.reference,
         adaptive="se" in now.rule,
@@ -125,52 +124,128 @@ def plan_change(before: PlanRecord, now: PlanRecord) -> PlanChange | None:
 
 
 def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
-    known = set(before)
-    return tuple(name for name in now if name not in known)
+    old = set(before)
+    return tuple(name for name in now if name not in old)
 
 
-def _comparisons(plan: PlanRecord) -> int:
-    others = len(plan.algorithms) - 1
-    return others if plan.question.reference is not None else others * (others + 1) // 2
+def comparisons_of(plan: PlanRecord) -> int:
+    """Return how many pairs of algorithms a plan compares."""
+    return n_comparisons(len(plan.algorithms), reference=plan.question.reference is not None)
 
 
 def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[ChangedSetting]:
     first, second = _flat(before), _flat(now)
     follow = {*before.open.get("rule", ())} & {*now.open.get("rule", ())}  # nobody chose them: they follow from others
     for name in {**first, **second}:
-        if first.get(name) != second.get(name) and name not in follow:
+        internal = name.startswith("rule ") and first.get("rule rule") != second.get("rule rule")
+        if first.get(name) != second.get(name) and name not in follow and not internal:
             yield ChangedSetting(name, first.get(name), second.get(name))
 
 
 def _flat(plan: PlanRecord) -> Mapping[str, Any]:
     """Everything a user can set besides algorithms and instances, by name. Costs come with the algorithms."""
-    question, limits = dataclasses.asdict(plan.question), _limits(plan)
-    rule = {name: value for name, value in plan.rule.items() if name not in question and name != "costs"}
-    policy = {"on-failure": policy_data(plan.policy)}
+    question = dataclasses.asdict(plan.question)
+    limits: dict[str, Any] = {}
+    for name, default in dataclasses.asdict(plan.limits).items():
+        every = plan.own_limits.items()
+        own = {algorithm: limit for algorithm, mine in every if (limit := getattr(mine, name)) is not None}
+        limits[name.replace("_", "-")] = {**({} if default is None else {"all": default}), **own} if own else default
     return {
-        **rule,
+        **{name: value for name, value in plan.rule.items() if name not in question and name != "costs"},
         **question,
         **limits,
-        **policy,
+        "on-failure": policy_data(plan.policy),
         "retries": plan.retries,
         "part": plan.part or None,
-        "study rule": plan.study_rule or None,
+        **{name if name in OVER_INSTANCES else f"rule {name}": value for name, value in plan.study_rule.items()},
     }
 
 
-def _limits(plan: PlanRecord) -> dict[str, Any]:
-    """The limits by their names in study.toml, with those of single algorithms where they have any."""
-    limits: dict[str, Any] = {}
-    for name in ("timeout", "memory", "cpu_timeout"):
-        own = {each: getattr(mine, name) for each, mine in plan.own_limits.items() if getattr(mine, name) is not None}
-        default = getattr(plan.limits, name)
-        limits[name.replace("_", "-")] = {**({} if default is None else {"all": default}), **own} if own else default
-    return limits
-
-
-def _shown(value: Any) -> str:
+def _display(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, dict):
-        return " ".join(f"{name} {_shown(each)}" for name, each in value.items())
+        return " ".join(f"{name} {_display(item)}" for name, item in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+DISPLAYED = {"better"}  # fields of a question that say how an answer is reported
+TESTED = {"Detect", "Looking"}  # rules over instances whose tests allow for their decisions; of others nothing is known
+LOOKED = "Looking"  # the rule that is looked at on the way
+SHOWN = 5
+
+
+def check_decided(
+    before: PlanRecord, decisions: Sequence[DecisionRecord], now: PlanRecord, *, again: bool = False
+) -> None:
+    """Raise PlanMismatch if a plan changes what decisions already rest on, or runs they saw are made again."""
+    if before.study_rule.get("rule") not in TESTED or all(record.number == 0 for record in decisions):
+        return
+    when = f"on {decisions[-1].taken[:10]} from the results" if decisions[-1].taken else "from the results"
+    if changed := list(_changed(before, now)):
+        further = ", with the same seed and instances and its own error rate" if "the algorithms" in changed else ""
+        raise PlanMismatch(
+            f"{listed(changed, SHOWN)} cannot be changed now: decisions were made {when}, and the tests account only"
+            f" for the original plan; restore the old value, or start a new study in another file"
+            f" ({parameter('path')}){further}"
+        )
+    if again:
+        raise PlanMismatch(
+            f"recorded runs cannot be repeated now: decisions were made {when},"
+            f" and the runs are a part of them; omit {parameter('retry_failed')} and {parameter('again')}, or start a"
+            f" new study in another file ({parameter('path')})"
+        )
+
+
+def changed_fields(before: Question, now: Question) -> list[str]:
+    """Return the names of the fields in which two questions differ."""
+    names = (field.name for field in fields(Question))
+    return [name for name in names if getattr(before, name) != getattr(now, name)]
+
+
+def is_decided_alike(before: PlanRecord, now: PlanRecord) -> bool:
+    """Whether the decisions over instances that were taken under one plan are those of the other."""
+    same = before.decisions == now.decisions and before.instances == now.instances
+    return same and set(changed_fields(before.question, now.question)) <= DISPLAYED
+
+
+def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
+    """Yield the changed settings, named as in study.toml."""
+    if before.fingerprint.seed != now.fingerprint.seed:
+        yield "the seed"
+        return
+    if before.study_rule.get("rule") != now.study_rule.get("rule"):
+        yield "how the number of instances is decided"
+        return
+    names = _differing("study_rule", before, now)
+    yield from (name.replace("_", "-") for name in names)
+    changed = [name for name in changed_fields(before.question, now.question) if name not in DISPLAYED]
+    yield from (name.replace("_", "-") for name in changed)
+    if not names and before.rule.get("rule") != now.rule.get("rule"):
+        yield "how many runs are made on an instance"
+    elif not names:  # a rule over instances that fixes the runs has been named
+        yield from (name.replace("_", "-") for name in _differing("rule", before, now))
+    if before.algorithms != now.algorithms or before.deterministic != now.deterministic:
+        yield "the algorithms"
+    if before.instances != now.instances:
+        yield "the instances"
+    if policy_data(before.policy) != policy_data(now.policy):
+        yield "on-failure"
+
+
+def _differing(part: str, before: PlanRecord, now: PlanRecord) -> list[str]:
+    """The settings of a rule that somebody changed; those that were open and are only follow from others."""
+    first, second = getattr(before, part), getattr(now, part)
+    follow = {*before.open.get(part, ())} & {*now.open.get(part, ())}
+    names = [name for name in first if first[name] != second.get(name)]
+    return [name for name in names if name not in follow] or names
+
+
+def check_declared(before: PlanRecord, now: PlanRecord, finished: Collection[str]) -> None:
+    """Raise PlanMismatch if looks are declared when there are results already, which may have moved them."""
+    if now.study_rule.get("rule") == LOOKED != before.study_rule.get("rule") and finished:
+        raise PlanMismatch(
+            "interim analyses must be planned before the first results, got"
+            f" {count(len(finished), 'finished instance')}; omit looks, or start a new study in another file"
+            f" ({parameter('path')})"
+        )

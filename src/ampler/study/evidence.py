@@ -1,50 +1,57 @@
-"""What a study file says besides its runs: settings, groups of instances, what a reader must know, how it was run."""
+"""What a results file says in addition to its runs: settings, groups of instances, what to know, how it was run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
-from ampler.analysis.evidence import Evidence
-from ampler.analysis.looked import LookCourse
+from ampler.analysis.interim import InterimPlan
+from ampler.analysis.results import Results
+from ampler.core.answers import contradiction
+from ampler.core.arrays import Runs, paired_by_index
 from ampler.core.contracts import Store
-from ampler.core.errors import InvalidData, InvalidInput, StoreUnusable
-from ampler.core.values import Caution, Continue, DecisionRecord, EndStudy, Finished, Limits, PlanRecord, Question
-from ampler.core.wording import listed
-from ampler.design.pilot import PilotReport
+from ampler.core.errors import AnalysisWarning, InvalidData, InvalidInput, StoreUnusable
+from ampler.core.failures import Drop, Par, Penalty, StopStudy
+from ampler.core.measures import Measure
+from ampler.core.plan import Continue, DecisionRecord, EndStudy, Limits, PlanRecord
+from ampler.core.text import count, listed
+from ampler.design.detect import PilotReport
 from ampler.sampling.rules import Fixed
-from ampler.study.asked import rule_of, settings_of
-from ampler.study.code.changes import FILES_SHOWN, declared_same, shown, unseen
-from ampler.study.detect_rule import Detect
-from ampler.study.fairness import fairness_notes
-from ampler.study.looks_rule import Looking
-from ampler.study.repeated_testing import growth_warning, sizes_tested
+from ampler.study.changes import changed_fields
+from ampler.study.code import FILES_SHOWN, declared_same, file_list, unseen
+from ampler.study.detect import Detect
+from ampler.study.interim import Looking
+from ampler.study.record import rule_of, settings_of
 from ampler.study.status import unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
+from ampler.study.warnings import Growth, fairness_notes, growth_of, growth_warning
+
+CASES_SHOWN = 3
+MEASURED_OTHERWISE = ("difference", "better", "margin", "floor", "shift", "se", "effect", "start", "budget")
 
 
 @dataclass(frozen=True, slots=True)
 class StudyOrigin:
     """How the runs of a study came about: the last plan, the date of the first one, and the last environment.
 
-    `first` is the plan under which the first runs were made, and `sizes` are the instances that had results each time
-    before the study was enlarged. `course` and `looks` are what values decided, whatever is made of it.
+    `first` is the plan under which the first runs were made. `course` and `looks` are what values decided, whatever is
+    made of it.
     """
 
     plan: PlanRecord
     begun: str
     environment: Mapping[str, str]
     first: PlanRecord
-    sizes: tuple[int, ...] = ()
+    growth: Growth | None = None
     course: PilotReport | None = None
-    looks: LookCourse | None = None
+    looks: InterimPlan | None = None
 
 
-def evidence_of_study(source: Any) -> Evidence:
-    """Read the runs of a study file, or of an open store, with all that its plan says about them."""
+def evidence_of_study(source: Any) -> Results:
+    """Read the runs of a results file, or of an open store, with all that its plan says about them."""
     if hasattr(source, "plans"):
         return _of_store(source)
     with read_store(source) as store:
@@ -52,7 +59,7 @@ def evidence_of_study(source: Any) -> Evidence:
 
 
 def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
-    """Return what a study file says of how its runs were made; None when it holds no plan yet."""
+    """Return what a results file says of how its runs were made; None when it holds no plan yet."""
     with read_store(path) as store:
         plans, sessions, decisions = store.plans(), store.sessions(), store.decisions()
         if not plans:
@@ -65,60 +72,114 @@ def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
         plans[0].created,
         environment,
         first=plans[min(begun, default=0)],
-        sizes=sizes_tested(plans, [begun.get(place, ()) for place in range(len(plans))]),
-        course=course_of(plans[-1], decisions),
-        looks=looks_of_study(plans[-1], decisions),
+        growth=growth_of(plans, [begun.get(index, ()) for index in range(len(plans))]),
+        course=pilot_report_of(plans[-1], decisions),
+        looks=interim_plan_of(plans[-1], decisions),
     )
 
 
-def _of_store(store: Store) -> Evidence:
-    plans = store.plans()
+def _of_store(store: Store) -> Results:
+    plans, decisions = store.plans(), store.decisions()
     if not plans:
-        raise StoreUnusable("the study file holds no plan yet; run the study first")
+        raise StoreUnusable("the results file holds no plan yet; run the study first")
     plan = plans[-1]
-    decisions = store.decisions()
     digests, instances = digests_in_force(plan, decisions), instances_in_force(plan, decisions)
-    done = store.finished(*digests)
+    done, planned = store.finished(*digests), len(instances)
     finished = len(done.keys() & set(instances))
     if not finished:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
-    notes = (
-        *growth_warning(store, plans),
-        *_part(plan),
-        *_unfinished(finished, len(instances)),
-        *_unused(plan, store, done),
-        *_changed(plans),
-    )
-    notes += (*_undecided(plan, decisions), *fairness_notes(plan, store), *_code(plan, store))
-    course, looks = course_of(plan, decisions), looks_of_study(plan, decisions)
-    missing = _missing(plan, decisions, finished, len(instances)) if looks is None else ""
-    said = (store.runs(*digests), _features(plan), settings_of(plan), notes, plan.deterministic, rule_of(plan))
-    fixed_runs = plan.rule.get("rule") == Fixed.__name__
-    return Evidence(*said, course, looks, missing, _time_limit(plan), fixed_runs, measure_of(plan))
-
-
-def _missing(plan: PlanRecord, decisions: Collection[DecisionRecord], finished: int, planned: int) -> str:
-    """What the recorded plan asks for and is not there, in words; nothing where the study is complete."""
-    if finished < planned:
-        return f"{finished} of {planned} planned instances are there"
+    has_ended = any(isinstance(record.decision, EndStudy) for record in decisions)
+    interim = interim_plan_of(plan, decisions)
+    missing = ""  # what the recorded plan asks for and is not there
+    if interim is None and finished < planned:
+        missing = f"{finished} of {planned} planned instances are there"
+    elif interim is None and plan.part:
+        missing = f"these are the instances of part {plan.part} only"
+    elif interim is None and plan.study_rule and not has_ended:
+        missing = "its values decide how it continues"
+    features: dict[str, dict[str, object]] = {}  # by feature, the plan has them by instance
+    for instance, values in plan.features.items():
+        for name, value in values.items():
+            features.setdefault(name, {})[instance] = value
+    notes: list[AnalysisWarning] = [*growth_warning(store, plans)]
     if plan.part:
-        return f"these are the instances of part {plan.part} only"
-    if plan.study_rule and not _has_ended(decisions):
-        return "its values decide how it continues"
-    return ""
+        text = f"These are the instances of part {plan.part} only: put the parts together with `ampler merge`."
+        notes.append(AnalysisWarning("part", text))
+    if finished < planned:
+        left_out = f"{planned - finished} of {planned} planned instances are not finished and left out"
+        notes.append(AnalysisWarning("unfinished", f"{left_out}: run the study further."))
+    if unused := unused_runs(plan, store.tally(), done):
+        runs = "1 recorded run is" if unused == 1 else f"{unused} recorded runs are"
+        notes.append(AnalysisWarning("unused", f"{runs} outside the plan in force and ignored."))
+    notes += _changed_plan(plans)
+    if plan.study_rule and not has_ended and interim is None:
+        text = (
+            "Do not report these results: the study is not finished, and its size depends on its results. These are"
+            " ordinary tests without error control. Resume the study."
+        )
+        notes.append(AnalysisWarning("course", text))
+    notes += (*_contradictions(plan, store), *fairness_notes(plan, store), *_changed_code(plan, store))
+    results = Results(
+        _runs(plan, store, digests),
+        features,
+        settings_of(plan),
+        tuple(notes),
+        plan.deterministic,
+        rule_of(plan),
+        pilot_report_of(plan, decisions),
+        interim,
+        missing,
+        _time_limit(plan),
+        plan.rule.get("rule") == Fixed.__name__,
+        measure_of(plan),
+        {  # a feature whose labels are not sizes puts instances into groups
+            name: labels
+            for name, labels in features.items()
+            if labels.keys() >= set(plan.instances)
+            and not all(str(label).replace(".", "", 1).isdigit() for label in labels.values())
+        },
+    )
+    return replace(results, measures=_measured(results, plan, store, digests))
+
+
+def _runs(plan: PlanRecord, store: Store, digests: Collection[str], measure: str | None = None) -> Runs:
+    runs = store.runs(*digests, measure=measure)
+    return paired_by_index(runs) if plan.seeds == "shared" else runs
+
+
+def _measured(
+    results: Results, plan: PlanRecord, store: Store, digests: Collection[str]
+) -> tuple[tuple[Measure, Results], ...]:
+    """Each measure of a study with its results; empty where the value is the only one."""
+    measured = []
+    for item in plan.question.measures or ():
+        if item.role == "primary":
+            measured.append((item, replace(results, measure=item.name)))
+            continue
+        runs = _runs(plan, store, digests, item.name)
+        missing = int((results.runs.ok & ~runs.ok).sum())
+        if item.role == "descriptive":
+            if len(set(runs.algorithm[runs.ok].tolist())) < len(runs.algorithms):
+                continue  # nothing to show, such as the memory of small programs
+        elif missing and item.penalty is None and isinstance(plan.policy, StopStudy):
+            raise InvalidData(f"{count(missing, 'run')} gave no measure {item.name!r}; set its penalty, or omit it")
+        own = {name: value for name, value in results.settings.items() if name not in MEASURED_OTHERWISE}
+        is_time = item.name in ("seconds", "cpu-seconds") and isinstance(plan.policy, Par)
+        own["failures"] = (plan.policy if is_time else Drop()) if item.penalty is None else Penalty(item.penalty)
+        limit = None if is_time else results.time_limit
+        changed = replace(results, runs=runs, settings=own, notes=(), rule=None, measure=item.name, time_limit=limit)
+        measured.append((item, changed))
+    return tuple(measured)
 
 
 def _time_limit(plan: PlanRecord) -> float | None:
     """The limit on the times that all algorithms are judged by; None if they are judged by something else."""
     if set(plan.timed) != set(plan.algorithms):
         return None
-    limits = set()
-    for name in plan.algorithms:
-        limit = plan.own_limits.get(name, Limits()).over(plan.limits)
-        ordered = [limit.timeout, limit.cpu_timeout]
-        if plan.fingerprint.algorithms[name]["value"] == "cpu-seconds":
-            ordered.reverse()
-        limits.add(next((each for each in ordered if each is not None), None))
+    limits = {
+        plan.own_limits.get(name, Limits()).over(plan.limits).on_time(processor=identity["value"] == "cpu-seconds")
+        for name, identity in plan.fingerprint.algorithms.items()
+    }
     return limits.pop() if len(limits) == 1 else None
 
 
@@ -130,107 +191,74 @@ def measure_of(plan: PlanRecord) -> str:
     return times.get(text) or (text.removeprefix("json:") if text.startswith("json:") else "value")
 
 
-def course_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:
+def pilot_report_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:
     """Return how the values of a study decided on its size; None if they did not, or it is not at its end."""
-    if plan.study_rule.get("rule") != Detect.__name__ or not _has_ended(decisions):
-        return None
+    has_ended = any(isinstance(record.decision, EndStudy) for record in decisions)
+    if plan.study_rule.get("rule") != Detect.__name__ or not has_ended or plan.question.cluster is not None:
+        return None  # by clusters, the test is the ordinary one at its full level
     try:
-        (details,) = (taken.decision.details for taken in decisions if taken.number == 1)
+        (details,) = (record.decision.details for record in decisions if record.number == 1)
         return PilotReport.from_data(details)
     except (KeyError, TypeError, ValueError):
         raise StoreUnusable(
-            "the decision on the size of the study cannot be read in its file; ampler rescue saves the runs"
+            "the decision on the size of the study cannot be read; ampler rescue saves the runs"
         ) from None
 
 
-def looks_of_study(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> LookCourse | None:
+def interim_plan_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> InterimPlan | None:
     """Return the looks that were declared, with those that are over; None for a study without looks."""
     if plan.study_rule.get("rule") != Looking.__name__:
         return None
-    over = max((taken.number for taken in decisions), default=0)
-    asked = [taken.decision for taken in decisions if taken.number < over and isinstance(taken.decision, Continue)]
+    over = max((record.number for record in decisions), default=0)
+    taken = [record.decision for record in decisions]
+    continued = [item.decision for item in decisions if item.number < over and isinstance(item.decision, Continue)]
     try:
         rule = Looking(**{name: value for name, value in plan.study_rule.items() if name != "rule"})
-        groups, names = [each.instances for each in asked], [each.algorithms for each in asked]
-        return rule.course(plan.question, len(plan.instances), groups, names, [taken.decision for taken in decisions])
+        return rule.interim_plan(plan.question, len(plan.instances), continued, taken)
     except (TypeError, InvalidInput):
-        raise StoreUnusable("the looks cannot be read in the study file; ampler rescue saves the runs") from None
+        raise StoreUnusable(
+            "the interim analyses in the results file are unreadable; ampler rescue saves the runs"
+        ) from None
 
 
-def _has_ended(decisions: Collection[DecisionRecord]) -> bool:
-    return any(isinstance(taken.decision, EndStudy) for taken in decisions)
+def _contradictions(plan: PlanRecord, store: Store) -> Iterator[AnalysisWarning]:
+    """Instances on which algorithms gave answers that exclude each other, where answers were looked for."""
+    if not any(identity.get("answer") for identity in plan.fingerprint.algorithms.values()):
+        return
+    answers: dict[str, dict[tuple[str, str], None]] = {}  # each once
+    for run in store.observations():
+        if run.status == "ok" and run.answer is not None:
+            answers.setdefault(run.key.instance, {})[run.key.algorithm, run.answer] = None
+    found = {name: pair for name, given in answers.items() if (pair := contradiction(given))}
+    if found:
+        cases = [f"on {name} {a} answers {x!r} and {b} {y!r}" for name, ((a, x), (b, y)) in found.items()]
+        yield AnalysisWarning(
+            "contradiction",
+            f"Answers contradict each other on {count(len(found), 'instance')}: {listed(cases, CASES_SHOWN)}.",
+            "At least one of them is wrong: write the right answers into a column `expected` of the features.",
+            numbers={"instances": len(found)},
+        )
 
 
-def _undecided(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[Caution, ...]:
-    if not plan.study_rule or _has_ended(decisions) or plan.study_rule.get("rule") == Looking.__name__:
-        return ()  # looks say themselves how far they are
-    sentence = (
-        "The study is not at its end, and its values decide how it goes on: what stands here is by ordinary tests,"
-        " which hold no level before the end; run the study further and claim nothing yet."
-    )
-    return (Caution("course", sentence),)
-
-
-def _features(plan: PlanRecord) -> dict[str, dict[str, object]]:
-    """The plan keeps features by instance; an analysis wants them by feature."""
-    features: dict[str, dict[str, object]] = {}
-    for instance, values in plan.features.items():
-        for name, value in values.items():
-            features.setdefault(name, {})[instance] = value
-    return features
-
-
-def _unfinished(finished: int, planned: int) -> tuple[Caution, ...]:
-    if finished >= planned:
-        return ()
-    sentence = (
-        f"{planned - finished} of {planned} planned instances are not finished and left out: run the study further."
-    )
-    return (Caution("unfinished", sentence),)
-
-
-def _part(plan: PlanRecord) -> tuple[Caution, ...]:
-    if not plan.part:
-        return ()
-    sentence = f"These are the instances of part {plan.part} only: put the parts together with `ampler merge`."
-    return (Caution("part", sentence),)
-
-
-def _code(plan: PlanRecord, store: Store) -> tuple[Caution, ...]:
-    """Code that was changed between runs that all count: somebody has said that this does not matter."""
+def _changed_code(plan: PlanRecord, store: Store) -> Iterator[AnalysisWarning]:
+    """Code that was changed between runs that all count: the user has declared it the same."""
     codes = store.codes() if hasattr(store, "codes") else ()
     changed = {name: declared_same(codes, name) for name in plan.algorithms}
-    told = [f"{name} ({shown(files)})" for name, files in changed.items() if files]
-    notes = []
-    if told:
-        how = "The code or the instances were changed while the study was made, and said to give the same values"
-        notes.append(Caution("code", f"{how}: {'; '.join(told)}."))
+    names = [f"{name} ({file_list(files)})" for name, files in changed.items() if files]
+    if names:
+        how = "The code or the instances were changed during the study; the user confirmed that values stay the same"
+        yield AnalysisWarning("code", f"{how}: {'; '.join(names)}.")
     hidden = dict.fromkeys(name for code in codes if code.counts for name in unseen(code.files or {}))
     if hidden and len(store.sessions()) > 1:
         which = listed(list(hidden), FILES_SHOWN)
-        notes.append(Caution("code", f"Whether these instances changed between sessions cannot be seen: {which}."))
-    return tuple(notes)
+        yield AnalysisWarning("code", f"Whether these instances changed between sessions cannot be seen: {which}.")
 
 
-def _unused(plan: PlanRecord, store: Store, done: Mapping[str, Finished]) -> tuple[Caution, ...]:
-    """Runs of an earlier plan that this one does not ask for."""
-    number = unused_runs(plan, store.tally(), done)
-    if not number:
-        return ()
-    runs = "1 recorded run is" if number == 1 else f"{number} recorded runs are"
-    return (Caution("unused", f"{runs} not asked for by the plan in force and left out."),)
-
-
-def _changed(plans: tuple[PlanRecord, ...]) -> tuple[Caution, ...]:
-    """Comparisons that were chosen after looking deserve a word."""
+def _changed_plan(plans: tuple[PlanRecord, ...]) -> Iterator[AnalysisWarning]:
+    """Return the comparisons that were chosen after first results."""
     first, last = plans[0], plans[-1]
-    added = [name for name in last.algorithms if name not in first.algorithms]
-    asked = [
-        field.name
-        for field in fields(Question)
-        if getattr(first.question, field.name) != getattr(last.question, field.name)
-    ]
-    changes = [*(f"algorithm {name} was added" for name in added), *(f"{name} was changed" for name in asked)]
-    if not changes:
-        return ()
-    return (Caution("plan", f"The plan was changed after the first one of {first.created}: {'; '.join(changes)}."),)
+    changes = [f"algorithm {name} was added" for name in last.algorithms if name not in first.algorithms]
+    changes += [f"{name} was changed" for name in changed_fields(first.question, last.question)]
+    if changes:
+        text = f"The plan was changed after the first one of {first.created}: {'; '.join(changes)}."
+        yield AnalysisWarning("plan", text)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ampler.core.samples import Samples
-from ampler.core.values import EndStudy, Plan, Sample
+from ampler.core.arrays import Samples
+from ampler.core.plan import EndStudy, Plan, Sample
 from ampler.sampling.rules import Accuracy, Fixed, default_budget
 from ampler.study.stopping import decided, instance_rule
 
@@ -43,9 +42,9 @@ class Forecast:
 
 
 def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forecast:
-    """Return what a plan will take when a run of each algorithm takes so many seconds on every instance.
+    """Return what a plan will take when a run of each algorithm takes this many seconds on every instance.
 
-    >>> from ampler.core.values import Question
+    >>> from ampler.core.plan import Question
     >>> from ampler.study.plan import make_plan
     >>> plan = make_plan(question=Question("simple", better="lower"), algorithms={"a": min, "b": max},
     ...                  instances=["i1", "i2", "i3"], count="all",
@@ -54,9 +53,11 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
     >>> told.least_runs, told.most_runs, told.least_wall, told.most_wall
     (60, 150, 60.0, 195.0)
     """
-    first = first_runs(plan)
-    share = Share(first, further_runs(plan, sum(first.values())))
-    return summed(plan, [share] * first_instances(plan), seconds, workers=workers)
+    decision, first = decided(plan, ()), first_runs(plan)
+    budget = instance_budget(plan)
+    further = None if budget is None else max(0, budget - sum(first.values()))
+    instances = 0 if isinstance(decision, EndStudy) else len(decision.instances)
+    return summed(plan, [Share(first, further)] * instances, seconds, workers=workers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +71,17 @@ class Share:
 def summed(
     plan: Plan, shares: Sequence[Share], seconds: Mapping[str, float], *, workers: int, recorded: int = 0
 ) -> Forecast:
-    """Return what the shares of instances take together, beside runs that are `recorded`."""
+    """Return what the shares of instances take together, next to runs that are `recorded`."""
     missing: Counter[str] = Counter()
     for share in shares:
         missing.update(share.missing)
-    known = [each.further for each in shares if each.further is not None]
-    further = sum(known) if len(known) == len(shares) else None
+    further_runs = [item.further for item in shares if item.further is not None]
+    further = sum(further_runs) if len(further_runs) == len(shares) else None
     least = most = None
     if missing.keys() <= seconds.keys():
         least = float(sum(count * seconds[name] for name, count in missing.items()))
-        most = None if further is None else least + further * _slowest(plan, seconds)
+        slowest = max((seconds.get(item.name, 0.0) for item in plan.algorithms if not item.deterministic), default=0.0)
+        most = None if further is None else least + further * slowest
     return Forecast(
         len(shares),
         workers,
@@ -92,27 +94,26 @@ def summed(
     )
 
 
-def further_runs(plan: Plan, asked: int) -> int | None:
-    """Return how many runs may follow on an instance after those asked for so far; None when nobody knows."""
-    first = decided(plan, ())
-    fixed = isinstance(first, EndStudy) or first.runs is not None  # then nothing follows that is not decided over again
-    most = None if fixed else _most_runs(plan, asked)
-    return None if most is None else max(0, most - asked)
-
-
-def first_instances(plan: Plan) -> int:
-    """Return how many instances are run before anything is decided from their values; all of them if nothing is."""
-    asked = decided(plan, ())
-    return 0 if isinstance(asked, EndStudy) else len(asked.instances)
+def instance_budget(plan: Plan) -> int | None:
+    """Return how many runs an instance may take; 0 when its first runs are all, None when nobody knows."""
+    first, rule = decided(plan, ()), plan.rule
+    if isinstance(first, EndStudy) or first.runs is not None:
+        return None  # a decision over instances says what follows
+    if isinstance(rule, Fixed) or all(algorithm.deterministic for algorithm in plan.algorithms):
+        return 0
+    if isinstance(rule, Accuracy):
+        return default_budget(len(plan.algorithms)) if rule.budget is None else rule.budget
+    return None
 
 
 def first_runs(plan: Plan) -> Mapping[str, int]:
-    """Return how many runs of each algorithm are asked for on a first instance, before anything was seen."""
-    asked = decided(plan, ())
-    if isinstance(asked, EndStudy):
+    """Return how many runs of each algorithm are requested on a first instance, before anything was seen."""
+    group = decided(plan, ())
+    if isinstance(group, EndStudy):
         return {}
-    deterministic = [name for name in _deterministic(plan) if name in asked.algorithms]
-    decision = instance_rule(plan, asked)(Samples(asked.algorithms, deterministic=deterministic))
+    deterministic = {algorithm.name for algorithm in plan.algorithms if algorithm.deterministic}
+    samples = Samples(group.algorithms, deterministic=[name for name in group.algorithms if name in deterministic])
+    decision = instance_rule(plan, group)(samples)
     return decision.counts if isinstance(decision, Sample) else {}
 
 
@@ -123,23 +124,4 @@ def relative_costs(seconds: Mapping[str, float]) -> dict[str, float]:
     {'full': 3.2, 'quick': 1.0}
     """
     least = min(seconds.values())
-    return {name: float(f"{each / least:.2g}") for name, each in seconds.items()}
-
-
-def _most_runs(plan: Plan, least: int) -> int | None:
-    """The most runs on one instance; None when the rule is one we do not know."""
-    rule: Callable[..., Any] = plan.rule
-    if isinstance(rule, Fixed) or len(_deterministic(plan)) == len(plan.algorithms):
-        return least
-    if isinstance(rule, Accuracy):
-        return default_budget(len(plan.algorithms)) if rule.budget is None else rule.budget
-    return None
-
-
-def _slowest(plan: Plan, seconds: Mapping[str, float]) -> float:
-    times = [seconds.get(each.name, 0.0) for each in plan.algorithms if not each.deterministic]
-    return max(times, default=0.0)
-
-
-def _deterministic(plan: Plan) -> list[str]:
-    return [algorithm.name for algorithm in plan.algorithms if algorithm.deterministic]
+    return {name: float(f"{time / least:.2g}") for name, time in seconds.items()}

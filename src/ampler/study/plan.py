@@ -3,33 +3,58 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from typing import Any, Literal, TypeVar, get_args
 
-from ampler.core.checks import integer, positive
-from ampler.core.choices import Better, TargetWord
+from ampler.core import failures
 from ampler.core.contracts import StudyRule, check_rule
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
-from ampler.core.failures import Drop, FailurePolicy, Par, Penalty, StopStudy, as_policy, completed, policy_data
-from ampler.core.names import composed
-from ampler.core.plain import origin, plain
-from ampler.core.settings import RATE, AnalysisSettings, asked_by
-from ampler.core.values import Algorithm, Command, Decision, Function, Instance, Limits, Plan, Question, Reading
-from ampler.core.wording import quoted
-from ampler.data.tables.directions import better_by_name
+from ampler.core.failures import Drop, FailurePolicy, Par, Penalty, StopStudy
+from ampler.core.measures import OF_EVERY_RUN
+from ampler.core.plan import (
+    Algorithm,
+    Around,
+    Command,
+    Decision,
+    Function,
+    Instance,
+    Limits,
+    Outputs,
+    Plan,
+    Question,
+    Reading,
+    Seeds,
+)
+from ampler.core.serialization import origin, record_data
+from ampler.core.settings import (
+    RATE,
+    Better,
+    Difference,
+    Settings,
+    TargetWord,
+    choice,
+    integer,
+    positive,
+    question_settings,
+)
+from ampler.core.text import composed, listed, quoted
+from ampler.data.tables.vocabulary import better_by_name
 from ampler.design import Design, achieved_power, n_comparisons, required_instances
-from ampler.sampling.rules import Accuracy
+from ampler.sampling.rules import Accuracy, Fixed
+from ampler.stats.summaries import summary_of
 from ampler.stats.two_samples import RUN_TESTS
-from ampler.study.command_line import check_around, check_command, check_dashes, places
-from ampler.study.looks_rule import Looking, check_question
-from ampler.study.seeds import in_order
+from ampler.study.interim import Looking, check_question
+from ampler.study.run_inputs import check_around, check_command, check_dashes, in_order, places
 from ampler.study.stopping import AllInstances, check_study_rule, checked_groups
 
 Count = Literal["needed", "all"] | int
 Named = TypeVar("Named", bound=Command | Function | Instance)
 
+TIMES = {"seconds": Reading("seconds"), "cpu-seconds": Reading("cpu-seconds")}
 LONGEST_NAME = 1000  # characters; a longer one is a file read by mistake
 
 
@@ -46,6 +71,7 @@ def make_plan(
     policy: FailurePolicy = StopStudy(),  # noqa: B008 - frozen
     retries: int = 0,
     study_rule: StudyRule | None = None,
+    seeds: Seeds = "own",
 ) -> Plan:
     """Return the plan of a study: checked, with the instances it uses in their order.
 
@@ -60,27 +86,49 @@ def make_plan(
     >>> len(plan.untouched), round(plan.power, 3)
     (10, 0.803)
     """
+    choice("seeds", seeds, get_args(Seeds), error=InvalidPlan)
     compared = _distinct("algorithm", as_algorithms(algorithms))
-    rule = _with_composed_names(rule)
     available = _distinct("instance", as_instances(instances))
+    if isinstance(rule, Accuracy):
+        reference = composed(rule.reference)
+        costs = None if rule.costs is None else {composed(name): cost for name, cost in rule.costs.items()}
+        by_means = seeds if question.statistic == "mean" else "own"  # other statistics are not compared run by run
+        rule = replace(rule, reference=reference, costs=costs, seeds=by_means)
     _check_question(question, compared)
     _check_algorithms(compared, available)
-    policy = as_policy(policy, error=InvalidPlan)
-    seed, retries = _seed(seed), integer("retries", retries, 0, error=InvalidPlan)
-    for each in (limits, *(algorithm.limits for algorithm in compared)):
-        _check_limits(each)
+    compared = tuple(_with_primary(algorithm, question) for algorithm in compared)
+    _check_measures(question, compared, policy, study_rule)
+    _check_inference(question, rule, study_rule)
+    policy = failures.as_policy(policy, error=InvalidPlan)
+    seed, retries = integer("seed", seed, error=InvalidPlan), integer("retries", retries, 0, error=InvalidPlan)
+    if not -(2**63) <= seed < 2**63:
+        raise InvalidPlan(f"seed must be a whole number of at most 64 bits, got {seed!r}")
+    if not isinstance(limits, Limits):
+        raise InvalidPlan(f"limits must be Limits, such as Limits(time=60), got {limits!r}")
+    for limit in (limits, *(algorithm.limits for algorithm in compared)):
+        for field, value in ((field, value) for field, value in asdict(limit).items() if value is not None):
+            positive(field.replace("_", "-"), value, error=InvalidPlan)
     if not isinstance(name, str) or not name.strip():
         raise InvalidPlan(f"name must be a text that is not empty, got {name!r}")
-    _check_rule(rule, question, compared)
-    _check_rates(question, policy)
-    ordered = in_order(seed, available)
+    _check_rule(rule, question, compared, policy)
+    _check_clusters(question, available, count, study_rule)
+    ordered = in_order(seed, available, question.cluster)
     single = ordered[0].name if len(ordered) == 1 else None
     looks = study_rule.shares if isinstance(study_rule, Looking) else None
-    needed = None if single else _needed(question, len(compared), count, looks)
+    needed = reached = None
+    if single is None and question.effect is not None:
+        if looks is not None:
+            check_question(question, len(compared))
+        needed = _designed(required_instances, question, len(compared), power=question.power, looks=looks).instances
     used = ordered if single else ordered[: _number_used(count, needed, len(ordered))]
-    reached = None if single else _reached(question, len(compared), len(used), looks)
-    policy = completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference)
+    with suppress(InvalidDesign):  # so few that a Wilcoxon or sign test has no power to speak of
+        if needed is not None:
+            reached = _designed(achieved_power, question, len(compared), instances=len(used), looks=looks).power
+    implied = isinstance(policy, Par) and policy.cutoff is None
+    policy = failures.completed(policy, timeout=_cutoff(policy, limits, compared), difference=question.difference)
     question = replace(question, better=question.better or _implied_better(compared))
+    if isinstance(policy, Par) and question.better == "higher":
+        raise InvalidPlan(failures.HIGHER_IS_NO_TIME)
     plan = Plan(
         name=name,
         question=question,
@@ -94,41 +142,26 @@ def make_plan(
         retries=retries,
         needed=needed,
         power=reached,
-        warnings=(
-            *_power_warnings(question, needed, reached, len(used)),
-            *_single_warnings(single, question),
-            *_seed_warnings(compared),
-            *_stopping_warnings(rule, policy),
-        ),
         study_rule=None if isinstance(study_rule, AllInstances) else study_rule,
+        seeds=seeds,
         use=count,
     )
     check_study_rule(plan)
-    return plan
-
-
-def _with_composed_names(rule: Callable[[Any], Decision]) -> Callable[[Any], Decision]:
-    if not isinstance(rule, Accuracy):
-        return rule
-    reference = composed(rule.reference) if isinstance(rule.reference, str) else rule.reference
-    costs = None if rule.costs is None else {composed(name): cost for name, cost in rule.costs.items()}
-    same = (reference, costs) == (rule.reference, rule.costs)
-    return rule if same else replace(rule, reference=reference, costs=costs)
+    return replace(plan, warnings=tuple(_warnings(plan, implied_cutoff=implied)))
 
 
 def _implied_better(algorithms: Sequence[Algorithm]) -> Better:
-    """What is better of a value that is a time, or a measure with a name that says it; any other is asked for."""
-    implied = {"lower" if each.reading.is_time else better_by_name(_measure(each.reading)) for each in algorithms}
+    """What is better of a value that is a time, or a measure with a known direction; None for any other."""
+    implied: set[Better | None] = set()
+    for reading in (algorithm.reading for algorithm in algorithms):
+        measure = reading.what.rpartition(".")[2] if reading.kind == "json" else ""
+        implied.add("lower" if reading.is_time else better_by_name(measure))
     if len(implied) == 1 and (better := implied.pop()) is not None:
         return better
     raise InvalidPlan(
-        "better must be given, as the name of the value does not imply whether lower or higher values are better; write"
+        "better must be specified, because the name of the value does not imply the better direction; write"
         ' better = "lower" or better = "higher"'
     )
-
-
-def _measure(reading: Reading) -> str:
-    return reading.what.rpartition(".")[2] if reading.kind == "json" else ""
 
 
 def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
@@ -139,10 +172,10 @@ def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
     """
     if plan.part or isinstance(plan.study_rule, Looking):
         return plan
-    everything = in_order(plan.seed, (*plan.instances, *plan.untouched))
+    everything = in_order(plan.seed, (*plan.instances, *plan.untouched), plan.question.cluster)
     ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # a stable sort
     used = len(plan.instances)
-    if set(map(_name, ordered[:used])) == set(map(_name, plan.instances)):
+    if {instance.name for instance in ordered[:used]} == {instance.name for instance in plan.instances}:
         return plan  # another order alone would make it another plan
     return replace(plan, instances=tuple(ordered[:used]), untouched=tuple(ordered[used:]))
 
@@ -150,18 +183,17 @@ def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
 def part_of(plan: Plan, part: int, parts: int) -> Plan:
     """Return the share of one job among several: each instance belongs to exactly one part, by its place.
 
-    The place is that in the order of blake2b, so parts differ by one instance at most and do not hang on the order of
+    The place is that in the order of blake2b, so parts differ by one instance at most and do not depend on the order of
     files. Which instances are used is decided for the whole first. Decisions are taken per instance, so the parts
-    together record what the whole would.
-    """
+    together record what the whole would."""
     if not 1 <= part <= parts:
         raise InvalidPlan(f"a part must be I/N with I between 1 and N, got {part}/{parts}")
     if len(checked_groups(plan)) > 1:
         raise InvalidPlan(
-            "a study that decides after groups of instances cannot be cut into parts, which do not know of each other;"
+            "a study with a pilot or interim analyses cannot be cut into parts, because its decisions need all results;"
             " run it as a whole, on several machines with a cluster"
         )
-    ordered = in_order(plan.seed, plan.instances)
+    ordered = in_order(plan.seed, plan.instances, plan.question.cluster)
     return replace(plan, instances=ordered[part - 1 :: parts], part=f"{part}/{parts}", all_instances=ordered)
 
 
@@ -170,10 +202,8 @@ def as_algorithms(algorithms: Mapping[str, Callable[..., Any] | Algorithm] | Ite
     if isinstance(algorithms, Mapping):
         return [as_algorithm(name, algorithm) for name, algorithm in algorithms.items()]
     listed = list(algorithms) if isinstance(algorithms, Iterable) else []
-    if not listed or not all(isinstance(each, Command | Function) for each in listed):
-        raise InvalidPlan(
-            f"algorithms must be a mapping of names to functions or Commands, or a list of Commands, got {algorithms!r}"
-        )
+    if not listed or not all(isinstance(algorithm, Command | Function) for algorithm in listed):
+        raise InvalidPlan(f"algorithms must map names to functions, or be a list of Commands, got {algorithms!r}")
     return listed
 
 
@@ -186,11 +216,18 @@ def as_algorithm(name: str, algorithm: Callable[..., Any] | Algorithm) -> Algori
         return replace(algorithm, name=name)
     if not callable(algorithm):
         raise InvalidPlan(f"algorithm {name!r} must be a function, a Command or a Function, got {algorithm!r}")
+    if isinstance(algorithm, functools.partial) and algorithm.args:
+        raise InvalidPlan(f"algorithm {name!r} must bind its parameters by keyword, got positions {algorithm.args!r}")
+    try:
+        inspect.signature(algorithm).bind(None, 0)
+    except ValueError:
+        pass  # a function of C need not have a signature
+    except TypeError:
+        must = "must be a function of an instance and a seed"
+        raise InvalidPlan(f"algorithm {name!r} {must}, got {algorithm!r}") from None
     if not isinstance(algorithm, functools.partial):
         return Function(name, algorithm, origin(algorithm))
-    if algorithm.args:
-        raise InvalidPlan(f"algorithm {name!r} must bind its parameters by keyword, got positions {algorithm.args!r}")
-    bound = {key: value for key, value in algorithm.keywords.items() if _is_data(value)}
+    bound = {key: value for key, value in algorithm.keywords.items() if bool(record_data(value) == value)}
     rest = {key: value for key, value in algorithm.keywords.items() if key not in bound}
     call = functools.partial(algorithm.func, **rest) if rest else algorithm.func
     return Function(name, call, origin(algorithm.func), bound)
@@ -206,31 +243,33 @@ def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> lis
     """Return instances from a mapping of names to objects, or from names."""
     if isinstance(instances, Mapping):
         return [
-            replace(each, name=name) if isinstance(each, Instance) else Instance(name, data=each)
-            for name, each in instances.items()
+            replace(instance, name=name) if isinstance(instance, Instance) else Instance(name, data=instance)
+            for name, instance in instances.items()
         ]
     if isinstance(instances, str | bytes) or not isinstance(instances, Iterable):
         raise InvalidPlan(f"instances must be a mapping of names to objects, or a list of names, got {instances!r}")
-    return [each if isinstance(each, Instance) else Instance(each) for each in instances]
+    return [instance if isinstance(instance, Instance) else Instance(instance) for instance in instances]
 
 
-def _name(instance: Instance) -> str:
-    return instance.name
+_DECLARED: dict[str, Any] = {  # fields of algorithms and instances
+    **{"parameters": Mapping, "features": Mapping, "reading": Reading, "outputs": Outputs, "around": Around},
+    **{"limits": Limits, "origin": str, "folder": str, "path": str, "sha256": str, "argv": tuple | list},
+}
 
 
-def _is_data(value: Any) -> bool:
-    return bool(plain(value) == value)
-
-
-def _distinct(what: str, given: Sequence[Named]) -> tuple[Named, ...]:
+def _distinct(what: str, items: Sequence[Named]) -> tuple[Named, ...]:
     """Strip the names, and insist that they differ by more than case."""
-    named = tuple(replace(each, name=_clean(what, each.name)) for each in given)
-    seen: dict[str, str] = {}
-    for each in named:
-        other = seen.get(each.name.casefold())
+    for item in items:
+        for name in _DECLARED.keys() & item.__dataclass_fields__.keys():
+            if not isinstance(getattr(item, name), _DECLARED[name]):
+                raise InvalidPlan(f"{name} of {what} {item.name!r} has the wrong type: got {getattr(item, name)!r}")
+    named = tuple(replace(item, name=_clean(what, item.name)) for item in items)
+    names: dict[str, str] = {}
+    for item in named:
+        other = names.get(item.name.casefold())
         if other is not None:
-            raise InvalidPlan(f"{what} names must differ by more than case, got {other!r} and {each.name!r}")
-        seen[each.name.casefold()] = each.name
+            raise InvalidPlan(f"{what} names must differ by more than case, got {other!r} and {item.name!r}")
+        names[item.name.casefold()] = item.name
     if len(named) < (1 if what == "instance" else 2):
         alone = ", or one whose runs are compared" if what == "instance" else ""
         raise InvalidPlan(f"a comparison needs at least two {what}s, got {len(named)}{alone}")
@@ -241,10 +280,9 @@ def _clean(what: str, name: Any) -> str:
     if not isinstance(name, str):
         raise InvalidPlan(f"the name of an {what} must be a text, got {name!r}")
     clean = composed(name.strip())  # one file name has several spellings; a seed needs one
-    if not clean or len(clean) > LONGEST_NAME or any(unicodedata.category(each) in ("Cc", "Cs") for each in clean):
-        raise InvalidPlan(
-            f"the name of an {what} must be 1 to {LONGEST_NAME} printable characters, got {name[:80]!r}; rename it"
-        )
+    if not 1 <= len(clean) <= LONGEST_NAME or {"Cc", "Cs"} & set(map(unicodedata.category, clean)):
+        least = f"1 to {LONGEST_NAME} printable characters"
+        raise InvalidPlan(f"the name of an {what} must be {least}, got {name[:80]!r}; rename it")
     return clean
 
 
@@ -254,101 +292,154 @@ def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None
         raise InvalidPlan(f"reference must be one of the algorithms {quoted(names, 10)}, got {question.reference!r}")
     if not (isinstance(question.target, str) and question.target in get_args(TargetWord)):
         integer("target", question.target, 1, way_out='or "mean", "median", "worst", "best"', error=InvalidPlan)
+    choice("difference", question.difference, get_args(Difference), "there is no default", error=InvalidPlan)
     try:
-        AnalysisSettings(**asked_by(question))
+        Settings(**question_settings(question))
+        summary_of(question.statistic)
     except InvalidInput as problem:
         raise InvalidPlan(str(problem)) from None
+
+
+def _check_clusters(
+    question: Question, instances: Sequence[Instance], count: Count, study_rule: StudyRule | None
+) -> None:
+    """Insist that each instance has its cluster, and that the plan does not count instances as independent."""
+    name = question.cluster
+    if name is None:
+        return
+    for instance in instances:
+        if not str(instance.features.get(name, "")).strip():
+            raise InvalidPlan(f"cluster must name a feature of every instance, and {instance.name!r} has no {name!r}")
+    if count == "needed" or question.effect is not None:
+        raise InvalidPlan(
+            "effect counts instances as independent and cannot plan a study with clusters: plan"
+            " the clusters beforehand (ampler design), then set use to all instances or a number, without effect"
+        )
+    if isinstance(study_rule, Looking):
+        raise InvalidPlan("looks count instances as independent, and are not available with cluster: omit either")
 
 
 def _check_algorithms(algorithms: Sequence[Algorithm], instances: Sequence[Instance]) -> None:
     commands = [algorithm for algorithm in algorithms if isinstance(algorithm, Command)]
     for command in commands:
-        check_command(command)
+        check_command(command, several=len(instances) > 1)
     check_dashes(commands, instances)
     for algorithm in algorithms:
         positive(f"the cost of algorithm {algorithm.name!r}", algorithm.cost, error=InvalidPlan)
-        _check_success(algorithm)
+        codes = algorithm.success if isinstance(algorithm, Command) else (0,)
+        fit = all(isinstance(code, int) and 0 <= code <= 255 for code in codes)
+        if not (fit and (codes or algorithm.outputs.solved)):
+            raise InvalidPlan(
+                f"success of algorithm {algorithm.name!r} must be exit codes from 0 to 255, such as (0, 10, 20),"
+                f" got {codes!r}"
+            )
         check_around(algorithm)
         if isinstance(algorithm, Function) and algorithm.reading.kind == "pattern":
             raise InvalidPlan(
-                f"algorithm {algorithm.name!r} is a function, whose value is no text; choose one of its measures with"
+                f"algorithm {algorithm.name!r} is a function without text output; choose one of its measures with"
                 f" 'json:name', 'seconds' or 'cpu-seconds', got the pattern {algorithm.reading.what!r}"
             )
 
 
-def _check_success(algorithm: Algorithm) -> None:
-    if not isinstance(algorithm, Command):
-        return
-    codes = algorithm.success
-    if not codes or not all(isinstance(code, int) and 0 <= code <= 255 for code in codes):
-        raise InvalidPlan(
-            f"success of algorithm {algorithm.name!r} must be exit codes from 0 to 255, such as (0, 10, 20),"
-            f" got {codes!r}"
-        )
-
-
-def _seed(seed: int) -> int:
-    number = integer("seed", seed, error=InvalidPlan)
-    if not -(2**63) <= number < 2**63:
-        raise InvalidPlan(f"seed must be a whole number of at most 64 bits, got {seed!r}")
-    return number
-
-
-def _check_limits(limits: Limits) -> None:
-    for field in ("timeout", "memory", "cpu_timeout"):
-        if getattr(limits, field) is not None:
-            positive(field.replace("_", "-"), getattr(limits, field), error=InvalidPlan)
-
-
 def _cutoff(policy: FailurePolicy, limits: Limits, algorithms: Sequence[Algorithm]) -> float | None:
     """The time limit that PAR multiplies; it must be one for all."""
-    cutoffs = {_time_limit(algorithm, algorithm.limits.over(limits)) for algorithm in algorithms}
+    cutoffs = {item.limits.over(limits).on_time(processor=item.reading.kind == "cpu-seconds") for item in algorithms}
     if len(cutoffs) == 1 or not isinstance(policy, Par) or policy.cutoff is not None:
         return next(iter(cutoffs))
-    shown = ", ".join("none" if cutoff is None else f"{cutoff:g} s" for cutoff in sorted(cutoffs, key=str))
+    timeouts = ", ".join("none" if cutoff is None else f"{cutoff:g} s" for cutoff in sorted(cutoffs, key=str))
     raise InvalidPlan(
-        f"par = {policy.factor:g} multiplies one time limit, but the algorithms have several ({shown}); say which:"
+        f"par = {policy.factor:g} needs one time limit, but the algorithms have several ({timeouts}); specify it:"
         f" {{ par = {policy.factor:g}, cutoff = seconds }}"
     )
 
 
-def _time_limit(algorithm: Algorithm, limits: Limits) -> float | None:
-    """The limit on what an algorithm is judged by: processor time where that is its value."""
-    first, second = limits.timeout, limits.cpu_timeout
-    if algorithm.reading.kind == "cpu-seconds":
-        first, second = second, first
-    return second if first is None else first
-
-
-def _check_rule(rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm]) -> None:
-    """A rule that compares must compare what the question asks; one that can check itself does so now, not later."""
-    for field in ("difference", "reference", "statistic"):
-        asked, ruled = getattr(question, field), getattr(rule, field, None)
-        if isinstance(ruled, str) and ruled != asked:
-            raise InvalidPlan(f"the rule must have the study's {field}, {asked!r}, got {ruled!r}")
-    names = [algorithm.name for algorithm in algorithms]
-    check_rule(rule, names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
-
-
-def _check_rates(question: Question, policy: FailurePolicy) -> None:
-    """What a failed run counts as must be a yes or a no where these are compared."""
-    if question.statistic != RATE or isinstance(policy, StopStudy | Drop):
-        return
-    if isinstance(policy, Par) or policy.value not in (0.0, 1.0):
-        raise InvalidPlan(
-            "on-failure must be a no, { penalty = 0 }, or a yes, { penalty = 1 }, where rates are compared (or"
-            f' "drop", "stop"), got {policy_data(policy)!r}'
+def _par_warnings(plan: Plan, cutoff: float, *, implied: bool) -> Iterator[str]:
+    """Settings that do not fit PAR, a penalty in seconds; `implied`: the time limit is the cutoff."""
+    untimed = [repr(item.name) for item in plan.algorithms if not item.reading.is_time]
+    if untimed and implied:
+        yield (
+            f"par counts a failed run as a multiple of {cutoff:g} seconds: the values of {listed(untimed, 3)} must be"
+            " seconds; for other values use on-failure = { penalty = VALUE }"
+        )
+    limits = {item.name: (item, plan.limits_of(item)) for item in plan.algorithms if item.reading.is_time}
+    allowed = {name: own.on_time(processor=item.reading.kind == "cpu-seconds") for name, (item, own) in limits.items()}
+    if late := [repr(name) for name, limit in allowed.items() if limit is None or limit > failures.LATEST * cutoff]:
+        yield (
+            f"the cutoff of par is {cutoff:g} s, but {listed(late, 3)} may run longer: runs solved after the cutoff"
+            " count as solved; set the time limit to the cutoff"
         )
 
 
-def _needed(question: Question, algorithms: int, count: Count, looks: Sequence[float] | None) -> int | None:
-    if question.effect is not None:
-        if looks is not None:
-            check_question(question, algorithms)
-        return _designed(required_instances, question, algorithms, power=question.power, looks=looks).instances
-    if count == "needed":
-        raise InvalidPlan("effect must be given to know how many instances are needed; or say use = 'all' or a number")
-    return None
+def _with_primary(algorithm: Algorithm, question: Question) -> Algorithm:
+    """The algorithm with the primary measure as its value, unless another place is named."""
+    [name] = [item.name for item in question.measures or () if item.role == "primary"] or [""]
+    if not name or algorithm.reading != Reading():
+        return algorithm
+    if name in TIMES:
+        return replace(algorithm, reading=TIMES[name])
+    if isinstance(algorithm, Function) or algorithm.protocol == "worker":
+        return replace(algorithm, reading=Reading("json", name))
+    pattern = algorithm.outputs.measures.get(name)
+    return algorithm if pattern is None else replace(algorithm, reading=Reading("pattern", pattern))
+
+
+def _check_inference(question: Question, rule: Callable[[Any], Decision], study_rule: StudyRule | None) -> None:
+    """Conclusions about these instances need the variance of runs, and a size that no value decides."""
+    if question.inference != "these instances":
+        return
+    if study_rule is not None or question.measures is not None:
+        raise InvalidPlan("detect, looks and [[measure]] are about instances like these; remove inference")
+    if isinstance(rule, Fixed) and rule.runs < 2:
+        raise InvalidPlan("conclusions about these instances need two runs of each algorithm or more; set runs")
+
+
+def _check_measures(
+    question: Question, algorithms: Sequence[Algorithm], policy: FailurePolicy, study_rule: StudyRule | None
+) -> None:
+    """Refuse what several measures do not go with, and measures that no algorithm can give."""
+    if question.measures is None:
+        return
+    if len(question.measures) < 2:
+        raise InvalidPlan("one measure alone needs no [[measure]]: set value, difference and better instead")
+    if study_rule is not None or question.cluster is not None:
+        what = "cluster is" if study_rule is None else "detect and looks are"
+        raise InvalidPlan(f"{what} for one measure: omit either; ampler advise plans for several measures")
+    for item in question.measures:
+        if item.role == "primary":
+            if (item.difference, item.better) != (question.difference, question.better or item.better):
+                raise InvalidPlan(f"the primary measure {item.name!r} must have the study's difference and better")
+            continue
+        if item.role == "non-inferior" and item.penalty is None and isinstance(policy, Penalty | Par):
+            raise InvalidPlan(
+                f"measure {item.name!r} needs penalty = VALUE, what a failed run counts as, because on-failure is about"
+                " the primary measure"
+            )
+        for algorithm in algorithms:
+            is_read = isinstance(algorithm, Command) and algorithm.protocol == "arguments"
+            is_read = is_read and algorithm.reading.kind != "json"
+            if is_read and item.name not in {*algorithm.outputs.measures, *OF_EVERY_RUN}:
+                raise InvalidPlan(
+                    f"algorithm {algorithm.name!r} has no pattern for the measure {item.name!r}; write measures ="
+                    f" {{ {item.name} = 'PATTERN' }} for it or under [defaults]"
+                )
+
+
+def _check_rule(
+    rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm], policy: FailurePolicy
+) -> None:
+    """A rule that compares must compare what the question asks; one that can check itself does so now, not later."""
+    for field in ("difference", "reference", "statistic"):
+        required, ruled = getattr(question, field), getattr(rule, field, None)
+        if isinstance(ruled, str) and ruled != required:
+            raise InvalidPlan(f"the rule must have the study's {field}, {required!r}, got {ruled!r}")
+    names = [algorithm.name for algorithm in algorithms]
+    check_rule(rule, names, deterministic=[algorithm.name for algorithm in algorithms if algorithm.deterministic])
+    is_rate = question.statistic == RATE and not isinstance(policy, StopStudy | Drop)
+    if is_rate and (isinstance(policy, Par) or policy.value not in (0.0, 1.0)):  # type: ignore[union-attr]
+        raise InvalidPlan(
+            "on-failure must be failure, { penalty = 0 }, or success, { penalty = 1 }, for success rates (or"
+            f' "drop", "stop"), got {failures.policy_data(policy)!r}'
+        )
 
 
 def design_of(plan: Plan) -> Design | None:
@@ -358,80 +449,54 @@ def design_of(plan: Plan) -> Design | None:
     return _designed(achieved_power, plan.question, len(plan.algorithms), instances=len(plan.instances))
 
 
-def _reached(question: Question, algorithms: int, used: int, looks: Sequence[float] | None) -> float | None:
-    if question.effect is None:
-        return None
-    try:
-        return _designed(achieved_power, question, algorithms, instances=used, looks=looks).power
-    except InvalidDesign:  # so few that a Wilcoxon or sign test has no power to speak of
-        return None
-
-
-def _designed(solve: Callable[..., Design], question: Question, algorithms: int, **given: Any) -> Design:
-    return solve(
-        comparisons=n_comparisons(algorithms, reference=question.reference is not None),
-        effect=question.effect,
-        alpha=question.alpha,
-        target=question.target,
-        alternative=question.alternative,
-        test=question.test,
-        **given,
-    )
+def _designed(solve: Callable[..., Design], question: Question, algorithms: int, **options: Any) -> Design:
+    asked = {name: getattr(question, name) for name in ("effect", "alpha", "target", "alternative", "test")}
+    comparisons = n_comparisons(algorithms, reference=question.reference is not None)
+    return solve(comparisons=comparisons, **asked, **options)
 
 
 def _number_used(count: Count, needed: int | None, available: int) -> int:
     if count == "all":
         return available
     if count == "needed":
-        assert needed is not None, "an effect is given"
+        if needed is None:
+            raise InvalidPlan("effect must be given to know how many instances are needed, or use = 'all' or a number")
         return min(needed, available)
     if isinstance(count, bool) or not isinstance(count, int) or count < 2:
         raise InvalidPlan(f"use must be 'needed', 'all' or a whole number of 2 or more, got {count!r}")
     return min(count, available)
 
 
-def _power_warnings(question: Question, needed: int | None, reached: float | None, used: int) -> list[str]:
-    if needed is None or used >= needed:
-        return []
-    power = "too few for any" if reached is None else f"{question.target} power {reached:.2f}"
-    return [
-        f"{needed} instances are needed for power {question.power:g} at effect {question.effect:g},"
-        f" {used} are used: {power}; add instances, or plan for a larger effect"
-    ]
-
-
-def _stopping_warnings(rule: Callable[[Any], Decision], policy: FailurePolicy) -> list[str]:
-    """Rare and large values are missed by a rule that stops where values look alike."""
-    if not isinstance(rule, Accuracy) or not isinstance(policy, Penalty | Par) or rule.statistic != "mean":
-        return []
-    return [
-        "failed runs count as a penalty, and the values decide when runs end: an algorithm that fails seldom looks"
-        " exact until its first failure, ends early without one, and seems better than it is; run every algorithm"
-        ' equally often (allocation = "fixed" and runs = 30 under [rule], Fixed(runs=30) in Python)'
-    ]
-
-
-def _single_warnings(single: str | None, question: Question) -> list[str]:
-    """What a study of one instance is about; InvalidPlan if its test needs several."""
-    if single is None:
-        return []
-    if question.test not in RUN_TESTS:
-        raise InvalidPlan(
-            f"test must be one of {', '.join(map(repr, RUN_TESTS))} where there is one instance, {single!r}, as its"
-            f" runs are compared, got {question.test!r}; choose one of them, or add instances"
+def _warnings(plan: Plan, *, implied_cutoff: bool = False) -> Iterator[str]:
+    """What speaks against a plan; InvalidPlan if there is one instance and the test needs several."""
+    question, used = plan.question, len(plan.instances)
+    if plan.needed is not None and used < plan.needed:
+        power = "too few for any" if plan.power is None else f"{question.target} power {plan.power:.2f}"
+        yield (
+            f"{plan.needed} instances are needed for power {question.power:g} at effect {question.effect:g};"
+            f" {used} are used: {power}; add instances, or plan for a larger effect"
         )
-    unused = "; effect and power speak of several instances and are not used" if question.effect is not None else ""
-    return [
-        f"there is one instance, {single}: its runs are compared, and the conclusion holds for this instance only"
-        f"{unused}"
-    ]
-
-
-def _seed_warnings(algorithms: Iterable[Algorithm]) -> list[str]:
-    return [
-        f"the command of algorithm {algorithm.name!r} does not use {{seed}}: its runs are not reproducible"
-        " unless it is deterministic; pass it the seed, or say deterministic = true"
-        for algorithm in algorithms
-        if isinstance(algorithm, Command) and algorithm.protocol == "arguments" and not algorithm.deterministic
-        if "seed" not in places(algorithm.argv)
-    ]
+    if used == 1 and not plan.untouched:
+        single = plan.instances[0].name
+        if question.test not in RUN_TESTS:
+            raise InvalidPlan(
+                f"test must be one of {', '.join(map(repr, RUN_TESTS))} with one instance, {single!r}, because its"
+                f" runs are compared, got {question.test!r}; choose one of these, or add instances"
+            )
+        unused = "; effect and power speak of several instances and are not used" if question.effect is not None else ""
+        only = "the conclusion holds for this instance only"
+        yield f"there is one instance, {single}: its runs are compared, and {only}{unused}"
+    commands = [item for item in plan.algorithms if isinstance(item, Command) and item.protocol == "arguments"]
+    seedless = [repr(item.name) for item in commands if not item.deterministic and "seed" not in places(item.argv)]
+    if seedless:
+        which = f"algorithm {seedless[0]} does" if len(seedless) == 1 else f"algorithms {listed(seedless, 3)} do"
+        yield f"{which} not use {{seed}}: pass the seed in the command, or set deterministic = true"
+    penalises = isinstance(plan.policy, Penalty | Par)
+    if isinstance(plan.policy, Par) and plan.policy.cutoff is not None:
+        yield from _par_warnings(plan, plan.policy.cutoff, implied=implied_cutoff)
+    if penalises and isinstance(plan.rule, Accuracy) and plan.rule.statistic == "mean":
+        yield (  # rare and large values are missed by a rule that stops where values look alike
+            "failed runs count as a penalty, and results decide when runs stop: an algorithm with rare failures seems"
+            " exact until its first failure, and better than it is; run every algorithm"
+            ' equally often (allocation = "fixed" and runs = 30 under [rule], FixedSize(runs=30) in Python)'
+        )

@@ -1,64 +1,75 @@
-"""Where a study stands: what its store holds against what its last plan wants. A study may be running meanwhile."""
+"""Status of a study: the contents of its store compared with its last plan; the study may be running."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ampler.core.contracts import Store
-from ampler.core.errors import StoreUnusable
-from ampler.core.values import DecisionRecord, Finished, PlanRecord, Tally
-from ampler.study.failing import CommonFailure, commonest
-from ampler.study.fairness import fairness_notes
-from ampler.study.repeated_testing import growth_warning
+from ampler.core.arrays import Samples
+from ampler.core.contracts import Store, current_error
+from ampler.core.errors import AmplerError, StoreUnusable
+from ampler.core.failures import value_of
+from ampler.core.plan import DecisionRecord, EndStudy, PlanRecord
+from ampler.core.runs import Finished, Observation, Progress, Tally
+from ampler.study.failure_patterns import CommonFailure, commonest, reason_of
+from ampler.study.record import rule_of
 from ampler.study.stopping import digests_in_force, instances_in_force
+from ampler.study.store.store import SqliteStore
+from ampler.study.warnings import fairness_notes, growth_warning
 
 
 def status_of(store: Store) -> StudyStatus:
-    """Return where a study stands under its last plan."""
+    """Return the progress of a study under its last plan."""
     plan, decisions = planned_last(store), store.decisions()
     status = counted_status(plan, store.tally(), decisions, store.finished(*digests_in_force(plan, decisions)))
-    return replace(
-        status,
-        sessions=len(store.sessions()),
-        failure=commonest(store.failures()),
-        notes=tuple(note.sentence for note in (*growth_warning(store, store.plans()), *fairness_notes(plan, store))),
-    )
+    notes = tuple(note.sentence for note in (*growth_warning(store, store.plans()), *fairness_notes(plan, store)))
+    return replace(status, sessions=len(store.sessions()), failure=commonest(store.failures()), notes=notes)
 
 
 def planned_last(store: Store) -> PlanRecord:
     """Return the plan in force; StoreUnusable when there is none yet."""
     plans = store.plans()
     if not plans:
-        raise StoreUnusable("the study file holds no plan yet; `ampler run` begins one")
+        raise StoreUnusable("the results file holds no plan yet; `ampler run` begins one")
     return plans[-1]
 
 
 def counted_status(
     plan: PlanRecord, tally: Collection[Tally], decisions: Sequence[DecisionRecord], finished: Mapping[str, Finished]
 ) -> StudyStatus:
-    """Return where a study stands, from what is counted; of sessions, reasons and the machine it says nothing."""
-    instances = instances_in_force(plan, decisions)
-    cells = {(each.instance, each.algorithm): each for each in tally}
-    begun, no_runs = {each.instance for each in tally} | finished.keys(), dict.fromkeys(plan.algorithms, 0)
+    """Return the progress of a study, from what is counted; of sessions, reasons and the machine it says nothing."""
+    instances = {name: dict.fromkeys(plan.algorithms, 0) for name in instances_in_force(plan, decisions)}
+    failures: Counter[str] = Counter()
+    for cell in tally:
+        if cell.instance in instances and cell.algorithm in plan.algorithms:
+            instances[cell.instance][cell.algorithm] = cell.runs
+            failures[cell.instance] += cell.runs - cell.ok
     return StudyStatus(
         name=plan.name,
         reference=plan.question.reference,
         algorithms=plan.algorithms,
-        runs=sum(each.runs for each in tally),
-        failures=sum(each.runs - each.ok for each in tally),
-        seconds=sum(each.seconds for each in tally),
+        runs=sum(cell.runs for cell in tally),
+        failures=sum(cell.runs - cell.ok for cell in tally),
+        seconds=sum(cell.seconds for cell in tally),
         sessions=0,
         untouched=len(plan.untouched) + len(plan.instances) - len(instances),
         part=plan.part,
         unused=unused_runs(plan, tally, finished),
-        decisions=_decisions(plan, decisions),
+        decisions=tuple(  # of a study whose values decide; that all instances are run is no news
+            TakenDecision(record.taken, record.decision.reason, record.decision.notes, record.decision.details)
+            for record in decisions
+            if plan.study_rule
+        ),
         instances=tuple(
-            _instance(name, plan, cells, finished.get(name))
-            if name in begun
-            else InstanceStatus(name, "waiting", None, None, no_runs, 0)
-            for name in instances
+            InstanceStatus(name, "finished", done.reason, done.error, runs, failures[name])
+            if (done := finished.get(name)) is not None
+            else InstanceStatus(
+                name, "under way" if any(runs.values()) else "waiting", None, None, runs, failures[name]
+            )
+            for name, runs in instances.items()
         ),
     )
 
@@ -77,7 +88,7 @@ class InstanceStatus:
 
 @dataclass(frozen=True, slots=True)
 class TakenDecision:
-    """A decision over instances: its date, what was said, what to mind, and what it rests on as plain data."""
+    """A decision over instances: its date, what was said, warnings, and what it rests on as plain data."""
 
     taken: str
     reason: str
@@ -87,7 +98,7 @@ class TakenDecision:
 
 @dataclass(frozen=True, slots=True)
 class StudyStatus:
-    """Where a study stands. `unused` runs are recorded and not asked for by the last plan, as far as that is known."""
+    """Progress of a study. `unused` runs are recorded and not requested by the last plan, as far as that is known."""
 
     name: str
     reference: str | None
@@ -110,34 +121,122 @@ class StudyStatus:
         return sum(instance.state == "finished" for instance in self.instances)
 
 
-def _decisions(plan: PlanRecord, decisions: Iterable[DecisionRecord]) -> tuple[TakenDecision, ...]:
-    """Those of a study whose values decide; that all instances are run is no news."""
-    said = [(each.taken, each.decision) for each in decisions if plan.study_rule]
-    return tuple(TakenDecision(taken, each.reason, each.notes, each.details) for taken, each in said)
-
-
 def unused_runs(plan: PlanRecord, tally: Iterable[Tally], finished: Mapping[str, Finished]) -> int:
     """Count the recorded runs that a plan does not ask for; on instances under way that is not known yet."""
+
     instances, algorithms = set(plan.instances), set(plan.algorithms)
-    number = 0
-    for each in tally:
-        if each.instance not in instances or each.algorithm not in algorithms:
-            number += each.runs
-        elif each.instance in finished:
-            number += max(0, each.runs - finished[each.instance].counts.get(each.algorithm, 0))
-    return number
+
+    def requested(cell: Tally) -> int:
+        if cell.instance not in instances or cell.algorithm not in algorithms:
+            return 0
+        return finished[cell.instance].counts.get(cell.algorithm, 0) if cell.instance in finished else cell.runs
+
+    return sum(max(0, cell.runs - requested(cell)) for cell in tally)
 
 
-def _instance(
-    name: str, plan: PlanRecord, cells: Mapping[tuple[str, str], Tally], done: Finished | None
-) -> InstanceStatus:
-    mine = {algorithm: cells.get((name, algorithm)) for algorithm in plan.algorithms}
-    runs = {algorithm: 0 if cell is None else cell.runs for algorithm, cell in mine.items()}
-    return InstanceStatus(
-        name=name,
-        state="finished" if done else "under way" if any(runs.values()) else "waiting",
-        reason=done.reason if done else None,
-        error=done.error if done else None,
-        runs=runs,
-        failures=sum(cell.runs - cell.ok for cell in mine.values() if cell is not None),
+RECENT_RUNS = 12
+RECENT_FAILURES = 400  # failed runs whose reasons are counted
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReason:
+    """Why recent runs of an algorithm failed: the message of one of them, how many there are, and where."""
+
+    algorithm: str
+    status: str
+    message: str
+    times: int
+    instance: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudySnapshot:
+    """A study at one moment, for those who watch it.
+
+    `errors` are the largest standard errors of interest on instances, finished or under way, as far as they are known,
+    and `target` is the target standard error. `times` are runs and seconds of each algorithm.
+    """
+
+    status: StudyStatus
+    plan: PlanRecord
+    progress: Progress | None
+    errors: Mapping[str, float]
+    target: float | None
+    recent: tuple[Observation, ...]
+    reasons: tuple[FailureReason, ...]
+    times: Mapping[str, tuple[int, float]]
+    ended: bool  # no run is missing
+
+
+def snapshot_of(store: SqliteStore) -> StudySnapshot:
+    """Return what a results file shows now; the study may be running."""
+    plan, decisions = planned_last(store), store.decisions()
+    done, tally = store.finished(*digests_in_force(plan, decisions)), store.tally()
+    status = replace(counted_status(plan, tally, decisions, done), sessions=len(store.sessions()))
+    times: dict[str, tuple[int, float]] = {}
+    for cell in tally:
+        runs, seconds = times.get(cell.algorithm, (0, 0.0))
+        times[cell.algorithm] = runs + cell.runs, seconds + cell.seconds
+    has_decided = not plan.study_rule or any(isinstance(record.decision, EndStudy) for record in decisions)
+    return StudySnapshot(
+        status=status,
+        plan=plan,
+        progress=store.progress(),
+        errors=_errors(store, plan, status, done),
+        target=plan.rule.get("se"),
+        recent=tuple(store.latest(RECENT_RUNS)),
+        reasons=reasons_of(store.latest(RECENT_FAILURES, failed=True)) if status.failures else (),
+        times=times,
+        ended=has_decided and status.finished == len(status.instances),
     )
+
+
+def _errors(
+    store: SqliteStore, plan: PlanRecord, status: StudyStatus, done: Mapping[str, Finished]
+) -> dict[str, float]:
+    """Largest standard errors: recorded ones of finished instances, those of instances under way from their values."""
+    errors = {name: ended.error for name, ended in done.items() if ended.error is not None}
+    rule = rule_of(plan)
+    for instance in status.instances if rule is not None else ():
+        if instance.state == "under way":
+            with suppress(AmplerError):  # values that the study's statistic cannot take: its own run reports it
+                error = current_error(rule, _samples(store, plan, instance.name))
+                errors |= {} if error is None else {instance.name: error}
+    return errors
+
+
+def _samples(store: SqliteStore, plan: PlanRecord, instance: str) -> Samples:
+    """The values on an instance, of each algorithm up to its first run that is missing."""
+    samples = Samples(plan.algorithms, deterministic=plan.deterministic)
+    following = dict.fromkeys(plan.algorithms, 0)
+    for run in store.observations(instance):
+        name, value = run.key.algorithm, value_of(run, plan.policy)
+        if following.get(name) == run.key.index:
+            following[name] += 1
+            if value is None:
+                samples.drop(name)
+            else:
+                samples.add(name, plan.question.adjusted(value))
+    return samples
+
+
+def reasons_of(failures: Iterable[Observation]) -> tuple[FailureReason, ...]:
+    """Return why runs failed, the commonest reason first.
+
+    >>> from ampler.core.runs import RunKey
+    >>> seen = [Observation(RunKey("i1", "a", n), None, status="failed", message="it broke") for n in range(3)]
+    >>> [(reason.algorithm, reason.message, reason.times) for reason in reasons_of(seen)]
+    [('a', 'it broke', 3)]
+    """
+    runs = list(failures)
+    times = Counter(map(_kind, runs))
+    first = {_kind(run): run for run in reversed(runs)}
+    return tuple(
+        FailureReason(which[0], which[1], first[which].message, number, first[which].key.instance)
+        for which, number in times.most_common()
+    )
+
+
+def _kind(run: Observation) -> tuple[str, str, str]:
+    """What failures of one reason have in common: their instances may be named in it."""
+    return run.key.algorithm, run.status, reason_of(run).replace(run.key.instance, "…")

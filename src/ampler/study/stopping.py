@@ -1,4 +1,4 @@
-"""Decisions over instances: which instances and algorithms go on, and when the study ends. Pure.
+"""Decisions over instances: which instances and algorithms continue, and when the study ends. Pure.
 
 The rule for one instance says how many runs it needs; a study rule says which instances are run at all. It is asked
 when a group of instances that it has declared is finished, and asked again from the beginning when a study is resumed.
@@ -10,22 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
+from ampler.core.arrays import Samples
 from ampler.core.contracts import CheckingStudyRule, FinishedGroup, Rule, StudyRule, narrowed
 from ampler.core.errors import InvalidRule
-from ampler.core.plain import digest, plain
-from ampler.core.samples import Samples
-from ampler.core.values import (
-    Continue,
-    Decision,
-    DecisionRecord,
-    EndStudy,
-    Finished,
-    Plan,
-    PlanRecord,
-    Sample,
-    Stop,
-    StudyDecision,
-)
+from ampler.core.plan import Continue, Decision, DecisionRecord, EndStudy, Plan, PlanRecord, Sample, Stop, StudyDecision
+from ampler.core.runs import Finished
+from ampler.core.serialization import digest, record_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +39,20 @@ def study_rule(plan: Plan) -> StudyRule:
 
 
 def decided(plan: Plan, finished: Sequence[FinishedGroup], on_record: Sequence[DecisionRecord] = ()) -> StudyDecision:
-    """Return how a study goes on: as it is `on_record`, else what its rule answers when it is asked.
+    """Return how a study continues: as it is `on_record`, else what its rule answers when it is asked.
 
     InvalidRule when that is not what was declared. Names come in the plan's order.
     """
-    rule = study_rule(plan)
-    groups = checked_groups(plan)
-    number = len(finished)
-    decision = on_record[number].decision if number < len(on_record) else rule(plan, finished)
+    groups, number = checked_groups(plan), len(finished)
+    decision = on_record[number].decision if number < len(on_record) else study_rule(plan)(plan, finished)
     if isinstance(decision, EndStudy):
         return decision
-    _check(decision, groups, finished[-1].asked.algorithms if finished else _algorithms(plan), len(finished))
+    _check(decision, groups, finished[-1].asked.algorithms if finished else _algorithms(plan), number)
+    algorithms, instances = set(decision.algorithms), set(decision.instances)
     return replace(
         decision,
-        algorithms=tuple(name for name in _algorithms(plan) if name in decision.algorithms),
-        instances=tuple(name for name in _instances(plan) if name in decision.instances),
+        algorithms=tuple(name for name in _algorithms(plan) if name in algorithms),
+        instances=tuple(name for name in _instances(plan) if name in instances),
     )
 
 
@@ -91,68 +80,69 @@ def check_study_rule(plan: Plan) -> None:
     checked_groups(plan)
 
 
-def instance_rule(plan: Plan, asked: Continue) -> Rule:
+def instance_rule(plan: Plan, request: Continue) -> Rule:
     """Return the rule for one instance under a decision: the plan's, or the runs that the decision fixes."""
-    if asked.runs is not None:
-        return Exactly(dict(asked.runs))
+    if request.runs is not None:
+        return Exactly(dict(request.runs))
     rule: Rule = plan.rule
-    return rule if set(asked.algorithms) == set(_algorithms(plan)) else narrowed(rule, asked.algorithms)
+    return rule if set(request.algorithms) == set(_algorithms(plan)) else narrowed(rule, request.algorithms)
 
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """A rule for one instance: so many runs of each algorithm, all at once; a failed run is not repeated."""
+    """A rule for one instance: this many runs of each algorithm, all at once; a failed run is not repeated."""
 
     runs: Mapping[str, int]
 
     def __call__(self, samples: Samples, /) -> Decision:
         """Return the runs that are missing."""
-        missing = {name: count for name, count in self.predict(samples).items() if count > 0}
+        missing = {name: count for name, count in self.predict(samples).items() if count}
         return Sample(missing) if missing else Stop("runs done")
 
     def predict(self, samples: Samples, /) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come."""
-        wanted = {name: min(count, 1) if name in samples.deterministic else count for name, count in self.runs.items()}
-        return {name: max(0, count - int(samples.spent[samples.place(name)])) for name, count in wanted.items()}
+        total = {name: min(count, 1) if name in samples.deterministic else count for name, count in self.runs.items()}
+        return {name: max(0, count - int(samples.spent[samples.position(name)])) for name, count in total.items()}
 
 
 # As it is kept
 
 
-def instance_digest(plan: PlanRecord, asked: Continue) -> str:
-    """Return the digest of all that decisions on an instance hang on besides its runs, under a decision over instances.
+def instance_digest(plan: PlanRecord, request: Continue) -> str:
+    """Return the digest of all that decisions on an instance depend on in addition to its runs, under a decision over
+    instances.
 
     Whoever asks for all algorithms and leaves the runs to the plan's rule adds nothing to the plan's own.
     """
-    if asked.runs is None and set(asked.algorithms) == set(plan.algorithms):
+    if request.runs is None and set(request.algorithms) == set(plan.algorithms):
         return plan.decisions
-    return digest([plan.decisions, list(asked.algorithms), None if asked.runs is None else dict(asked.runs)])
+    return digest([plan.decisions, list(request.algorithms), None if request.runs is None else dict(request.runs)])
 
 
 def digests_in_force(plan: PlanRecord, decisions: Iterable[DecisionRecord]) -> tuple[str, ...]:
     """Return the digests under which instances are finished, in the order of the decisions over instances.
 
-    A study file of earlier days has no such decisions: its instances are finished under the plan's own.
-    """
-    asked = [taken.decision for taken in decisions if isinstance(taken.decision, Continue)]
-    return tuple(dict.fromkeys(instance_digest(plan, each) for each in asked)) or (plan.decisions,)
+    A results file of earlier days has no such decisions: its instances are finished under the plan's own."""
+    request = [record.decision for record in decisions if isinstance(record.decision, Continue)]
+    return tuple(dict.fromkeys(instance_digest(plan, item) for item in request)) or (plan.decisions,)
 
 
 def instances_in_force(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[str, ...]:
     """Return the instances a study is about: all planned ones, until it is decided that no further ones come."""
-    if not any(isinstance(taken.decision, EndStudy) or taken.decision.last for taken in decisions):
+    taken = [record.decision for record in decisions]
+    if not any(isinstance(decision, EndStudy) or decision.last for decision in taken):
         return plan.instances
-    asked = {name for taken in decisions if isinstance(taken.decision, Continue) for name in taken.decision.instances}
-    return tuple(name for name in plan.instances if name in asked)
+    request = {name for decision in taken if isinstance(decision, Continue) for name in decision.instances}
+    return tuple(name for name in plan.instances if name in request)
 
 
 def joined(finished: Iterable[Mapping[str, Finished]]) -> dict[str, Finished]:
-    """Return finished instances under several decisions as one: later ones add to what earlier ones asked for."""
+    """Return finished instances under several decisions as one: later ones add to what earlier ones requested."""
     together: dict[str, Finished] = {}
     for done in finished:
         for name, now in done.items():
-            before = together.get(name)
-            together[name] = now if before is None else _added(before, now)
+            before = together.get(name, now)
+            together[name] = replace(now, counts={**before.counts, **now.counts})
     return together
 
 
@@ -164,14 +154,15 @@ def recorded(number: int, decision: StudyDecision, taken: str = "") -> DecisionR
 def holding(decisions: Iterable[DecisionRecord]) -> tuple[DecisionRecord, ...]:
     """Return the decisions that hold, from all that were taken: each voids those with its number or a higher one."""
     held: list[DecisionRecord] = []
-    for taken in decisions:
-        held[taken.number :] = [taken]
+    for record in decisions:
+        held[record.number :] = [record]
     return tuple(held)
 
 
 def to_data(decision: StudyDecision) -> dict[str, Any]:
     """Return a decision as plain data; what few decisions have is left out, so that those of earlier days are equal."""
-    data = {name: each for name, each in plain(asdict(decision)).items() if each or name not in ("notes", "last")}
+    rare = ("notes", "last")
+    data = {name: value for name, value in record_data(asdict(decision)).items() if value or name not in rare}
     return {"continue" if isinstance(decision, Continue) else "end": data}
 
 
@@ -182,29 +173,19 @@ def from_data(data: Mapping[str, Any]) -> StudyDecision:
     return EndStudy(**fields | tuples) if kind == "end" else Continue(**fields | tuples)
 
 
-def _added(before: Finished, now: Finished) -> Finished:
-    counts = {**before.counts, **now.counts}
-    return Finished(now.instance, now.decisions, now.reason, counts, now.rounds, now.error)
-
-
-def _check(asked: Continue, groups: Sequence[Sequence[str]], present: Collection[str], number: int) -> None:
+def _check(request: Continue, groups: Sequence[Sequence[str]], present: Collection[str], number: int) -> None:
     """A decision keeps to the groups that were declared, and to algorithms that have not left."""
+    instances, algorithms, runs, last = request.instances, request.algorithms, request.runs, number + 1
     if number >= len(groups):
-        raise InvalidRule(f"a study rule must end the study after its {len(groups)} groups, got {asked!r}")
-    open_ = {name for group in groups[: number + 1] for name in group}
-    if not asked.instances or not set(asked.instances) <= open_:
-        raise InvalidRule(
-            f"a study rule must ask for instances of the first {number + 1} of its groups, got {asked.instances!r}"
-        )
-    if not asked.algorithms or not set(asked.algorithms) <= set(present):
-        raise InvalidRule(
-            f"a study rule must ask for algorithms that are still there, {', '.join(map(repr, present))}, got"
-            f" {asked.algorithms!r}"
-        )
-    if asked.runs is not None and (set(asked.runs) != set(asked.algorithms) or min(asked.runs.values()) < 1):
-        raise InvalidRule(
-            f"a study rule that fixes the runs must do so for each algorithm, at least one run, got {asked.runs!r}"
-        )
+        raise InvalidRule(f"a study rule must end the study after its {len(groups)} groups, got {request!r}")
+    if not instances or not set(instances) <= {name for group in groups[:last] for name in group}:
+        raise InvalidRule(f"a study rule must ask for instances of the first {last} of its groups, got {instances!r}")
+    if not algorithms or not set(algorithms) <= set(present):
+        names = ", ".join(map(repr, present))
+        raise InvalidRule(f"a study rule must ask for algorithms that are still there, {names}, got {algorithms!r}")
+    if runs is not None and (set(runs) != set(algorithms) or min(runs.values()) < 1):
+        must = "must do so for each algorithm, at least one run"
+        raise InvalidRule(f"a study rule that fixes the runs {must}, got {runs!r}")
 
 
 def _algorithms(plan: Plan) -> tuple[str, ...]:

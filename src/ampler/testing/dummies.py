@@ -49,9 +49,8 @@ class DummyAlgorithm:
 
     def __post_init__(self) -> None:
         if not callable(self.shape) and self.shape not in _SHAPES:
-            raise InvalidInput(
-                f"shape must be one of {', '.join(_SHAPES)} or a callable of a generator, got {self.shape!r}"
-            )
+            shapes = ", ".join(_SHAPES)
+            raise InvalidInput(f"shape must be one of {shapes} or a callable of a generator, got {self.shape!r}")
 
     def __call__(self, instance: DummyInstance, seed: int) -> float:
         """Return the value of one run."""
@@ -76,8 +75,8 @@ def dummy_algorithms(count: int, **settings: Any) -> dict[str, DummyAlgorithm]:
     [10.0, 11.0, 12.0]
     """
     first = settings.pop("mean", 10.0)
-    names = [f"a{place}" for place in range(1, count + 1)]
-    return {name: DummyAlgorithm(name, mean=first + place, **settings) for place, name in enumerate(names)}
+    names = [f"a{number}" for number in range(1, count + 1)]
+    return {name: DummyAlgorithm(name, mean=first + index, **settings) for index, name in enumerate(names)}
 
 
 def dummy_instances(count: int, *, spread: float = 0.5, seed: int = 0) -> dict[str, DummyInstance]:
@@ -87,7 +86,7 @@ def dummy_instances(count: int, *, spread: float = 0.5, seed: int = 0) -> dict[s
     ['i1', 'i2', 'i3']
     """
     levels = np.random.default_rng(seed).lognormal(0.0, spread, count)
-    names = [f"i{place}" for place in range(1, count + 1)]
+    names = [f"i{number}" for number in range(1, count + 1)]
     return {name: DummyInstance(name, float(level)) for name, level in zip(names, levels, strict=True)}
 
 
@@ -103,41 +102,16 @@ def dummy_draw(
     return lambda algorithm, index: algorithms[algorithm](instance, _number(seed, index))
 
 
-def _number(*words: object) -> int:
-    """A number that depends on the words alone, the same everywhere."""
-    return int.from_bytes(blake2b(repr(words).encode(), digest_size=8).digest(), "big")
-
-
-def _normal(rng: np.random.Generator) -> float:
-    return float(rng.standard_normal())
-
-
-def _uniform(rng: np.random.Generator) -> float:
-    return float(rng.uniform(-sqrt(3.0), sqrt(3.0)))
-
-
-def _exponential(rng: np.random.Generator) -> float:
-    return float(rng.standard_exponential()) - 1.0
-
-
-def _lognormal(rng: np.random.Generator) -> float:
-    return (float(rng.lognormal(0.0, 1.0)) - exp(0.5)) / sqrt(expm1(1.0) * exp(1.0))
-
-
-def _discrete(rng: np.random.Generator) -> float:
-    """Five equally likely, equally spaced values: many ties."""
-    return (float(rng.integers(5)) - 2.0) / sqrt(2.0)
-
-
-def _bernoulli(rng: np.random.Generator) -> float:
-    return (float(rng.random() < _RARE) - _RARE) / sqrt(_RARE * (1.0 - _RARE))
+def _number(*parts: object) -> int:
+    """A number that depends on these parts alone, the same everywhere."""
+    return int.from_bytes(blake2b(repr(parts).encode(), digest_size=8).digest(), "big")
 
 
 _SHAPES: dict[str, Noise] = {
-    "normal": _normal,
-    "uniform": _uniform,
-    "exponential": _exponential,
-    "lognormal": _lognormal,
-    "discrete": _discrete,
-    "bernoulli": _bernoulli,
+    "normal": lambda rng: float(rng.standard_normal()),
+    "uniform": lambda rng: float(rng.uniform(-sqrt(3.0), sqrt(3.0))),
+    "exponential": lambda rng: float(rng.standard_exponential()) - 1.0,
+    "lognormal": lambda rng: (float(rng.lognormal(0.0, 1.0)) - exp(0.5)) / sqrt(expm1(1.0) * exp(1.0)),
+    "discrete": lambda rng: (float(rng.integers(5)) - 2.0) / sqrt(2.0),  # five equally likely values: many ties
+    "bernoulli": lambda rng: (float(rng.random() < _RARE) - _RARE) / sqrt(_RARE * (1.0 - _RARE)),
 }

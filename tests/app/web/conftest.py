@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import commands
 import pytest
+from flat_study import flat_study
 
 import ampler as am
 from ampler.app.web.server import application
@@ -118,14 +120,14 @@ def broken(instance: int, seed: int) -> float:
 def small_study(instances: int = 6, **words: Any) -> am.Study:
     """A study of three algorithms, one of which has a name that must be escaped and fails at times."""
     asked: dict[str, Any] = {"difference": "simple", "reference": "plain", "se": 0.15, "use": "all", "seed": 1}
-    return am.Study(
+    return flat_study(
         algorithms={"plain": solved, "worse": partial(solved, better=0.5), "<i>odd</i>": broken},
         instances={f"number-{n}/<u>": 10 * n for n in range(1, instances + 1)},
         start=4,
         budget=60,
         on_failure=Drop(),
         name="small",
-        **{"better": "lower"} | asked | words,
+        **asked | words,
     )
 
 
@@ -143,18 +145,18 @@ def study(finished_study: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def serve(warm: Any) -> Callable[..., Any]:
+def serve() -> Callable[..., Any]:
     """`with serve(study) as address`: `ampler serve` in a process of its own."""
 
     @contextmanager
     def served(*paths: Path) -> Iterator[str]:
         """The address of the pages over some files."""
-        child = warm.ampler("serve", *paths, cwd=Path.cwd())
+        child = commands.start("serve", *paths)
         try:
             yield child.stdout.readline().strip()
         finally:
             child.send_signal(signal.SIGINT)
             child.wait(60)
-            child.close()
+            commands.end(child)
 
     return served

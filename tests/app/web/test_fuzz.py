@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from ampler.app.web.asked_analysis import AskedAnalysis
-from ampler.app.web.asked_design import AskedDesign
+from ampler.app.web.design_page import DesignForm
+from ampler.app.web.pages import COLUMNS, SETTINGS
 
 WORDS = [
     *(
@@ -78,11 +78,11 @@ class Asker:
     def where(self) -> str:
         kind = self.rng.randrange(6)
         if kind < 2:
-            names = [*AskedDesign.__slots__, "other"]
+            names = [*DesignForm.__slots__, "other"]
             return f"{self.rng.choice(['/design', '/design/answer'])}?{self.query([n for n in names if n != 'looks'])}"
         if kind == 2:
             view = self.rng.choice(CHEAP)
-            names = [*AskedAnalysis.__slots__, "pair", "detect"]
+            names = [*SETTINGS, *COLUMNS, "pair", "detect"]
             base = self.rng.choice([each for each in self.known if "analysis" in each or "results" in each])
             return f"{base}?view={view}&{self.query(names)}"
         if kind == 3:

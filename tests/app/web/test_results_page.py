@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from ampler.app.web.results_page import VIEWS
+import ampler as am
+from ampler.app.web.results import VIEWS
 from ampler.study.store import open_store
 from ampler.testing import contract_plan
 
@@ -34,23 +35,24 @@ def test_every_view_is_a_page_with_names_escaped(results, view):
 
 
 def test_choosing_after_looking_is_called_exploring(results):
-    assert "Choosing after looking is exploring" not in results("test=t").words
+    assert "This is exploration" not in results("test=t").words
     reply = results("test=wilcoxon&difference=ratio")
-    assert "Choosing after looking is exploring" in reply.words
+    assert "This is exploration" in reply.words
     assert "(difference, test)" in reply.words
 
 
-def test_a_pair_shows_its_instances_and_its_quantiles(results):
+def test_a_pair_shows_its_instances_and_has_its_quantiles_as_files(results):
     reply = results("view=pair&pair=2")
 
-    assert reply.text.count("<figure") == 2
-    assert "Normal quantiles" in reply.text
+    assert 'class="bar strip"' in reply.text
+    assert 'class="bar scatter"' in reply.text
+    assert "quantiles-of-2.pdf" in reply.text
     assert reply.text.count("<tr>") >= 6
     assert results("view=pair&pair=99").status == 422
 
 
 def test_probabilities_want_a_margin(results):
-    assert "too small to matter" in results("view=probable").words
+    assert "smallest difference that matters" in results("view=probable").words
     assert "The same by other models" in results("view=probable&margin=0.2").words
 
 
@@ -96,3 +98,26 @@ def test_every_figure_is_seen_and_has_its_files(browse, study):
     assert all("test=wilcoxon" in where for where in seen)
     assert b"<svg" in browser.get(seen[0]).body
     assert text.count('.pdf?test=wilcoxon" download') == len(seen)
+
+
+def test_several_measures_stand_before_the_comparisons(tmp_path, browse):
+    def solve(shift):
+        return lambda instance, seed: {"cost": instance + shift + seed % 9 / 9, "nodes": 5.0}
+
+    measures = [
+        {"name": "cost", "better": "lower", "difference": "simple"},
+        {"name": "nodes", "better": "lower", "difference": "simple", "role": "non-inferior", "margin": 1},
+    ]
+    am.Study(
+        algorithms={"old": solve(9), "new": solve(0)},
+        instances={f"i{n}": n for n in range(8)},
+        difference="simple",
+        better="lower",
+        design=am.FixedSize(runs=2),
+        measures=measures,
+        name="small",
+    ).run(tmp_path / "small.db", workers=1, progress=False)
+    words = browse(tmp_path / "small.db").get("/study/small/results").words
+
+    assert "Better: superior in cost" in words
+    assert words.index("dominated by new") < words.index("The comparisons")

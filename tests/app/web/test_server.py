@@ -4,6 +4,7 @@ import http.client
 import os
 import signal
 import socket
+import sys
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ def test_a_free_port_is_found_and_told():
     assert address.endswith("/")
 
 
-def test_the_address_for_others_has_the_token():
+def test_the_address_has_the_token():
     with listening_socket("127.0.0.1", 0) as opened:
         assert address_of(opened, "127.0.0.1", "secret").endswith("/?token=secret")
 
@@ -30,26 +31,31 @@ def test_a_port_that_is_taken_is_told_with_the_way_out():
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        with pytest.raises(InvalidInput, match="leave --port out"):
+        with pytest.raises(InvalidInput, match="omit --port"):
             listening_socket("127.0.0.1", other.getsockname()[1])
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="a system without these signals")
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, warm, how):
-    with closing(warm.ampler("serve", cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)})) as server:
-        address = urlsplit(server.stdout.readline().strip()).netloc
-        with closing(http.client.HTTPConnection(address)) as connection:
-            connection.request("POST", "/results", b"solver,problem,result\na,p,1\nb,p,2\n", {"x-file-name": "a.csv"})
-            assert connection.getresponse().status == 201
-        assert len(list(tmp_path.iterdir())) == 1
-        server.send_signal(getattr(signal, how))
-        assert server.wait(60) == 128 + getattr(signal, how)
+def test_however_the_server_ends_no_file_that_was_brought_is_left(tmp_path, start, how):
+    server = start("serve", cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)})
+    address = urlsplit(server.stdout.readline().strip())
+    with closing(http.client.HTTPConnection(address.netloc)) as connection:
+        connection.request("GET", f"/?{address.query}")
+        welcome = connection.getresponse()
+        welcome.read()
+        headers = {"x-file-name": "a.csv", "cookie": welcome.headers["set-cookie"].partition(";")[0]}
+        connection.request("POST", "/results", b"solver,problem,result\na,p,1\nb,p,2\n", headers)
+        assert connection.getresponse().status == 201
+    assert len(list(tmp_path.iterdir())) == 1
+    server.send_signal(getattr(signal, how))
+    assert server.wait(60) == 128 + getattr(signal, how)
 
     assert list(tmp_path.iterdir()) == []
 
 
 SIGNALLED = """
+import os, signal
 from ampler.app.web.server import address_of, answer_requests, listening_socket
 
 async def app(scope, receive, send):
@@ -64,10 +70,10 @@ with listening_socket("127.0.0.1", 0) as opened:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="a system without this signal")
-def test_a_signal_in_the_middle_of_a_request_ends_the_server_after_the_answer(warm):
-    with closing(warm.start(SIGNALLED)) as server:
-        address = urlsplit(server.stdout.readline().strip()).netloc
-        with closing(http.client.HTTPConnection(address)) as connection:
-            connection.request("GET", "/")
-            assert connection.getresponse().read() == b"answered"
-        assert server.wait(60) == 128 + signal.SIGHUP
+def test_a_signal_in_the_middle_of_a_request_ends_the_server_after_the_answer(start):
+    server = start("-c", SIGNALLED, program=(sys.executable,))
+    address = urlsplit(server.stdout.readline().strip()).netloc
+    with closing(http.client.HTTPConnection(address)) as connection:
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"answered"
+    assert server.wait(60) == 128 + signal.SIGHUP

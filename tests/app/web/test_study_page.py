@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 
-from ampler.app.web.study_page import PARTS
+import pytest
+
+import ampler as am
+from ampler.analysis.text import finding_sentence
+from ampler.app.web.studies import PARTS
 from ampler.study.store import open_store
 from ampler.testing import contract_plan
 
@@ -49,7 +54,7 @@ def test_a_study_that_waits_says_how_to_go_on(browse, tmp_path):
         store.begin(contract_plan(), {})
     reply = browse(tmp_path / "begun.db").get("/study/begun")
 
-    assert "0 of 3 instances, and nobody is running it now" in reply.words
+    assert "0 of 3 instances, and it is not running now" in reply.words
     assert "ampler run study.toml" in reply.words
     assert "No run has ended yet" in reply.words
 
@@ -61,7 +66,7 @@ def test_the_given_studies_are_listed_and_one_that_is_damaged_says_so(browse, st
     reply = browser.get("/studies")
 
     assert "2 studies" in reply.words
-    assert "All 6 instances are finished" in reply.words
+    assert escape(finding_sentence(am.analyse(study))) in reply.text
     assert "It cannot be shown" in reply.words
     assert browser.get("/study/damaged").status == 422
     assert browser.get("/study/damaged/live").status == 422
@@ -86,3 +91,27 @@ def test_nothing_is_written_into_a_study(browse, study):
 
     assert study.read_bytes() == before
     assert sorted(path.name for path in study.parent.iterdir()) == ["small.db"]
+
+
+def test_an_instance_shows_its_runs_its_differences_and_why_it_stopped(browse, study):
+    reply = browse(study).get("/study/small/instance/1")
+
+    assert "Finished:" in reply.words
+    assert "The largest standard error of a difference is" in reply.words
+    assert "on this instance" in reply.words
+    assert reply.text.count('class="chart"') == reply.text.count('class="forest"') == 1
+    assert "instance 1 of 6" in reply.words
+
+
+@pytest.mark.parametrize("place", ["0", "7", "999999999999999999999"])
+def test_a_place_that_is_not_there_is_told(browse, study, place):
+    assert browse(study).get(f"/study/small/instance/{place}").status == 404
+
+
+def test_an_instance_that_waits_says_so(browse, tmp_path):
+    with open_store(tmp_path / "begun.db") as store:
+        store.begin(contract_plan(), {})
+    reply = browse(tmp_path / "begun.db").get("/study/begun/instance/2")
+
+    assert "waits for its first runs" in reply.words
+    assert "Nothing can be said yet" in reply.words

@@ -1,8 +1,5 @@
 """What tests of other tools' results share: copies of their files, and the values of a cell."""
 
-from __future__ import annotations
-
-import lzma
 import shutil
 from pathlib import Path
 
@@ -15,13 +12,6 @@ FILES = Path(__file__).parent / "files"
 def copied(tmp_path):
     """`copied("coco")`: the files of a tool in a folder of their own."""
     return lambda name: Path(shutil.copytree(FILES / name, tmp_path / name))
-
-
-@pytest.fixture
-def optuna_file(tmp_path):
-    path = tmp_path / "optuna.db"
-    path.write_bytes(lzma.decompress((FILES / "optuna.db.xz").read_bytes()))
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import bz2
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import ampler
 from ampler.core.errors import InvalidInput
+from ampler.core.failures import KINDS
 from ampler.data.tables import Columns, read_table
 
 FILES = Path(__file__).parent / "files"
@@ -48,12 +50,15 @@ def test_a_wrong_answer_of_benchexec_counts_as_its_time_limit_and_is_not_rewarde
     table = read_table(LIMITED)
     assert table.runs.failures() == {("quick", "failed"): 4, ("slow", "timeout"): 2}
     assert table.time_limit == 1.0
-    analysis = ampler.analyse(LIMITED, difference="simple", on_failure="par=10")
+    analysis = ampler.analyse(ampler.read_results(LIMITED, on_failure="par=10"), difference="simple")
     assert analysis.settings.failures == ampler.Par(10, 1.0)
     means = dict(zip(("quick", "slow"), analysis.statistics.mean(axis=0), strict=True))
     assert means["quick"] == pytest.approx((4 * 10.0 + 0.0118) / 8, abs=1e-3)
     assert means["slow"] == pytest.approx((2 * 10.0 + 0.1321) / 8, abs=1e-3)
     assert "quick is better" not in str(analysis)
+    for source in (LIMITED, sorted(LIMITED.iterdir())):
+        ends = Counter(ampler.read_results(source, on_failure="par=10").runs.kinds.tolist())
+        assert ends == {0: 10, KINDS.index("wrong"): 4, KINDS.index("timeout"): 2}
 
 
 def test_limits_that_differ_are_asked_about(tmp_path):
@@ -62,4 +67,6 @@ def test_limits_that_differ_are_asked_about(tmp_path):
         name = packed.name.removesuffix(".bz2")
         (tmp_path / name).write_text(text.replace('timelimit="1s"', f'timelimit="{number + 1}s"'))
     with pytest.raises(InvalidInput, match="specify it"):
-        ampler.analyse(tmp_path, difference="simple", on_failure="par=10", value="walltime", better="lower")
+        ampler.analyse(
+            ampler.read_results(tmp_path, on_failure="par=10", value="walltime"), difference="simple", better="lower"
+        )

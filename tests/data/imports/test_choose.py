@@ -41,7 +41,7 @@ OUTSIDE = b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><result tool="
     [
         ("r.xml", BOMB, "declares entities"),
         ("r.xml", OUTSIDE, "declares entities"),
-        ("r.xml", b"<result>", "is not what BenchExec writes"),
+        ("r.xml", b"<result>", "is not a valid BenchExec file"),
         ("r.xml", b"<other/>", "it must begin with <result>"),
         ("r.xml", b"<result/>", "it holds no <run>"),
         ("r.xml", b"<result>" + b"<a>" * 5000, "nests too deeply"),
@@ -51,7 +51,7 @@ OUTSIDE = b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><result tool="
         ("a.jsonl", b"[" * 100_000, "nests too deeply"),
         ("a.jsonl", b"\xff\xfe{}", "is not UTF-8"),
         ("a.jsonl", b'{"model": "a"}\n', "no column"),
-        ("o.log", b'{"op_code": 6, "worker_id": "x", "trial_id": 5}\n', "not a journal of Optuna"),
+        ("o.log", b'{"op_code": 6, "worker_id": "x", "trial_id": 5}\n', "is not a valid Optuna file"),
         ("o.log", b'{"op_code": 0, "worker_id": "x", "study_name": "s", "directions": [1, 2]}\n', "2 objectives"),
         ("o.log", b'{"op_code": 9, "worker_id": "x"}\n', "holds no finished run"),
     ],
@@ -68,7 +68,7 @@ def test_what_is_not_understood_is_refused_in_one_sentence(tmp_path, name, conte
     ("name", "content", "message"),
     [
         ("a.info", "nothing\n", "is not an .info file of COCO"),
-        ("a.info", "funcId = 1, DIM = 2\n%\ndata.dat, 1:60\n", "trials must look like"),
+        ("a.info", "funcId = 1, DIM = 2\n%\ndata.dat, 1:60\n", "trials must have the form"),
         ("a.info", 'funcId = 1, DIM = 2, maximization = "T"\n%\nd.dat, 1:6|1.0\n', "old IOHprofiler"),
         ("IOHprofiler_f1.json", "{}", "'scenarios' is missing|'function_id' is missing"),
         ("IOHprofiler_f1.json", "[]", "has another form"),

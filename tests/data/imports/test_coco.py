@@ -20,7 +20,7 @@ def test_coco_has_functions_and_dimensions_as_instances_with_all_digits(values_o
     assert values[0] == 1.179524840  # the last line of the first trial; the .info file says 1.2e+00
     assert [f"{value:.1e}" for value in values] == ["1.2e+00", "6.0e-03", "4.2e-01"]
     assert table.direction.better == "lower"
-    assert "COCO's instances of a function are its runs" in table.taken
+    assert "COCO's instances of a function are runs" in table.summary
     assert set(table.features) == {"function", "dimension"}
 
 
@@ -31,7 +31,9 @@ def test_coco_without_its_data_files_has_the_digits_of_the_info_files(copied, va
 
 
 def test_instances_of_coco_can_be_paired_and_evaluations_compared():
-    analysis = am.analyse(FILES / "coco", difference="simple", paired="coco instance", where={"dimension": 2})
+    analysis = am.analyse(
+        am.read_results(FILES / "coco", paired="coco instance", where={"dimension": 2}), difference="simple"
+    )
     assert analysis.instances == 3
     assert analysis.settings.paired == "coco instance"
     assert set(read_table(FILES / "coco", columns=Columns(value="evaluations")).runs.value.tolist()) == {60.0}

@@ -26,5 +26,5 @@ def test_ioh_says_when_functions_are_maximised(copied):
         path.write_text(path.read_text().replace('"maximization": false', '"maximization": true'))
     assert read_table(folder).direction.better == "higher"
     path.write_text(path.read_text().replace('"maximization": true', '"maximization": false'))
-    with pytest.raises(InvalidData, match="maximised and others that are minimised"):
+    with pytest.raises(InvalidData, match="read them separately"):
         read_table(folder)

@@ -30,7 +30,7 @@ def test_a_log_in_json_lines_is_a_long_table(tmp_path):
     path.write_text("\n".join(map(json.dumps, lines)))
     table = read_table(path)
     assert (table.runs.algorithms, len(table.runs.instances), len(table.runs)) == (("gpt", "llama"), 4, 24)
-    assert "'attempt' numbers the runs" in table.taken
+    assert "'attempt' numbers the runs" in table.summary
     assert am.analyse(path, difference="simple", better="higher").instances == 4
 
 

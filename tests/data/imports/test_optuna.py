@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,13 @@ from ampler.core.errors import InvalidData
 from ampler.data.tables import Columns, read_table
 
 FILES = Path(__file__).parent / "files"
+
+
+@pytest.fixture
+def optuna_file(tmp_path):
+    path = tmp_path / "optuna.db"
+    path.write_bytes(lzma.decompress((FILES / "optuna.db.xz").read_bytes()))
+    return path
 
 
 def test_studies_of_optuna_are_runs_of_what_their_attributes_name(optuna_file, values_of):
@@ -34,6 +42,6 @@ def test_an_optuna_file_is_no_study_file_and_is_left_as_it_is(optuna_file):
 def test_studies_of_optuna_without_known_attributes_are_asked_about(tmp_path):
     path = tmp_path / "journal.log"
     path.write_text((FILES / "optuna.log").read_text().replace('"problem"', '"colour"'))
-    with pytest.raises(InvalidData, match=r"must name the algorithm and the instance.*'sampler', 'colour'"):
+    with pytest.raises(InvalidData, match=r"need attributes for algorithm and instance.*'sampler', 'colour'"):
         read_table(path)
     assert read_table(path, columns=Columns(instance=("colour",))).runs.instances == ("sphere", "shifted")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidData
 from ampler.data.tables import cells, read_table
-from ampler.data.tables.cells import MISSING, Place, holds_numbers, same, to_numbers
+from ampler.data.tables.cells import MISSING, RowLocation, holds_numbers, same, to_numbers
 
-PLACE = Place("runs.csv")
+LOCATION = RowLocation("runs.csv")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_most_cells_say_whether_a_column_holds_numbers(column, answer):
 
 
 def test_cells_that_mean_no_value_are_nan():
-    found = to_numbers(pd.Series([*sorted(MISSING), "7"], name="value"), PLACE)
+    found = to_numbers(pd.Series([*sorted(MISSING), "7"], name="value"), LOCATION)
 
     assert np.isnan(found[:-1]).all()
     assert found[-1] == 7
@@ -44,15 +44,15 @@ def test_a_word_among_numbers_is_told_with_its_line_and_how_many_more():
     with pytest.raises(
         InvalidData, match=r"line 3 of runs.csv must hold a number in column 'value', got 'x' \(and 1 more"
     ):
-        to_numbers(column, PLACE)
+        to_numbers(column, LOCATION)
 
 
 def test_a_column_is_read_with_the_decimal_mark_it_has():
     column = pd.Series(["0,5", "1,25e1"], name="value")
     with pytest.raises(InvalidData, match="got '0,5'"):
-        to_numbers(column, PLACE)
+        to_numbers(column, LOCATION)
 
-    assert to_numbers(column, PLACE, ",").tolist() == [0.5, 12.5]
+    assert to_numbers(column, LOCATION, ",").tolist() == [0.5, 12.5]
     assert holds_numbers(column)
 
 
@@ -67,11 +67,11 @@ def test_cells_are_the_same_as_numbers_or_without_regard_to_case(one, other):
 
 def test_two_words_for_yes_and_no_are_numbers_and_one_alone_is_a_mistake():
     outcomes = pd.Series(["yes", "No", "", "YES"])
-    assert to_numbers(outcomes, Place("runs.csv")).tolist() == pytest.approx([1, 0, np.nan, 1], nan_ok=True)
-    assert to_numbers(pd.Series([True, False]), Place("runs.csv")).tolist() == [1, 0]
+    assert to_numbers(outcomes, RowLocation("runs.csv")).tolist() == pytest.approx([1, 0, np.nan, 1], nan_ok=True)
+    assert to_numbers(pd.Series([True, False]), RowLocation("runs.csv")).tolist() == [1, 0]
     for strange in (["yes", "yes"], ["yes", "false"], ["true", "false", "1"]):
         with pytest.raises(InvalidData, match="must hold a number"):
-            to_numbers(pd.Series(strange), Place("runs.csv"))
+            to_numbers(pd.Series(strange), RowLocation("runs.csv"))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,6 @@ def test_what_is_no_number_in_a_data_frame_is_refused_and_never_cut_down(value, 
             read_table(frame)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("exact", [True, False])
 @given(numbers=st.lists(st.floats(allow_nan=False), min_size=1, max_size=5))
 def test_all_digits_are_read_also_where_pandas_misses_the_last(exact, numbers):
@@ -92,4 +91,4 @@ def test_all_digits_are_read_also_where_pandas_misses_the_last(exact, numbers):
     with pytest.MonkeyPatch.context() as patch:
         if not exact:
             patch.setattr(cells, "_parses_exactly", lambda: False)
-        assert to_numbers(column, PLACE).tolist()[:-1] == numbers
+        assert to_numbers(column, LOCATION).tolist()[:-1] == numbers

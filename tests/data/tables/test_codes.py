@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidData
-from ampler.data.tables.cells import Place
-from ampler.data.tables.codes import coded, combination, needed, row_names
+from ampler.data.tables.cells import RowLocation, coded, combination, needed, row_names
 
-PLACE = Place("runs.csv")
+LOCATION = RowLocation("runs.csv")
 
 
 @given(st.lists(st.sampled_from(["a", "b", " a", "b ", "c"]), min_size=1))
@@ -34,12 +33,12 @@ def test_some_rows_keep_their_names():
 
 def test_columns_make_a_name_together_and_an_empty_cell_is_told_with_its_line():
     frame = pd.DataFrame({"f": ["1", "1"], "dim": ["5", "20"]}, index=[2, 3])
-    assert row_names(frame, ["f", "dim"], PLACE).names == ("1, dim=5", "1, dim=20")
+    assert row_names(frame, ["f", "dim"], LOCATION).names == ("1, dim=5", "1, dim=20")
 
     frame.loc[3, "dim"] = ""
 
     with pytest.raises(InvalidData, match=r"line 3 of runs.csv must hold a name in column 'dim'"):
-        row_names(frame, ["f", "dim"], PLACE)
+        row_names(frame, ["f", "dim"], LOCATION)
 
 
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1))
@@ -48,7 +47,7 @@ def test_rows_share_a_combination_when_all_their_codes_agree(rows):
 
     order = list(dict.fromkeys(rows))
     assert codes.tolist() == [order.index(row) for row in rows]
-    assert [rows[place] for place in first] == order
+    assert [rows[location] for location in first] == order
 
 
 def test_a_column_that_others_determine_is_not_needed_to_name_a_row():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ampler.core.errors import InvalidData
-from ampler.core.spoken import in_python
+from ampler.core.text import render_for_python
 from ampler.data.tables import Columns, read_table
 
 LONG = """Algorithm,Instance,Observation
@@ -71,8 +71,8 @@ def test_numbers_that_describe_the_instance_are_groups_and_no_algorithms(write):
     table = read_table(write(DESCRIBED))
     assert table.runs.algorithms == ("old", "new")
     assert table.features["Size"] == {"i1": 100, "i2": 200, "i3": 100, "i4": 200}
-    assert "columns 'old', 'new' are taken as algorithms, 'dataset' as the instance" in table.taken
-    assert "'Size', 'Radius', 'n' describe it; choose with algorithms or ignore" in in_python(table.taken)
+    assert "columns 'old', 'new' are taken as algorithms, 'dataset' as the instance" in table.summary
+    assert "'Size', 'Radius', 'n' describe it; choose with algorithms or ignore" in render_for_python(table.summary)
 
 
 def test_a_short_name_is_an_algorithm_where_it_holds_results(write):
@@ -114,7 +114,7 @@ def test_algorithms_that_are_not_compared_describe_nothing(write):
     text = "dataset,size,a,b,c\ni1,1,1,2,5\ni2,1,3,4,6\ni3,2,3,5,6\ni4,2,4,4,5\n"
     table = read_table(write(text), columns=Columns(algorithms=("a", "b")))
     assert set(table.features) == {"size"}
-    assert "'size' describes it" in table.taken
+    assert "'size' describes it" in table.summary
 
 
 def test_a_column_that_pairs_is_looked_for_among_those_of_the_file(write):

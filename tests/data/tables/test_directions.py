@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ampler.data.tables.directions import better_by_name
-from ampler.data.tables.vocabulary import EITHER, HIGHER, LOWER, is_never_value
+from ampler.data.tables.vocabulary import EITHER, HIGHER, LOWER, better_by_name, is_never_value
 
 # Names as tools write them, with what each implies. In doubt: ask.
 HIGHER_NAMES = [
@@ -43,6 +42,7 @@ ASKED = [
     *("neg_mean_squared_error", "negative loss", "neg_log_loss", "cost saving", "error reduction", "cost_saved"),
     *("time to failure", "mean time between failures", "uptime", "time_remaining", "flight time", "weight_loss"),
     *("loss ratio", "error tolerance", "error_bound", "accuracy_gap", "regret bound", "recall_loss", "hearing loss"),
+    *("no_errors", "no failures", "pct_in_time", "ΔTime", "¬correct", "!solved", "accuracy ↓", "loss↑", "目标 loss"),
     *("reward penalty", "profit loss", "success cost", "latency improvement", "memory_saved", "violations fixed"),
     *("crash free rate", "time since last error", "cost recovered", "failures_prevented", "timeouts avoided"),
     *("accuracy rank", "delta_accuracy", "reward_std", "min_accuracy_threshold", "max_time", "cost benefit"),

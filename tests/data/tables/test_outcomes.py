@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ampler.core.runs import STATUSES
+from ampler.core.arrays import STATUSES
 from ampler.data.tables import read_table
 
 

@@ -5,7 +5,7 @@ import unicodedata
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidData
@@ -124,8 +124,6 @@ NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
 )
 
 
-@pytest.mark.costly
-@settings(max_examples=40)
 @given(
     algorithms=st.lists(NAMES, min_size=2, max_size=4, unique=True),
     instances=st.lists(NAMES, min_size=1, max_size=4, unique=True),
@@ -190,7 +188,7 @@ def test_a_frame_with_a_plain_index_has_its_rows_as_instances():
 
     table = read_table(pd.DataFrame({"old": [1.0, 2.0, 3.0], "new": [1.5, 2.5, 2.0]}))
     assert (table.runs.instances, table.runs.algorithms) == (("0", "1", "2"), ("old", "new"))
-    assert "'row' as the instance" in table.taken
+    assert "'row' as the instance" in table.summary
 
 
 def test_rows_of_measures_are_not_taken_for_algorithms():
@@ -215,4 +213,4 @@ def test_a_file_in_which_nothing_names_the_instances_is_asked_about(write):
 def test_wide_public_data_have_their_algorithms_and_say_so(public_data, name, algorithms):
     table = read_table(public_data / name)
     assert table.runs.algorithms == algorithms
-    assert "are taken as algorithms, 'dataset' as the instance" in table.taken
+    assert "are taken as algorithms, 'dataset' as the instance" in table.summary

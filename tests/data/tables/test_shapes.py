@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+import ampler as am
+from ampler.core.arrays import STATUSES
 from ampler.core.errors import InvalidData
-from ampler.core.runs import STATUSES
 from ampler.data.tables import Columns, read_table
 from ampler.data.tables.shapes import Direction
 
@@ -82,18 +83,13 @@ def test_a_number_that_says_something_of_each_instance_may_have_many_values(writ
 )
 def test_the_name_of_the_values_says_what_is_better_or_nothing_does(write, text, said):
     found = read_table(write(text)).direction
-    assert (None if found is None else (found.better, found.said_by)) == said
+    assert (None if found is None else (found.better, found.source)) == said
 
 
 def test_maximize_says_that_higher_is_better(write):
     text = "algorithm,func,finalFV,maximize\na,1,3,TRUE\nb,1,4,TRUE\n"
     assert read_table(write(text)).direction == Direction("higher", "column 'maximize'")
     assert read_table(write(text.replace("TRUE", "FALSE"))).direction == Direction("lower", "column 'maximize'")
-
-
-def test_names_that_differ_by_case_alone_are_noted(write):
-    table = read_table(write("algorithm,instance,value\nFull,i1,1\nfull,i1,2\n"))
-    assert "'Full' and 'full'" in table.notes[0]
 
 
 def test_several_metrics_are_asked_for(write, cells):
@@ -133,7 +129,7 @@ def crossed(column, levels):
 def test_rows_that_a_setting_tells_apart_are_no_runs_unless_the_user_says_so(column, levels):
     frame = crossed(column, levels)
     with pytest.raises(
-        InvalidData, match=rf"column '{column}' tells them apart.*where={{\"{column}\": .*ignore=\"{column}\""
+        InvalidData, match=rf"column '{column}' distinguishes them.*where={{\"{column}\": .*ignore=\"{column}\""
     ):
         read_table(frame)
     assert len(read_table(frame, where={column: str(levels[0])}).runs) == 4
@@ -157,7 +153,7 @@ def test_what_numbers_the_runs_is_known(column):
 
 def test_attempts_that_succeeded_and_runs_with_numbers_are_asked_about():
     frame = crossed("attempt", [1, 2]).assign(run=1)
-    with pytest.raises(InvalidData, match="only runs that failed are tried again"):
+    with pytest.raises(InvalidData, match="several attempts"):
         read_table(frame)
 
 
@@ -166,3 +162,21 @@ def test_true_and_false_are_one_and_zero_where_they_mean_success():
     table = read_table(frame)
     assert table.runs.value.tolist() == [1.0] * 4 + [0.0] * 4
     assert table.direction == Direction("higher", "the name 'passed'")
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("process", "nested"), ("day", "crossed")])
+@pytest.mark.parametrize("numbered", [False, True])
+def test_runs_of_one_process_or_day_are_no_runs_unless_the_user_says_so(name, remedy, numbered):
+    rows = [
+        (f"i{i}", algorithm, f"{name}{group}" + (f"{i}{algorithm}" if name == "process" else ""), 2 * group + k, i + k)
+        for i in range(4)
+        for algorithm in "ab"
+        for group in range(3)
+        for k in range(2)
+    ]
+    frame = pd.DataFrame(rows, columns=["instance", "algorithm", name, "run", "value"])
+    frame = frame if numbered else frame.drop(columns="run")
+    with pytest.raises(InvalidData, match=f'{remedy}="{name}".*ignore="{name}"'):
+        am.read_results(frame)
+    assert len(am.read_results(frame, ignore=name).runs) == len(rows)
+    assert len(am.read_results(frame, **{remedy: name}).runs) in (len(rows), len(rows) // 2)

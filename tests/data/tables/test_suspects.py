@@ -22,7 +22,7 @@ def wide(**others):
     [
         ({"mean": NOISE[:, 2]}, r"'mean' may be an algorithm or a summary.*ignore=.mean., or.*algorithms=..GA., .SA.."),
         ({"Avg. rank": NOISE[:, 2]}, "'Avg. rank' may be an algorithm or a summary"),
-        ({"CPU time": NOISE[:, 2]}, "'CPU time' may be an algorithm or what was measured"),
+        ({"CPU time": NOISE[:, 2]}, "'CPU time' may be an algorithm or a measured value"),
         ({"PSO_mean": NOISE[:, 2], "PSO_std": NOISE[:, 3]}, "'PSO_std' may be an algorithm or another statistic"),
         ({"mean PSO": NOISE[:, 2], "sd PSO": NOISE[:, 3]}, "'sd PSO' may be an algorithm or another statistic"),
         ({"GA gap": NOISE[:, 2]}, "'GA' may be an algorithm or another statistic or measure of the same"),
@@ -59,7 +59,7 @@ def test_algorithms_may_be_perfect_rounded_or_far_worse(column):
 
 def test_a_table_of_measures_or_of_runs_alone_compares_nothing():
     frame = wide()
-    with pytest.raises(InvalidData, match=r"are what was measured, and no column names the algorithm.*with algorithm"):
+    with pytest.raises(InvalidData, match=r"are measured values, and no column names the algorithm.*with algorithm"):
         read_table(frame.rename(columns={"GA": "precision", "SA": "recall"}))
     with pytest.raises(InvalidData, match=r"number runs, and no column names the algorithm"):
         read_table(frame.rename(columns={"GA": "run1", "SA": "run2"}))
@@ -70,7 +70,7 @@ def test_a_table_of_measures_or_of_runs_alone_compares_nothing():
 def test_a_row_that_sums_up_the_others_is_no_instance():
     frame = wide()
     frame.loc[9] = ["Average", frame["GA"].mean(), frame["SA"].mean()]
-    with pytest.raises(InvalidData, match="'Average' in column 'instance' sums up the other rows"):
+    with pytest.raises(InvalidData, match="'Average' in column 'instance'"):
         read_table(frame)
 
 

@@ -179,9 +179,19 @@ def test_without_a_column_for_the_algorithm_nothing_is_compared(columns, tmp_pat
         am.analyse(path, difference="simple", better="lower")
 
 
+def test_the_trials_of_one_study_of_optuna_compare_nothing():
+    frame = pd.DataFrame({"number": range(9), "value": np.arange(9.0), "params_x": np.arange(9.0) ** 2})
+    for name in ("datetime_start", "datetime_complete", "duration"):
+        frame[name] = [f"2026-11-19 15:00:0{k}" for k in range(9)]
+    with pytest.raises(InvalidData, match="no column names the algorithm"):
+        read_table(frame)
+    with pytest.raises(InvalidData, match="'value' are values by name, and no column names the algorithm"):
+        read_table(frame.assign(other=np.arange(9.0) * 3))
+
+
 def test_measures_of_runs_are_no_instances_of_algorithms_in_rows():
     frame = rows({name: WANDB[name] for name in ("Name", "Runtime", "val/top-1")})
-    with pytest.raises(InvalidData, match="'Runtime' are what was measured, and no column names the instance"):
+    with pytest.raises(InvalidData, match="'Runtime' are measured values, and no column names the instance"):
         read_table(frame, columns=Columns(algorithm=("Name",)))
 
 

@@ -1,7 +1,5 @@
 """What the tests of figures share: every drawing of an analysis, by name."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

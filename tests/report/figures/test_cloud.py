@@ -9,8 +9,8 @@ import pytest
 
 import ampler
 from ampler.core.errors import InvalidInput
-from ampler.report.figures import cloud_data, draw_cloud
-from ampler.report.figures.cloud import density
+from ampler.plots import cloud_data, draw_cloud
+from ampler.report.figures.performance import density
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def analysis(frame):
-    return ampler.analyse(frame, difference="simple", better="lower", on_failure="drop")
+    return ampler.analyse(ampler.read_results(frame, on_failure="drop"), difference="simple", better="lower")
 
 
 def test_the_cloud_holds_every_run_of_the_instance_and_counts_the_failed(frame, analysis):

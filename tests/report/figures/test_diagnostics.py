@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 
 from ampler import analyse
+from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidInput
-from ampler.core.runs import Runs
-from ampler.report.figures import bootstrap_data, draw_bootstrap, draw_quantiles, quantiles_data
+from ampler.plots import bootstrap_data, draw_bootstrap, draw_quantiles, quantiles_data
 
 
 def analysis_of(differences):

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from ampler import plots
-from ampler.report.figures.style import COLUMN, PAGE
+from ampler.report.figures.canvas import COLUMN, PAGE
 
 NAMES = [
     *("intervals", "accuracy", "runs", "instance", "pair", "quantiles", "bootstrap", "ranks", "subgroups"),

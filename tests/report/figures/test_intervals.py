@@ -7,7 +7,7 @@ import pytest
 
 import ampler
 from ampler.core.errors import InvalidInput
-from ampler.report.figures import draw_intervals, intervals_data
+from ampler.plots import draw_intervals, intervals_data
 
 GOLD = Path(__file__).parents[2] / "gold" / "paper_tables.json"
 
@@ -21,21 +21,27 @@ def test_the_paper_figure_5_has_the_rows_of_its_first_table(public_data):
     rows = json.loads(GOLD.read_text(encoding="utf-8"))["table1_N57_K21"]["rows"]
     runs = public_data / "paper_experiment1_runs.csv"
 
-    data = intervals_data(ampler.analyse(runs, reference="Full", difference="percent", better="lower", formula="paper"))
+    data = intervals_data(
+        ampler.analyse(
+            runs, reference="Full", difference="percent", better="lower", settings=ampler.Settings(formula="paper")
+        )
+    )
 
     assert [row.label for row in data.rows] == [row["comparison"] for row in rows]
     assert [row.rejected for row in data.rows] == [row["reject"] for row in rows]
     for ours, printed in zip(data.rows, rows, strict=True):
         low, high = ours.holm
-        assert float(f"{ours.estimate:.2g}") == printed["estimate"]
+        assert float(f"{ours.estimate:.2g}") == -printed["estimate"]  # the paper prints Full − other
         assert float(f"{(high - low) / 2:.2g}") == printed["halfwidth_printed"]
 
 
 def test_the_data_hold_both_intervals_of_every_comparison_in_holms_order(analysis):
     data = intervals_data(analysis)
 
-    assert [row.holm for row in data.rows] == [each.interval for each in analysis.comparisons]
-    assert [row.joint for row in data.rows] == [each.joint_interval for each in analysis.comparisons]
+    assert [row.holm for row in data.rows] == [
+        (-high, -low) for low, high in (c.interval for c in analysis.comparisons)
+    ]
+    assert [row.joint[0] for row in data.rows] == [-each.joint_interval[1] for each in analysis.comparisons]
     assert data.left_out == 0
 
 
@@ -50,7 +56,7 @@ def test_the_order_is_by_option(analysis):
 
     assert labels("given") == ["delta", "beta", "gamma"]
     assert labels("name") == ["beta", "delta", "gamma"]
-    estimates = {each.second: each.estimate for each in analysis.comparisons}
+    estimates = {each.second: -each.estimate for each in analysis.comparisons}
     assert labels("estimate") == sorted(estimates, key=estimates.get)
 
 
@@ -69,9 +75,9 @@ def test_what_does_not_fit_is_counted_and_said(study_of):
 @pytest.mark.parametrize(
     ("interval", "words"),
     [
-        ("holm", "Holm level of each rank, not joint"),
-        ("joint", "Joint 95 %"),
-        ("both", "Thick: Holm level; thin: joint"),
+        ("holm", "Holm level of each rank, not"),
+        ("joint", "Simultaneous 95 %"),
+        ("both", "Thick: Holm level; thin: simultaneous"),
     ],
 )
 def test_the_drawing_says_which_intervals_it_shows(analysis, interval, words):
@@ -108,7 +114,7 @@ def test_the_sign_tests_share_is_neutral_at_one_half(study_of):
 def test_estimates_are_written_with_the_digits_asked_for(analysis):
     texts = [text.get_text() for text in draw_intervals(intervals_data(analysis), digits=1).texts]
 
-    assert texts == [f"{100 * each.estimate:.1f} %".replace("-", "−") for each in analysis.comparisons]
+    assert texts == [f"{-100 * each.estimate:.1f} %".replace("-", "−") for each in analysis.comparisons]
 
 
 def test_large_numbers_are_written_at_their_marks_and_not_as_a_factor(study_of):

@@ -1,10 +1,23 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
-from ampler.report.figures.labels import labels, literal, pair_labels
+from ampler.report.axis import axis_of
+from ampler.report.figures.canvas import (
+    UNITS,
+    canvas,
+    compact,
+    labels,
+    literal,
+    pair_labels,
+    split_words,
+    write_axis,
+    write_in_unit,
+)
 
 
 @given(st.lists(st.text(), unique=True), st.integers(12, 40))
@@ -60,3 +73,59 @@ def test_a_pair_of_long_names_has_two_lines_and_keeps_them_whole(study_of):
     analysis = study_of(["astar-symmulgt-transmul", "idastar-symmullt-transmul"])
 
     assert pair_labels(analysis, analysis.pairs) == ("astar-symmulgt-transmul −\nidastar-symmullt-transmul",)
+
+
+# Differences stand on axes in their unit.
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ((-0.1, 0.12), ["×0.95", "×1", "×1.05", "×1.1"]),
+        ((-1.0, 3.0), ["×0.5", "×1", "×2", "×5", "×10", "×20"]),
+        ((-20.0, 20.0), None),
+        ((-1e5, 1e5), None),
+    ],
+)
+def test_log_ratios_are_written_as_round_factors(ends, expected):
+    with canvas(None) as ax:
+        ax.set_xlim(*ends)
+        write_in_unit(ax.xaxis, "ratio")
+        ax.figure.draw_without_rendering()
+        low, high = ax.get_xlim()
+        marks = [
+            label.get_text()
+            for place, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+            if low <= place <= high
+        ]
+
+    assert expected is None or marks == expected
+    assert 2 <= len(marks) <= 9
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (-0.5, "−0.5"), (1e9, "1e9"), (1234.5, "1234.5")])
+def test_numbers_at_marks_are_short(value, text):
+    assert compact(value) == text
+
+
+# An axis that is split shows every mark at its place, and says so.
+
+
+TOGETHER = [(-0.02, -0.01, 0.0), (0.0, 0.01, 0.02), (-0.01, 0.005, 0.02)]
+DWARFED = [(-1.1, -0.8, -0.5), *TOGETHER]
+
+
+def test_the_small_differences_of_a_split_axis_get_most_of_its_width():
+    ax = Figure().subplots()
+
+    write_axis(ax, axis_of(DWARFED, "percent", always=(0.0,)), "percent")
+    left, right = ax.transData.transform([(-0.02, 0), (0.02, 0)])[:, 0]
+
+    whole = np.ptp(ax.get_window_extent().get_points()[:, 0])
+    assert (right - left) / whole > 0.5
+    assert UNITS.get(ax.xaxis) == "percent"
+
+
+def test_a_reader_is_told_of_two_scales_and_of_one_nothing():
+    assert "two scales" in split_words(axis_of(DWARFED, "percent", always=(0.0,)))
+    assert split_words(axis_of(TOGETHER, "percent", always=(0.0,))) == ""

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 import ampler
 from ampler import plots
 from ampler.core.errors import InvalidInput
-from ampler.report.figures import draw_ranks, ranks_data
-from ampler.report.figures.ranks import Ranks, cliques, groups_within
+from ampler.core.text import named
+from ampler.plots import draw_ranks, ranks_data
+from ampler.report.figures.ranks import Ranks, groups_within
+from ampler.stats.groups import cliques
 from ampler.stats.omnibus import reference_difference
 
 
@@ -97,7 +99,7 @@ def test_around_a_reference_the_bar_covers_those_within_the_distance(six):
     assert data.groups == ((near[0], near[-1]),)
     assert (data.by, data.algorithms[data.reference]) == ("Bonferroni–Dunn", "a2")
     assert data.critical_difference < ranks_data(six).critical_difference
-    assert f"{len(near) - 1} of 5 others are not told apart from a2" in data.finding
+    assert f"{len(near) - 1} of 5 others do not differ significantly from a2" in data.finding
 
 
 def test_the_reference_of_the_analysis_is_taken_if_none_is_named(study_of):
@@ -190,9 +192,10 @@ def test_all_names_stand_at_one_side_when_asked_for(six):
 
 def test_the_title_says_who_ranks_best_and_who_is_near(six):
     data = ranks_data(six)
-    near = sum(rank - data.mean_ranks[0] <= data.critical_difference for rank in data.mean_ranks[1:])
+    near = [rank - data.mean_ranks[0] <= data.critical_difference for rank in data.mean_ranks]
+    first = [name for name, is_near in zip(data.algorithms, near, strict=True) if is_near]
 
-    assert data.finding == f"{data.algorithms[0]} ranks best; {near} of 5 others are not told apart from it"
+    assert data.finding == f"{named(first)} share the best rank"
 
 
 def test_the_ranks_of_a_table_are_those_of_its_analysis():

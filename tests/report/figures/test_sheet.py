@@ -7,7 +7,7 @@ from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from ampler.report.figures.sheet import Sheet
+from ampler.report.figures.canvas import sheet
 
 FORMATS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
@@ -35,15 +35,15 @@ def saved(kind_of_figure, kind):
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_it_is_drawn_once_and_looks_as_if_it_were_drawn_twice(kind):
-    ours, draws = saved(Sheet, kind)
+    ours, draws = saved(sheet, kind)
     theirs, usual = saved(Figure, kind)
     assert ours == theirs
     assert (draws, usual) == (1, 2)
 
 
 def test_on_a_screen_it_is_drawn_as_ever():
-    sheet = Sheet(figsize=(3.5, 2.4), layout="constrained")
-    ax = sheet.subplots()
+    page = sheet(figsize=(3.5, 2.4), layout="constrained")
+    ax = page.subplots()
     before = ax.get_position().bounds
-    sheet.draw_without_rendering()
+    page.draw_without_rendering()
     assert ax.get_position().bounds != before

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ampler.core.errors import InvalidInput
-from ampler.report.figures import draw_subgroups, subgroups_data
+from ampler.plots import draw_subgroups, subgroups_data
 
 FEATURES = {"size": ["small", "large", "huge"], "shape": ["round", "square"]}
 
@@ -23,7 +23,8 @@ def test_the_marks_are_the_subgroups_of_the_analysis(analysis):
                 for each in analysis.subgroups
                 if (each.feature, each.value, each.second) == ("shape", group, label)
             )
-            assert (mark.estimate, mark.interval) == (found.estimate, found.interval)
+            low, high = found.interval
+            assert (mark.estimate, mark.interval) == (-found.estimate, (-high, -low))  # of the row's subject
 
 
 def test_groups_are_named_with_their_number_of_instances(analysis):

@@ -1,14 +1,11 @@
-"""Which engine is meant by what the user gave; a new one is a class and its line."""
+"""Which engine is meant by what the user gave."""
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-from ampler.core.values import Function, Instance, Limits, RunKey
-from ampler.running.engines import Done, cores
-from ampler.running.engines import choose as choose_module
-from ampler.running.engines.choose import capacity_of, engine_for
-from ampler.running.engines.executor import ExecutorEngine
+from ampler.core.plan import Function, Instance, Limits
+from ampler.running.engines import ExecutorEngine, capacity_of, cores, engine_for
 from ampler.running.engines.local import LocalPool
-from ampler.running.work import Task, Work
+from ampler.running.work import Work
 from ampler.testing import SerialExecutor
 
 WORK = Work(
@@ -54,30 +51,3 @@ def test_clients_of_dask_are_known_without_dask():
     executor = type("ClientExecutor", (), {"__module__": "distributed.cfexecutor", "_client": client()})
 
     assert capacity_of(client()) == capacity_of(executor()) == 4
-
-
-def test_a_new_engine_is_a_class_and_its_line(monkeypatch):
-    class Cluster(str):
-        pass
-
-    class ClusterEngine(ExecutorEngine):
-        @classmethod
-        def takes(cls, executor):
-            return isinstance(executor, Cluster)
-
-        @classmethod
-        def capacity(cls, executor):
-            return 12
-
-        @classmethod
-        def over(cls, executor, work, workers):
-            return cls(SerialExecutor(), work, workers or 12)
-
-    monkeypatch.setattr(choose_module, "ENGINES", (ClusterEngine, *choose_module.ENGINES))
-    engine = engine_for(Cluster("here"), WORK)
-    engine.submit([Task(RunKey("i1", "a", 0))])
-    (fate,) = engine.collect(1.0)
-
-    assert (capacity_of(Cluster("here")), engine.workers) == (12, 12)
-    assert isinstance(fate, Done)
-    assert isinstance(engine_for(Bare(), WORK), ExecutorEngine)

@@ -14,20 +14,20 @@ from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 
+import commands
 import pytest
-from elsewhere import Elsewhere
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_plans import SERIAL, kept, make, noisy
 
 from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency, StoreError
 from ampler.core.failures import Drop
-from ampler.core.values import Command, Limits, Question
+from ampler.core.plan import Command, Limits, Question
 from ampler.running import run_plan
 from ampler.running.engines.dask import client_of, dask_cluster
 from ampler.running.work import Work, folders_of
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.seeds import run_seed
+from ampler.study.run_inputs import run_seed
 from ampler.study.store import read_store
 from ampler.testing import MemoryStore
 
@@ -39,38 +39,29 @@ def ran(plan, executor=SERIAL):
     return store, run_plan(plan, store, executor=executor)
 
 
-LOADED = (
-    *("distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "cloudpickle", "ampler.app.shell.app"),
-    *("ampler.running.driver", "ampler.study.toml", "ampler.study.words", "ampler.study.fairness"),
-)
 ALIKE = ["--nthreads", "1", "--memory-limit", "0", "--death-timeout", "60"]
 SCHEDULER = """
+import sys
 from distributed.cli.dask_scheduler import main
-main(["--port", "0", "--dashboard-address", ":0", *ARGUMENTS])
+main(["--port", "0", "--dashboard-address", ":0", *sys.argv[1:]])
 """
 CREW = """
-import dask
+import dask, sys
 from distributed.cli.dask_worker import main
 dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
-main(ARGUMENTS)
+main(sys.argv[1:])
 """
-
-
-@pytest.fixture(scope="session")
-def there():
-    """A process that has loaded Dask and what drivers need, and forks itself for each process of a cluster."""
-    with Elsewhere(*LOADED) as started:
-        yield started
 
 
 @contextmanager
-def processes(there, folder, workers=2):
+def processes(folder, workers=2):
     """A scheduler and its workers, each a process with a nanny, on this machine only."""
     file = folder / "scheduler.json"
     here = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
     alike = [*ALIKE, "--local-directory", str(folder), "--nworkers", str(workers)]
-    scheduler = there.start(SCHEDULER.replace("ARGUMENTS", repr(here)))
-    crew = there.start(CREW.replace("ARGUMENTS", repr([*here, *alike])))
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "program": (sys.executable,)}
+    scheduler = commands.start("-c", SCHEDULER, *here, **silent)
+    crew = commands.start("-c", CREW, *here, *alike, **silent)
     try:
         until = time.monotonic() + 60
         while not file.exists() and time.monotonic() < until:
@@ -80,13 +71,13 @@ def processes(there, folder, workers=2):
         crew.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             crew.wait(10)
-        crew.close()
-        scheduler.close()
+        commands.end(crew)
+        commands.end(scheduler)
 
 
 @pytest.fixture(scope="module")
-def scheduler_file(there, tmp_path_factory):
-    with processes(there, tmp_path_factory.mktemp("dask")) as (file, _):
+def scheduler_file(tmp_path_factory):
+    with processes(tmp_path_factory.mktemp("dask")) as (file, _):
         yield file
 
 
@@ -106,10 +97,9 @@ def client(connected):
 # The same study
 
 
-@pytest.mark.costly
 @given(st.integers(0, 2**31), st.sampled_from([0.1, 0.5]), st.sampled_from([None, "a"]), st.integers(1, 20))
 @settings(
-    max_examples=12,
+    max_examples=settings().max_examples // 5,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
@@ -278,7 +268,7 @@ def test_what_a_killed_worker_was_running_ends_with_it(client, tmp_path, killed)
     def kill_its_worker():
         until = time.monotonic() + 30
         while not (mark / "pid").exists() and time.monotonic() < until:
-            time.sleep(0.001)  # as early as can be: the worker may not have told the guardian yet
+            time.sleep(0.001)  # as early as can be: the worker may have hardly begun
         commands.append(int((mark / "pid").read_text()))
         maker = parent_of(commands[0])
         os.kill(parent_of(maker) if killed == "worker" else maker, signal.SIGKILL)
@@ -319,7 +309,7 @@ def test_a_hung_run_is_ended_by_its_time_limit_and_blocks_no_worker(client):
 # Clusters that cannot be used
 
 
-def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(there, tmp_path, capfd):
+def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(tmp_path, capfd):
     def slow(instance, seed):
         import time
 
@@ -327,14 +317,14 @@ def test_a_scheduler_that_is_lost_is_told_and_what_is_recorded_stays(there, tmp_
         return seed
 
     plan, store = make({"a": slow, "b": slow}, rule=Fixed(runs=500)), MemoryStore()
-    with processes(there, tmp_path, workers=1) as (file, scheduler), dask_cluster(str(file)) as client:
+    with processes(tmp_path, workers=1) as (file, scheduler), dask_cluster(str(file)) as client:
         client.wait_for_workers(1, timeout=60)
 
         def end(progress):
             if progress.new:
                 scheduler.kill()
 
-        with pytest.raises(EngineFailed, match="the connection to the Dask scheduler was lost; what is recorded stays"):
+        with pytest.raises(EngineFailed, match="the connection to the Dask scheduler was lost; recorded runs are safe"):
             run_plan(plan, store, executor=client, report=end)
 
     assert kept(store)
@@ -367,7 +357,7 @@ def test_functions_of_a_module_beside_the_study_are_found_by_the_workers(client,
     ("where", "error", "words"),
     [
         ("tcp://127.0.0.1:9", EngineFailed, "no Dask scheduler answers at tcp://127.0.0.1:9"),
-        ("nowhere.json", InvalidInput, "'local', an address such as tcp://node7:8786 or a scheduler file that exists"),
+        ("nowhere.json", InvalidInput, "'local', an address such as tcp://node7:8786 or an existing scheduler file"),
     ],
 )
 def test_a_cluster_that_is_not_there_is_told(where, error, words, monkeypatch):
@@ -416,7 +406,7 @@ def values(path):
         return {(seen.key, seen.seed, seen.value) for seen in store.observations()}
 
 
-def test_ampler_run_uses_a_cluster_or_starts_one_that_takes_no_port_of_another_study(there, scheduler_file, tmp_path):
+def test_ampler_run_uses_a_cluster_or_starts_one_that_takes_no_port_of_another_study(start, scheduler_file, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY.replace("workers = 2", "workers = 1"))
     (tmp_path / "solvers.py").write_text("def solve(instance, seed):\n    return seed\n")
 
@@ -424,11 +414,11 @@ def test_ampler_run_uses_a_cluster_or_starts_one_that_takes_no_port_of_another_s
         with suppress(OSError):  # somebody has it already
             stack.enter_context(socket.create_server(("127.0.0.1", 8787)))
         for name, where in {"file": str(scheduler_file), "local": "local"}.items():
-            run = there.ampler("run", "study.toml", "--store", f"{name}.db", "--dask", where, cwd=tmp_path)
+            run = start("run", "study.toml", "--store", f"{name}.db", "--dask", where, cwd=tmp_path)
             out, err = run.communicate()
             told = [line for line in err.splitlines() if " runs/s" not in line]  # progress, when it takes long
             assert (run.returncode, told) == (0, []), err
-            assert "all 2 instances are finished; 12 runs are recorded" in " ".join(out.split())
+            assert "all 2 instances finished. 12 runs recorded" in " ".join(out.split())
 
     made = values(tmp_path / "file.db")
     assert made == values(tmp_path / "local.db")
@@ -442,12 +432,12 @@ def begun(study):
     return False
 
 
-def test_an_interrupt_leaves_with_130_and_what_is_recorded(there, scheduler_file, tmp_path):
+def test_an_interrupt_leaves_with_130_and_what_is_recorded(start, scheduler_file, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY.replace("runs = 3", "runs = 300"))
     (tmp_path / "solvers.py").write_text(
         "import time\ndef solve(instance, seed):\n    time.sleep(0.02)\n    return seed\n"
     )
-    driver = there.ampler("run", "study.toml", "--dask", scheduler_file, cwd=tmp_path)
+    driver = start("run", "study.toml", "--dask", scheduler_file, cwd=tmp_path)
     until = time.monotonic() + 60
     while time.monotonic() < until and not begun(tmp_path / "study.db"):
         time.sleep(0.1)
@@ -455,6 +445,6 @@ def test_an_interrupt_leaves_with_130_and_what_is_recorded(there, scheduler_file
     out, err = driver.communicate()
 
     assert driver.returncode == 130, out + err
-    assert "the same command goes on from there" in err
+    assert "rerun the same command to resume" in err
     assert "Traceback" not in out + err
     assert values(tmp_path / "study.db")

@@ -6,8 +6,9 @@ import pytest
 from small_plans import make
 
 from ampler.core.errors import EngineFailed, InvalidInput
-from ampler.core.values import RunKey
-from ampler.running.engines import Done, Lost, Returned, dask_workers
+from ampler.core.runs import RunKey
+from ampler.running.engines import Done, Lost, Returned
+from ampler.running.engines import dask as dask_engine
 from ampler.running.engines.dask import DaskEngine
 from ampler.running.work import CannotLoad, Task, Work, names_of, run_taken
 
@@ -37,9 +38,13 @@ class Pretended:
         self.only.append(workers)
         return [self._endings.pop(0) for _ in names]
 
-    def gather(self, futures, *, errors):
+    def gather(self, futures, *, errors, asynchronous):
         self.calls.append(f"gather {len(futures)}")
         return {key: future.batch for key, future in futures.items()}
+
+    def sync(self, call, *, callback_timeout):
+        assert 0 < callback_timeout <= 60
+        return call()
 
     def cancel(self, futures, *, force):
         self.cancelled += [future.key for future in futures]
@@ -55,7 +60,7 @@ class Ending:
         if self.status != "pending":
             tell(self)
 
-    def result(self):
+    def result(self, timeout):
         raise self._problem
 
     def exception(self, timeout=None):
@@ -82,7 +87,7 @@ def test_a_problem_of_the_study_is_raised_as_it_is():
 
 
 def engine_at_every_look(monkeypatch, client):
-    monkeypatch.setattr(dask_workers, "RECOUNT", 0.0)
+    monkeypatch.setattr(dask_engine, "RECOUNT", 0.0)
     return DaskEngine(client, Work.of(make()))
 
 
@@ -140,7 +145,7 @@ def test_where_nobody_can_take_the_work_the_reason_is_told(monkeypatch):
 def test_where_workers_die_of_the_work_one_after_the_other_it_is_told_unless_one_has_it(monkeypatch, able):
     client = Pretended()
     engine = engine_at_every_look(monkeypatch, client)
-    names = [f"w{number}" for number in range(dask_workers.DEATHS + 1)]
+    names = [f"w{number}" for number in range(dask_engine.DEATHS + 1)]
     client.taking = {name: Ending("pending") for name in names}
     others = {f"able {number}": 1 for number in range(able)}
     for name in names[:-1]:
@@ -157,7 +162,7 @@ def test_where_workers_die_of_the_work_one_after_the_other_it_is_told_unless_one
 
 @pytest.mark.parametrize("problem", [CannotLoad("it does not have the work"), ImportError("ampler")])
 def test_a_chunk_that_came_to_a_worker_without_the_work_is_made_by_others(monkeypatch, problem):
-    monkeypatch.setattr(dask_workers, "SETTLED", 0.0)
+    monkeypatch.setattr(dask_engine, "SETTLED", 0.0)
     client = Pretended(Ending("error", problem), Ending("pending"))
     engine = engine_at_every_look(monkeypatch, client)
     engine.submit(CHUNK)
@@ -190,10 +195,26 @@ def test_workers_are_counted_again_as_they_come_and_go(monkeypatch):
     client.threads = {"w1": 2, "w2": 3}
     assert engine.workers == 2  # for a while
 
-    monkeypatch.setattr(dask_workers, "RECOUNT", 0.0)
+    monkeypatch.setattr(dask_engine, "RECOUNT", 0.0)
     monkeypatch.setattr(engine._workers, "_next_look", 0.0)
 
     assert engine.workers == 5
+
+
+def test_results_that_go_with_their_worker_while_they_are_fetched_are_made_again(monkeypatch):
+    gone = Ending("finished")
+
+    def sync(call, *, callback_timeout):
+        gone.status = "pending"  # Dask waits for a worker that never comes back
+        raise TimeoutError
+
+    client = Pretended(gone)
+    monkeypatch.setattr(client, "sync", sync)
+    engine = DaskEngine(client, Work.of(make()), 1)
+    engine.submit(CHUNK)
+
+    assert engine.collect(0) == [Returned(CHUNK)]
+    assert client.cancelled == ["chunk"]
 
 
 def test_closing_takes_back_what_is_not_done_and_the_work_itself():

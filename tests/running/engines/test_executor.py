@@ -5,9 +5,9 @@ from concurrent.futures import Future
 import pytest
 
 from ampler.core.errors import EngineFailed, InvalidPlan
-from ampler.core.values import Function, Instance, Limits, RunKey
-from ampler.running.engines import Done, Lost, Returned
-from ampler.running.engines.executor import ExecutorEngine
+from ampler.core.plan import Function, Instance, Limits
+from ampler.core.runs import RunKey
+from ampler.running.engines import Done, ExecutorEngine, Lost, Returned
 from ampler.running.work import Task, Work
 from ampler.testing import SerialExecutor
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_plans import SERIAL, recorded
 
-from ampler.running.engines.choose import capacity_of
+from ampler.running.engines import capacity_of
 
 
 def loky_executor():
@@ -61,7 +61,7 @@ def test_the_executor_of_mpi_records_what_one_process_records(tmp_path):
     if start is None:
         pytest.skip("mpi4py is installed, but there is no mpiexec")
     script = tmp_path / "study.py"
-    script.write_text(SCRIPT.format(folder=str(Path(__file__).parents[1])), encoding="utf-8")
+    script.write_text(SCRIPT.format(folder=str(Path(__file__).parents[2] / "helpers")), encoding="utf-8")
     job = [start, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)]
     ended = subprocess.run(job, capture_output=True, text=True, timeout=120, check=False, env=os.environ | ANYWHERE)
     assert ended.returncode == 0, ended.stderr

@@ -1,6 +1,5 @@
 """Worker processes: each can die without harm to the others, and all die with the driver."""
 
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,12 +11,15 @@ from pathlib import Path
 import pytest
 from living import alive, gone_within
 
-from ampler.core.values import Command, Function, Instance, Limits, RunKey
+from ampler.core.errors import EngineFailed
+from ampler.core.plan import Command, Function, Instance, Limits
+from ampler.core.runs import RunKey
+from ampler.running.driver import Interrupts
 from ampler.running.engines import Done, Lost, Returned
 from ampler.running.engines.local import LocalPool
-from ampler.running.interrupts import Interrupts
+from ampler.running.one_run.supervisor import Supervisor, children
 from ampler.running.work import Task, Work
-from ampler.study.seeds import run_seed
+from ampler.study.run_inputs import run_seed
 
 
 def work_of(**functions):
@@ -39,6 +41,14 @@ def collected(pool, chunks):
     until = time.monotonic() + 120
     while sum(not isinstance(fate, Returned) for fate in fates) < chunks and time.monotonic() < until:
         fates += pool.collect(1.0)
+    return fates
+
+
+def next_fates(pool):
+    """What became of the next chunk; that workers are gone may be known before their supervisor is."""
+    until = time.monotonic() + 60
+    while not (fates := pool.collect(1.0)) and time.monotonic() < until:
+        pass
     return fates
 
 
@@ -259,20 +269,105 @@ def test_closing_ends_workers_in_the_middle_of_c_code(pool_of, tmp_path):
 
 def test_a_pool_that_cannot_be_filled_leaves_no_worker(monkeypatch):
     started = []
-    take = LocalPool._started
+    start = Supervisor.start
 
-    def taken(pool):
+    def taken(supervisor):
         if len(started) == 2:
             raise KeyboardInterrupt
-        started.append(take(pool))
+        started.append(start(supervisor))
         return started[-1]
 
-    monkeypatch.setattr(LocalPool, "_started", taken)
+    before = children()
+    monkeypatch.setattr(Supervisor, "start", taken)
     with pytest.raises(KeyboardInterrupt):
         LocalPool(work_of(a=lambda instance, seed: 1), 3)
 
     assert len(started) == 2
-    assert multiprocessing.active_children() == []
+    assert children() == before
+
+
+def test_runs_whose_supervisor_is_killed_are_made_again(pool_of, tmp_path):
+    def patient(instance, seed):
+        (tmp_path / "daemon").write_text(str(subprocess.Popen(["setsid", "sleep", "300"]).pid))
+        while not (tmp_path / "go").exists():
+            time.sleep(0.01)
+        return os.getppid()
+
+    pool = pool_of(workers=1, patient=patient)
+    pool.submit(tasks_of("patient"))
+    while not (tmp_path / "daemon").exists() or not (tmp_path / "daemon").read_text():
+        time.sleep(0.01)
+    before = pool._supervisor._pid
+    daemon = int((tmp_path / "daemon").read_text())
+    os.kill(before, signal.SIGKILL)
+    (returned,) = next_fates(pool)
+    (tmp_path / "go").touch()
+    pool.submit(returned.tasks)
+    (done,) = collected(pool, 1)
+
+    assert returned == Returned(tasks_of("patient"))
+    assert done.observations[0].value not in (before, os.getpid())
+    assert gone_within(daemon, 5.0)
+
+
+def test_a_killed_supervisor_turns_no_run_under_a_limit_into_a_failed_one():
+    def nap(instance, seed):
+        time.sleep(0.05)
+        return 1.0
+
+    nap_command = Command("command", ("sh", "-c", "sleep 0.05; echo 1", "{instance}", "{seed}"))
+    algorithms = {"function": Function("function", nap, "tests:nap"), "command": nap_command}
+    pool = LocalPool(Work(algorithms, {"i1": Instance("i1")}, 1, Limits(timeout=60.0)), 2)
+    runs, kills = [], 0
+    try:
+        for index in range(12):
+            pool.submit([Task(RunKey("i1", name, index)) for name in algorithms])
+        while pool.busy:
+            for fate in pool.collect(0.1):
+                assert isinstance(fate, Done | Returned), fate
+                if isinstance(fate, Done):
+                    runs += fate.observations
+                else:
+                    pool.submit(fate.tasks)
+            if len(runs) >= 4 * kills and kills < 5:
+                os.kill(pool._supervisor._pid, signal.SIGKILL)
+                kills += 1
+    finally:
+        pool.close(at_once=True)
+
+    assert kills == 5
+    assert [(run.status, run.value) for run in runs] == [("ok", 1.0)] * 24
+
+
+def test_a_run_that_kills_its_supervisor_again_and_again_stops_the_study(pool_of, monkeypatch):
+    monkeypatch.setattr("ampler.running.engines.local.MAX_KILLED", 2)
+    pool = pool_of(workers=1, deadly=lambda instance, seed: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(60))
+    for _ in range(2):
+        pool.submit(tasks_of("deadly"))
+        assert next_fates(pool) == [Returned(tasks_of("deadly"))]
+    pool.submit(tasks_of("deadly"))
+    with pytest.raises(EngineFailed, match="was killed 3 times"):
+        next_fates(pool)
+    assert pool.collect(0) == []
+
+
+def test_other_programs_of_the_driver_are_left_alone_when_the_supervisor_is_killed(pool_of):
+    before = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    pool = pool_of(workers=1, good=lambda instance, seed: 1.0)
+    after = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    pool.submit(tasks_of("good"))
+    os.kill(pool._supervisor._pid, signal.SIGKILL)
+    fates = next_fates(pool)
+    for fate in fates:
+        if isinstance(fate, Returned):
+            pool.submit(fate.tasks)
+            fates += next_fates(pool)
+
+    assert fates[-1].observations[0].value == 1.0
+    for program in (before, after):
+        assert program.poll() is None
+        program.kill()
+        program.wait()
 
 
 @pytest.mark.parametrize("where", ["main thread", "another thread"])
@@ -281,7 +376,8 @@ def test_a_process_that_ignores_the_ends_of_its_children_has_workers_all_the_sam
     code = textwrap.dedent(f"""
         import os, signal, threading
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        from ampler.core.values import Command, Function, Instance, Limits, RunKey
+        from ampler.core.plan import Command, Function, Instance, Limits
+        from ampler.core.runs import RunKey
         from ampler.running.engines.local import LocalPool
         from ampler.running.work import Task, Work
         algorithms = {{
@@ -325,7 +421,8 @@ def test_workers_their_commands_and_what_those_started_die_with_the_driver(tmp_p
     code = textwrap.dedent(f"""
         import os, subprocess, sys, time
         sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from ampler.core.values import Command, Function, Instance, Limits, RunKey
+        from ampler.core.plan import Command, Function, Instance, Limits
+        from ampler.core.runs import RunKey
         from ampler.running.engines.local import LocalPool
         from ampler.running.work import Task, Work
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.values import Command, Instance, Reading
-from ampler.running.one_run.answers import (
+from ampler.core.plan import Command, Instance, Reading
+from ampler.running.one_run.readings import NoValue
+from ampler.running.one_run.resident import (
     LONGEST_LINE,
     LONGEST_REQUEST,
     Lines,
@@ -19,7 +20,6 @@ from ampler.running.one_run.answers import (
     request_of,
     result_in,
 )
-from ampler.running.one_run.readings import NoValue
 
 COMMAND = Command("full", ("./solver",), {"k": 3}, protocol="worker")
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from ampler.core.values import Around, Command, Function, Instance, Limits, Reading
-from ampler.running.one_run import run_once
+from ampler.core.plan import Around, Command, Function, Instance, Limits, Reading
+from ampler.running.one_run.execution import run_once
 
 
 @pytest.fixture

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from living import gone_within
 
-from ampler.core.errors import InvalidPlan
-from ampler.core.values import Command, Function, Instance, Limits, Reading
-from ampler.core.wording import in_bytes
-from ampler.running.one_run import Outcome, check_limits, functions, processes, run_once
+from ampler.core.errors import EngineFailed
+from ampler.core.plan import Command, Function, Instance, Limits, Reading
+from ampler.core.text import in_bytes
+from ampler.running.one_run import functions, processes
+from ampler.running.one_run.execution import run_once
+from ampler.running.one_run.readings import Outcome
 
 NO_LIMITS = Limits()
 SHORT = Limits(timeout=0.3)
@@ -34,20 +36,10 @@ def call(function, limits=NO_LIMITS, instance=Instance("i1"), **fields):  # noqa
     return run_once(Function("f", function, "tests:f", **fields), instance, 7, limits)
 
 
-@pytest.fixture(params=["one thread", "several threads"])
-def place(request):
-    """`place(action)` does something where forking is safe, and again where it is not, all of it by one thread."""
-    if request.param == "one thread":
-        return lambda action: action()
-
-    def in_thread(action):
-        found = []
-        thread = threading.Thread(target=lambda: found.append(action()))
-        thread.start()
-        thread.join()
-        return found[0]
-
-    return in_thread
+@pytest.fixture
+def place():
+    """`place(action)` does something where forking is safe."""
+    return lambda action: action()
 
 
 @pytest.fixture
@@ -62,7 +54,9 @@ def anywhere(place):
 def test_a_command_gets_instance_seed_and_parameters_and_its_last_number_is_the_value():
     outcome = run("echo", "{instance}", "{k}", "{seed}", instance=Instance("i1", path="/a b/c"), parameters={"k": 3})
 
-    assert outcome == Outcome(7.0, outcome.seconds, cpu=outcome.cpu, started=outcome.started, line="/a b/c 3 7")
+    assert outcome == Outcome(
+        7.0, outcome.seconds, cpu=outcome.cpu, started=outcome.started, line="/a b/c 3 7", exit_code=0
+    )
     assert outcome.seconds > 0
 
 
@@ -198,8 +192,8 @@ def test_a_daemon_that_holds_the_output_open_does_not_hold_us_up_and_is_ended(tm
 def test_much_output_is_read_in_little_memory(megabytes):
     code = textwrap.dedent("""
         import resource
-        from ampler.running.one_run import run_once
-        from ampler.core.values import Command, Instance, Limits
+        from ampler.running.one_run.execution import run_once
+        from ampler.core.plan import Command, Instance, Limits
         run_once(Command("x", ("echo", "1")), Instance("i"), 1, Limits())
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         flood = ("sh", "-c", "head -c MEGABYTES000000 /dev/zero | tr '\\\\0' x; echo; echo cost 5; echo done >&2")
@@ -224,17 +218,6 @@ def test_the_memory_of_the_whole_group_is_limited():
     assert one.status == "failed"
     assert one.message.startswith("it used 1")
     assert one.message.endswith(" MB of memory, more than 100 MB, and was killed")
-
-
-def test_a_memory_limit_is_refused_where_memory_cannot_be_seen(monkeypatch):
-    check_limits(Limits(timeout=1.0, memory=10))
-    monkeypatch.setattr("ampler.running.one_run.execution.can_see_memory", lambda: False)
-
-    check_limits(Limits(timeout=1.0))
-    with pytest.raises(InvalidPlan, match="a memory limit needs /proc"):
-        check_limits(Limits(memory=10))
-    with pytest.raises(InvalidPlan, match="a limit of processor time needs /proc"):
-        check_limits(Limits(cpu_timeout=10))
 
 
 def test_memory_within_the_limit_is_no_reason_to_end():
@@ -351,7 +334,7 @@ def test_a_missing_measure_is_named():
     outcome = call(lambda instance, seed: {"cost": 1, "gap": 2}, reading=Reading("json", "time"))
     plain = call(lambda instance, seed: 1, reading=Reading("json", "time"))
 
-    assert outcome.message == "the measure 'time' must be among those returned, got 'cost', 'gap'"
+    assert outcome.message == "the measure 'time' must be one of the returned ones, got 'cost', 'gap'"
     assert plain.message == "a mapping with 'time' must be returned, got int 1"
 
 
@@ -367,17 +350,20 @@ def test_a_function_that_loops_for_ever_in_c_is_ended_and_the_next_call_is_answe
     assert following.value == 7.0
 
 
-def test_a_process_with_several_threads_is_not_forked(monkeypatch):
-    def refuse():
-        pytest.fail("a lock held by another thread would stay held")
-
-    monkeypatch.setattr(os, "fork", refuse)
+def test_a_limit_on_a_function_is_refused_where_other_threads_are(monkeypatch):
+    """A lock held by another thread would stay held in a fork."""
     found = []
-    thread = threading.Thread(target=lambda: found.append(call(lambda instance, seed: seed, limits=AMPLE)))
+
+    def refused():
+        with pytest.raises(EngineFailed, match="needs a process with one thread"):
+            call(endless(), AMPLE)
+        found.append(True)
+
+    thread = threading.Thread(target=refused)
     thread.start()
     thread.join()
 
-    assert [outcome.value for outcome in found] == [7.0]
+    assert found
 
 
 def test_a_function_that_takes_too_much_memory_is_killed(place):
@@ -473,17 +459,15 @@ def test_functions_have_processor_time_and_its_limit_too(anywhere):
 
 DYING = """
 import os, sys, threading, time
-from ampler.core.values import Command, Function, Instance, Limits
-from ampler.running.one_run import run_once, staying, threaded
-from ampler.running.one_run.guardian import client
+from ampler.core.plan import Command
+from ampler.core.plan import Function
+from ampler.core.plan import Instance
+from ampler.core.plan import Limits
+from ampler.running.one_run.execution import run_once
+from ampler.running.one_run.resident import _threads
 
 def half(instance, seed):
     return seed / 2
-
-def served():
-    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-    run_once(Function("half", half, origin="__main__:half"), Instance("i1"), 7, Limits(timeout=60))
-    return threaded._threads.servant
 
 def resident():
     program = (
@@ -491,21 +475,47 @@ def resident():
         "for line in sys.stdin: print(json.dumps({'seed': json.loads(line)['seed'], 'value': 1}), flush=True)"
     )
     run_once(Command("x", (sys.executable, "-c", program), protocol="worker"), Instance("i1"), 7, Limits(timeout=60))
-    return next(iter(staying._threads.residents.values()))
+    return next(iter(_threads.programs.values()))
 
-kept = WHICH()
+kept = resident()
 kept.itself = kept          # whoever still holds it when the interpreter ends
 sys.modules["kept"] = kept
-os.close(client._line._pipe)  # nothing can be told without starting a guardian anew
 print(kept.group.leader)
 """
 
 
-@pytest.mark.parametrize("which", ["served", "resident"])
-def test_a_process_that_dies_with_a_child_at_hand_ends_it_without_a_word(which):
-    done = subprocess.run(
-        [sys.executable, "-c", DYING.replace("WHICH", which)], capture_output=True, text=True, timeout=120, check=False
-    )
+def test_a_process_that_dies_with_a_child_at_hand_ends_it_without_a_word():
+    done = subprocess.run([sys.executable, "-c", DYING], capture_output=True, text=True, timeout=120, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert gone_within(done.stdout)
+
+
+@pytest.mark.parametrize("limits", [Limits(timeout=0.5), NO_LIMITS], ids=["limited", "unlimited"])
+def test_what_a_function_imports_is_imported_before_its_clock_starts(tmp_path, monkeypatch, limits):
+    """A lazy import that takes longer than the limit fails no run, and is not in the time of any."""
+    name = f"slow_to_import_{'limited' if limits.timeout else 'unlimited'}"
+    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(1.0)\nONE = 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace = {"__name__": "lazy"}
+    exec(
+        f"def inner():\n    from {name} import ONE\n    return ONE\ndef lazy(instance, seed):\n    return inner()",
+        namespace,
+    )
+
+    outcomes = [call(namespace["lazy"], limits) for _ in range(2)]
+
+    assert [(outcome.status, outcome.value) for outcome in outcomes] == [("ok", 1.0)] * 2
+    assert max(outcome.seconds for outcome in outcomes) < 0.5
+
+
+@pytest.mark.parametrize("module", ["import os; os._exit(3)", "import sys; sys.exit(0)", "while True: pass"])
+def test_an_import_that_ends_its_process_or_never_ends_harms_its_own_run_only(tmp_path, monkeypatch, module):
+    monkeypatch.setattr(functions, "IMPORTING", 1.0)
+    name = f"harmful_{abs(hash(module))}"
+    (tmp_path / f"{name}.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace = {"__name__": "lazy"}
+    exec(f"def lazy(instance, seed):\n    import {name}\n    return 1.0", namespace)
+
+    assert call(namespace["lazy"], Limits(timeout=1.0)).status in ("failed", "timeout")

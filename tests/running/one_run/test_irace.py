@@ -2,8 +2,8 @@
 
 import pytest
 
-from ampler.core.values import Command, Instance, Limits, Reading
-from ampler.running.one_run import run_once
+from ampler.core.plan import Command, Instance, Limits, Reading
+from ampler.running.one_run.execution import run_once
 
 RUNNER = """#!/bin/bash
 # As in irace's template: configuration, instance, seed, path, then the switches of the configuration.

@@ -1,5 +1,6 @@
 """Groups of processes: who belongs to one, and what they use together."""
 
+import math
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 
+from ampler.core.plan import Limits
 from ampler.running.one_run import processes
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found by /proc")
@@ -31,7 +33,7 @@ def start():
 
 
 def members(group):
-    return {pid for pid, _ in processes._members(group)}
+    return {process.pid for process in processes._members(group)}
 
 
 def wait_for(holds, seconds=60.0):
@@ -66,20 +68,25 @@ def test_what_a_group_uses_is_what_its_members_use(start):
     used = processes.processor_time(group.pid)
 
     assert wait_for(lambda: processes.processor_time(group.pid) > used)
-    shares = [int(fields[21]) * os.sysconf("SC_PAGE_SIZE") for _, fields in processes._members(group.pid)]
+    shares = [process.memory_info().rss for process in processes._members(group.pid)]
     assert len(shares) == 2
     assert processes.resident_memory(group.pid) == pytest.approx(sum(shares), rel=0.5)
     assert min(shares) > 0
 
 
-@pytest.mark.parametrize("watch", [processes.CpuWatch(0, 0.01, 0.0), processes.MemoryWatch(0, 2**60)])
-def test_a_look_during_which_the_machine_did_something_else_is_followed_by_the_next_one_soon(watch, monkeypatch):
+@pytest.mark.parametrize("growth", [2, math.inf], ids=["processor time", "memory"])
+def test_a_look_during_which_the_machine_did_something_else_is_followed_by_the_next_one_soon(growth):
     def slow(_):
         time.sleep(0.1)
         return 0.0
 
-    for look in ("processor_time", "resident_memory"):
-        monkeypatch.setattr(processes, look, slow)
+    watch = processes.UsageWatch(slow, 0, 0.01, interval=0.1, growth=growth)
 
     assert not watch.exceeded()
     assert watch.pause <= 0.1
+
+
+def test_a_limit_of_thirty_days_is_one_that_the_kernel_can_wait_for(start):
+    group = processes.Group(start("true").pid)
+
+    assert group.watch({}, Limits(timeout=30 * 86400.0), began=time.perf_counter()).cause == "ended"

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from ampler.core.values import Function, Reading
-from ampler.running.one_run.readings import NoValue
-from ampler.running.one_run.returned import described, raised, result_of
+from ampler.core.plan import Function, Reading
+from ampler.running.one_run.readings import NoValue, described, raised, result_of
 
 
 def function(**fields):

@@ -38,7 +38,6 @@ def test_areas_are_probabilities_that_sum_to_one(parts, margin):
     assert areas.less + areas.equivalent + areas.more == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.costly
 @given(parts, st.floats(0, 200))
 def test_turning_the_difference_round_turns_the_areas(parts, margin):
     found = mixture(parts)
@@ -47,7 +46,6 @@ def test_turning_the_difference_round_turns_the_areas(parts, margin):
     assert (one.less, one.more) == pytest.approx((other.less, other.more), abs=1e-12)
 
 
-@pytest.mark.costly
 @given(st.floats(-5, 5), st.floats(0.1, 9), st.floats(0.5, 0.99))
 def test_one_component_is_a_normal_distribution(mean, deviation, level):
     found = NormalMixture(np.ones(1), np.array([mean]), np.array([deviation]))
@@ -63,7 +61,7 @@ def test_tiny_and_huge_units_lose_nothing():
 
 @pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf")])
 def test_a_margin_that_is_none_is_refused(margin):
-    with pytest.raises(InvalidData, match=r"margin must be a number from 0 on, got .*: say what is too small"):
+    with pytest.raises(InvalidData, match=r"margin must be a number from 0 on"):
         checked_margin(margin)
 
 

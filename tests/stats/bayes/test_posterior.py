@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr, ttest_1samp
 
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes import ProperPrior, error_correlation, posterior
+from ampler.stats.bayes.posterior import error_correlation, posterior
 from ampler.stats.paired import student
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "bayes.json").read_text())["hierarchical"]
@@ -39,21 +39,9 @@ def test_posteriors_are_the_reference_ones(name, weights):
     assert found.effect == pytest.approx(tuple(expected["effect"]), rel=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in GOLD if "proper_prior" in GOLD[name]])
-def test_posteriors_with_a_proper_prior_are_the_reference_ones(name):
-    row = GOLD[name]
-    expected = row["proper_prior"]
-    y, prior = np.array(row["y"]), ProperPrior(expected["mu_sd"], expected["tau_scale"])
-    found = posterior(y, np.array(row["se"]), margin=row["rope"], weights="precision", prior=prior)
-    np.testing.assert_allclose(parts(found.areas), expected["mu"], atol=1e-8)
-    np.testing.assert_allclose(parts(found.new_areas), expected["new"], atol=1e-8)
-    np.testing.assert_allclose(found.interval, expected["interval"], atol=1e-8 * np.std(y))
-
-
 values = st.lists(st.floats(-50, 50), min_size=3, max_size=40).filter(lambda y: np.std(y) > 1e-6)
 
 
-@pytest.mark.costly
 @given(values, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_with_equal_weights_the_interval_is_that_of_the_t_test(y, level):
     found = posterior(np.array(y), margin=0.1, level=level)
@@ -62,7 +50,6 @@ def test_with_equal_weights_the_interval_is_that_of_the_t_test(y, level):
     assert found.interval == pytest.approx((bounds.lower, bounds.upper), rel=1e-12, abs=1e-12 * width)
 
 
-@pytest.mark.costly
 @given(values)
 def test_with_equal_weights_and_no_margin_the_direction_is_the_one_sided_p_value(y):
     found = posterior(np.array(y), margin=0.0)
@@ -75,7 +62,6 @@ def drawn(seed, n=15):
     return rng.normal(0.5, 1, n) + se * rng.normal(size=n), se
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("weights", ["equal", "precision"])
 @given(seed=st.integers(0, 1000), unit=st.sampled_from([1e-150, 1e-9, 5.3, 1e150]))
 def test_scaling_everything_changes_no_probability(weights, seed, unit):
@@ -87,7 +73,7 @@ def test_scaling_everything_changes_no_probability(weights, seed, unit):
 
 
 @pytest.mark.parametrize(("weights", "model"), [("equal", "normal"), ("precision", "normal"), ("equal", "robust")])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=settings().max_examples // 5)
 @given(seed=st.integers(0, 1000))
 def test_the_other_sign_swaps_less_and_more(weights, model, seed):
     y, se = drawn(seed)
@@ -98,7 +84,6 @@ def test_the_other_sign_swaps_less_and_more(weights, model, seed):
     assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]), abs=10 * tolerance)
 
 
-@pytest.mark.costly
 @given(seed=st.integers(0, 1000), error=st.floats(0.0, 2.0))
 def test_a_new_instance_is_less_certain_than_the_mean(seed, error):
     y, _ = drawn(seed)
@@ -129,10 +114,6 @@ def test_the_correlation_of_errors_and_differences_is_spearmans():
     ("wrong", "sentence"),
     [
         ({"margin": -0.1}, "margin must be a number from 0 on, got -0.1"),
-        ({"margin": 0.1, "weights": "exact"}, "weights must be one of 'equal', 'precision', got 'exact'"),
-        ({"margin": 0.1, "model": "t"}, "model must be one of 'normal', 'robust', got 't'"),
-        ({"margin": 0.1, "level": 1.0}, "level must lie strictly between 0 and 1, got 1.0"),
-        ({"margin": 0.1, "prior": ProperPrior(1.0, 1.0)}, "a proper prior needs precision weights and the normal"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused_in_a_sentence(wrong, sentence):
@@ -145,10 +126,7 @@ def test_an_option_that_cannot_be_is_refused_in_a_sentence(wrong, sentence):
     [
         ([1.0], None, "a posterior needs 3 or more instances, got 1"),
         ([1.0, 2.0], None, "a posterior needs 3 or more instances, got 2"),
-        ([1.0, np.nan, 2.0], None, "differences must be finite numbers, one for each instance"),
         ([1.0, 1.0, 1.0], None, "differences that are all the same and exact have no posterior"),
-        ([1.0, 2.0, 3.0], [0.1, -0.1, 0.1], "standard errors must be numbers that are not negative"),
-        ([1.0, 2.0, 3.0], [0.1, 0.1], "standard errors must be numbers that are not negative, one for each"),
     ],
 )
 def test_differences_without_a_posterior_are_refused_in_a_sentence(y, se, sentence):
@@ -194,19 +172,6 @@ def test_precision_weights_hold_their_level_where_errors_tell_nothing(n, tau):
     error = 3 * math.sqrt(0.95 * 0.05 / 2000)
     assert mean >= 0.945 - error
     assert new >= 0.945 - error
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [5, 20])
-def test_over_draws_from_the_prior_the_intervals_hold_as_often_as_they_say(n):
-    rng = np.random.default_rng(33)
-    held = 0
-    for _ in range(2000):
-        mu, tau, se = rng.normal(), abs(rng.normal()), np.exp(rng.normal(-1, 0.5, n))
-        y = rng.normal(mu, tau, n) + se * rng.normal(size=n)
-        low, high = posterior(y, se, margin=0.1, weights="precision", prior=ProperPrior(1.0, 1.0)).interval
-        held += low <= mu <= high
-    assert held / 2000 == pytest.approx(0.95, abs=0.015)
 
 
 @pytest.mark.slow

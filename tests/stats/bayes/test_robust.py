@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ampler.stats.bayes import posterior
-from ampler.stats.bayes.robust import robust_posterior
+from ampler.stats.bayes.posterior import posterior, robust_posterior
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "bayes.json").read_text())["hierarchical"]
 ROBUST = [name for name in GOLD if "robust_nu4" in GOLD[name]]
@@ -19,7 +18,7 @@ def test_robust_posteriors_are_the_reference_ones(name):
     row = GOLD[name]
     expected = row["robust_nu4"]
     found = robust_posterior(np.array(row["y"]), np.array(row["se"]))
-    areas, new = found.areas(row["rope"]), found.new_areas(row["rope"])
+    areas, new = found.areas(row["rope"]), found.areas(row["rope"], new=True)
     assert [areas.less, areas.equivalent, areas.more] == pytest.approx(expected["mu"], abs=5e-4)
     assert [new.less, new.equivalent, new.more] == pytest.approx(expected["new"], abs=5e-4)
     assert found.interval(0.95) == pytest.approx(tuple(expected["interval"]), abs=2e-3 * expected["sd"])
@@ -82,7 +81,7 @@ def test_the_unit_does_not_matter(unit):
     y, se = rng.normal(0.3, 1.0, 15), np.full(15, 0.2)
     plain, scaled = robust_posterior(y, se), robust_posterior(y * unit, se * unit)
     assert scaled.areas(0.2 * unit).more == pytest.approx(plain.areas(0.2).more, abs=1e-8)
-    assert scaled.new_interval(0.9)[0] / unit == pytest.approx(plain.new_interval(0.9)[0], rel=1e-6)
+    assert scaled.interval(0.9, new=True)[0] / unit == pytest.approx(plain.interval(0.9, new=True)[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("n", [3, 300])

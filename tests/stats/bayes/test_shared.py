@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes import shared_posteriors
-from ampler.stats.bayes.shared import covariance_of_means, fit_shared
+from ampler.stats.bayes.shared import covariance_of_means, fit_shared, shared_posteriors
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "bayes.json").read_text())["exchangeable"]["exp1"]
 
@@ -84,7 +83,6 @@ def test_means_that_are_all_noise_are_drawn_together():
     assert np.abs([one.mean for one in found.comparisons]).mean() < 0.5 * np.abs(table.mean(axis=0)).mean()
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000), unit=st.sampled_from([1e-100, 7.0, 1e100]))
 def test_neither_unit_nor_sign_nor_order_matter(seed, unit):
     rng = np.random.default_rng(seed)
@@ -131,9 +129,7 @@ def test_more_comparisons_than_instances_are_fitted_too():
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (np.array([[1.0, np.nan]] * 5), "a shared prior needs every comparison on every instance: leave out"),
         (np.ones((3, 2)), "a shared prior needs 4 or more instances, got 3"),
-        (np.ones((9, 2)), "a shared prior needs differences that vary in every comparison"),
     ],
 )
 def test_a_table_that_cannot_be_fitted_is_refused_in_a_sentence(table, sentence):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
+from ampler.stats.paired.contract import Bounds, one_sided, p_of_tails
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from ampler.core.choices import Test
-from ampler.report.references import reference
+from ampler.core.settings import Test
+from ampler.report.methods import reference
 from ampler.stats.paired import ESTIMANDS, TESTS, paired_test
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -127,11 +127,9 @@ samples = st.integers(2, 60).flatmap(
 )
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("test", [name for name, row in TESTS.items() if row.family is None])
 @given(samples)
 @example([[0.0, 1.0, -2.0, 3.0, 5.0]])  # a zero is a tie with itself
-@settings(deadline=None)
 def test_the_p_values_of_many_samples_are_those_of_each(test, rows):
     data, row = np.array(rows), paired_test(test)
     for alternative in ALTERNATIVES:
@@ -186,7 +184,6 @@ def test_swapping_the_pair_mirrors_everything(x, test, alternative):
     assert method.leaning(x) == -method.leaning(-x)
 
 
-@pytest.mark.costly
 @given(different, tests, st.sampled_from([0.2, 0.05, 0.01]), alternatives)
 def test_p_is_at_most_the_level_exactly_when_the_interval_excludes_no_difference(x, test, alpha, alternative):
     method = paired_test(test)
@@ -204,7 +201,6 @@ def test_the_unit_of_measurement_does_not_matter(x, test, unit):
     assert method.p_value(x * unit, "two-sided") == pytest.approx(method.p_value(x, "two-sided"), rel=1e-6)
 
 
-@pytest.mark.costly
 @given(any_numbers, tests)
 def test_the_sides_of_a_two_sided_test_are_the_one_sided_tests(x, test):
     method = paired_test(test)

@@ -1,13 +1,17 @@
 """The signed-rank distribution and the ordered pairwise means, against enumeration."""
 
 import itertools
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+import ampler as am
 from ampler.stats.paired import paired_test, wilcoxon
 from ampler.stats.paired.wilcoxon import signed_rank_distribution
 
@@ -47,7 +51,6 @@ def test_the_largest_exact_distribution_loses_no_digit():
     assert steps[:6].tolist() == [1, 1, 1, 2, 2, 3]  # partitions into distinct parts
 
 
-@pytest.mark.costly
 @given(different, st.sampled_from([0.2, 0.05, 0.01]), st.floats(-1e6, 1e6))
 def test_wilcoxons_interval_holds_exactly_the_shifts_its_test_does_not_reject(x, alpha, shift):
     bounds = paired_test("wilcoxon").interval(x, "two-sided", alpha)
@@ -97,7 +100,7 @@ def enumerated(x, alternative):
     return {"greater": tails[0], "less": tails[1], "two-sided": min(1.0, 2 * min(tails))}[alternative]
 
 
-small = st.lists(st.integers(-4, 5), min_size=1, max_size=10).map(lambda numbers: np.array(numbers, float))
+small = st.lists(st.integers(-4, 5), min_size=1, max_size=12).map(lambda numbers: np.array(numbers, float))
 alternatives = st.sampled_from(["two-sided", "greater", "less"])
 
 
@@ -127,3 +130,40 @@ def test_from_fifty_differences_on_the_test_is_that_of_r(x):
     kept = x[x != 0]
     exact, normal = (paired_test(name).p_value(kept, "two-sided") for name in ("wilcoxon", "wilcoxon-normal"))
     assert len(kept) < 50 or exact == normal
+
+
+def counted(x, alternative):
+    """The p-value by adding the doubled ranks one by one and counting in how many ways each sum comes about."""
+    kept = x[x != 0]
+    ranks = [int(2 * rank) for rank in rankdata([float(f"{size:.9e}") for size in np.abs(kept)])]
+    ways = Counter({0: 1})
+    for rank in ranks:
+        ways += Counter({total + rank: count for total, count in ways.items()})
+    above = sum(rank for rank, each in zip(ranks, kept, strict=True) if each > 0)
+    greater = sum(count for total, count in ways.items() if total >= above)
+    less = sum(count for total, count in ways.items() if total <= above)
+    tails = {"greater": greater, "less": less, "two-sided": min(2 * min(greater, less), 2 ** len(ranks))}
+    return float(Fraction(tails[alternative], 2 ** len(ranks)))
+
+
+PUBLIC = {
+    "Demšar": ("demsar2006_table6.csv", {}),
+    "Benavoli": ("benavoli2017_accuracies_mean.csv", {}),
+    "diagram": ("cd_diagram_example.csv", {}),
+    "IOH, values": ("ioh_dsl_large_final.csv", {"value": "finalFV", "where": {"dim": "100"}}),
+    "IOH, evaluations": ("ioh_dsl_large_final.csv", {"value": "maxRT", "where": {"dim": "100"}}),
+    "CEC'17": ("cec17_extended_final.csv.gz", {"value": "Result", "where": {"Dimension": "10"}}),
+}
+
+
+@pytest.mark.parametrize("table", PUBLIC)
+def test_every_pair_of_public_tables_has_the_p_value_of_counting(table, public_data):
+    name, columns = PUBLIC[table]
+    file = pandas.read_csv(public_data / name).head(45) if table == "Benavoli" else public_data / name
+    results = am.read_results(file, **columns)
+    analysis = am.analyse(results, difference="simple", better="higher", test="wilcoxon")
+    assert analysis.instances < 50
+    for comparison in analysis.comparisons:
+        differences = analysis.differences[:, analysis.pairs.index(comparison.pair)]
+        expected = counted(differences[np.isfinite(differences)], "two-sided")
+        assert comparison.p_value == pytest.approx(expected, rel=1e-12)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import ndtr
+from tests.helpers.sequential import normal_levels
 
 from ampler.core.errors import InvalidDesign
-from ampler.stats.sequential import critical_values, equivalence_levels, named_spending, normal_levels
+from ampler.stats.sequential.boundaries import critical_values, equivalence_levels, named_spending
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "sequential.json").read_text())
 NAMES = ("OF", "P", "KD2", "KD3", "HSD-2", "HSD1")
@@ -66,10 +67,8 @@ def test_paths_of_normal_scores_err_as_often_as_the_level_says():
     assert abs(error - level) < 4 * np.sqrt(level * (1 - level) / paths)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("looks", LOOKS)
-@settings(max_examples=20, deadline=None)
 @given(level=st.floats(1e-8, 0.4), sides=st.sampled_from([1, 2]))
 def test_a_larger_level_lowers_every_limit(name, looks, level, sides):
     less, more = (normal_levels(named_spending(name), part, looks, sides=sides) for part in (level, 1.2 * level))
@@ -104,7 +103,7 @@ def test_a_look_that_may_spend_next_to_nothing_never_stops():
 
 @pytest.mark.parametrize("looks", [(), (0.5,), (0.5, 0.4, 1.0), (0.0, 1.0), (0.5, 1.0, 1.2), (0.5, 0.5, 1.0)])
 def test_looks_that_do_not_rise_to_one_are_refused(looks):
-    with pytest.raises(InvalidDesign, match=r"the looks must rise from above 0 to 1, got .*: for example"):
+    with pytest.raises(InvalidDesign, match=r"must rise from above 0 to 1, got"):
         normal_levels(named_spending("OF"), 0.05, looks)
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.helpers.sequential import t_evidence
 
-from ampler.core.errors import InvalidData
-from ampler.stats.sequential import equivalence_p_values, repeated_interval, t_evidence
+from ampler.stats.sequential.decisions import equivalence_p_values
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "sequential.json").read_text())
 LOOKS = (8, 14, 20)
@@ -53,7 +53,6 @@ def test_constant_differences_are_not_known_and_zeros_are_no_evidence():
     assert found.equivalence[-1, 1] == pytest.approx(stats.norm.cdf(-0.5 * math.sqrt(20)), rel=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 1000), exponent=st.integers(-900, 900), sign=st.sampled_from([-1, 1]))
 def test_scale_and_sign_change_no_p_value(seed, exponent, sign):
     x = drawn(seed)
@@ -75,33 +74,3 @@ def test_the_largest_statistic_that_stops_for_equivalence_is_the_reference_one(r
     never = limits < 0
     np.testing.assert_allclose(found[~never], np.array(row["nominal_one_sided"])[~never], rtol=1e-6)
     assert (found[never] > np.array(row["nominal_one_sided"])[never]).all()
-
-
-def test_a_repeated_interval_is_the_ordinary_one_at_the_nominal_level():
-    x = drawn(3)[:, 0]
-    low, high = repeated_interval(x.mean(), stats.sem(x), 20, 0.01)
-    expected = stats.ttest_1samp(x, 0).confidence_interval(0.99)
-    assert (low, high) == pytest.approx((expected.low, expected.high), rel=1e-10)
-
-
-def test_a_one_sided_interval_is_open_at_the_other_end_and_a_look_that_never_stops_says_nothing():
-    assert repeated_interval(1.0, 0.5, 20, 0.05, alternative="greater")[1] == math.inf
-    assert repeated_interval(1.0, 0.5, 20, 0.05, alternative="less")[0] == -math.inf
-    assert repeated_interval(1.0, 0.5, 20, 0.0) == (-math.inf, math.inf)
-
-
-@pytest.mark.parametrize("effect", [0.0, -1.0, math.nan, math.inf])
-def test_an_effect_that_is_none_is_refused(effect):
-    with pytest.raises(InvalidData, match=r"the relevant effect must be positive, got .*: 0.5 is usual"):
-        t_evidence(drawn(1), LOOKS, effect=effect)
-
-
-def test_too_few_instances_for_the_last_look_are_refused():
-    with pytest.raises(InvalidData, match="the last look needs 20 instances, got 19: wait for all of the look"):
-        t_evidence(drawn(1)[:19], LOOKS)
-
-
-@pytest.mark.parametrize("table", [np.zeros(20), np.full((20, 2), np.inf)])
-def test_what_is_no_table_of_numbers_is_refused(table):
-    with pytest.raises(InvalidData, match="differences must be finite numbers, instances in rows"):
-        t_evidence(table, LOOKS)

@@ -2,18 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
+from tests.helpers.sequential import sequential_p_values, student_schedule
 
-from ampler.stats.sequential import (
-    Schedule,
-    critical_values,
-    named_spending,
-    repeated_p_values,
-    sequential_p_values,
-    student_schedule,
-)
+from ampler.stats.sequential.boundaries import Schedule, critical_values, named_spending
+from ampler.stats.sequential.decisions import repeated_p_values
 
 SCHEDULES = (
     student_schedule(named_spending("OF"), (24, 35, 47, 58)),
@@ -38,7 +33,6 @@ def test_repeated_p_values_solve_for_the_level(schedule, p_value):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.spending.name)
-@settings(max_examples=50, deadline=None)
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=3))
 def test_sequential_p_values_are_never_below_the_ordinary_ones_and_never_rise(schedule, p):
     found = sequential_p_values(schedule, p)
@@ -47,10 +41,8 @@ def test_sequential_p_values_are_never_below_the_ordinary_ones_and_never_rise(sc
     assert ((found >= 1e-12) & (found <= 1)).all()
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.spending.name)
 @given(pair=st.tuples(st.floats(1e-9, 1), st.floats(1e-9, 1)), look=st.integers(0, 2))
-@settings(deadline=None)
 def test_stronger_evidence_gives_a_smaller_p_value(schedule, pair, look):
     rows = np.ones((look + 1, 2))
     rows[look] = pair

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.sequential import normal_levels, student_levels, student_schedule
 
-from ampler.stats.sequential import named_spending, normal_levels, student_levels
-from ampler.stats.sequential.schedule import Schedule, student_schedule
+from ampler.stats.sequential.boundaries import Schedule, named_spending
 
 LOOKS = (10, 20, 30)
 FRACTIONS = (1 / 3, 2 / 3, 1.0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.errors import InvalidDesign
-from ampler.stats.sequential import named_spending
+from ampler.stats.sequential.boundaries import named_spending
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "sequential.json").read_text())
 NAMES = ("OF", "P", "KD2", "KD3", "KD0.5", "HSD-2", "HSD1", "HSD0")
@@ -21,7 +21,6 @@ def test_spent_levels_are_the_reference_ones(row):
     np.testing.assert_allclose(spent, row["spent"], rtol=1e-6)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 @given(level=st.floats(1e-9, 1.0), fractions=st.lists(st.floats(0.01, 1.0), min_size=2, max_size=6, unique=True))
 def test_spending_rises_from_nothing_to_the_whole_level(name, level, fractions):
@@ -31,7 +30,6 @@ def test_spending_rises_from_nothing_to_the_whole_level(name, level, fractions):
     assert spent[-1] == pytest.approx(level, rel=1e-9)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 @given(level=st.floats(1e-9, 0.5), fraction=st.floats(0.05, 1.0))
 def test_a_larger_level_may_spend_more_at_every_look(name, level, fraction):

@@ -13,7 +13,6 @@ from ampler.study.toml import read_study_file
 CITIES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=12)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("move", demo.MOVES)
 @given(CITIES, st.integers(0, 10**6))
 def test_a_move_keeps_all_cities_and_tells_how_much_longer_the_tour_becomes(move, cities, seed):

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from ampler.core.errors import InvalidInput
-from ampler.study.starters.init import INSTANCES, PROGRAMS, starter, write_starter
+from ampler.study.starters import INSTANCES, PROGRAMS, starter, write_starter
 from ampler.study.toml.keys import TABLES
 
 FLAVOURS = list(PROGRAMS)

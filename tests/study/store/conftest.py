@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from contextlib import contextmanager
 from textwrap import dedent
 
 import pytest
-from elsewhere import PRELUDE
+from commands import PYTHON
 
-from ampler.core.values import Observation, RunKey
+from ampler.core.runs import Observation, RunKey
 from ampler.study.store import open_store
 from ampler.testing import contract_plan
 
@@ -21,40 +18,32 @@ def study(tmp_path):
     return tmp_path / "study.db"
 
 
-@pytest.fixture
-def start_elsewhere(another):
-    """Start code in a process of its own; what still runs at the end is ended."""
-    started = []
-
-    def start(code):
-        started.append(another.start(dedent(code)))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.close()
+PRELUDE = """
+import os, resource, signal, sys, time
+from pathlib import Path
+from ampler.core.errors import *
+from ampler.core.plan import *
+from ampler.core.runs import *
+from ampler.study.store import *
+from ampler.testing import contract_plan
+"""
 
 
 @pytest.fixture
-def elsewhere(start_elsewhere):
+def start_elsewhere(start):
+    """Start code in a process of its own."""
+    return lambda code: start("-c", PRELUDE + dedent(code), program=PYTHON)
+
+
+@pytest.fixture
+def elsewhere(process):
     """Run code in a process of its own and wait for its end; with a mount in one that starts with it."""
 
     def run(code, *, mount=""):
-        if not mount:
-            return start_elsewhere(code).ended()
-        command = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh", sys.executable, "-c"]
-        return subprocess.run(
-            [*command, PRELUDE + dedent(code)], capture_output=True, text=True, timeout=120, check=False
-        )
+        mounted = ("unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh") if mount else ()
+        return process("-c", PRELUDE + dedent(code), program=(*mounted, *PYTHON))
 
     return run
-
-
-@pytest.fixture
-def own_mounts():
-    """Skip where a process may not have file systems of its own."""
-    if not shutil.which("unshare") or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
-        pytest.skip("needs Linux user namespaces")
 
 
 @pytest.fixture(scope="session")

@@ -1,21 +1,28 @@
 """Runs that are looked at many at once are as well looked at as one by one."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from ampler.core.errors import InvalidData
-from ampler.core.values import Observation, RunKey
-from ampler.study.store.batches import all_storable, believed_rows, believed_runs
-from ampler.study.store.checks import storable
-from ampler.study.store.columns import NAMED, row_of
-from ampler.study.store.damage import SURPRISES
+from ampler.core.runs import Observation, RunKey
+from ampler.study.store.rows import DEFAULTS, NAMED, checked_rows, observations_of, storable
+from ampler.study.store.session import SURPRISES
 
 SEEN = [
     Observation(RunKey("i1", "a", n), 1.5 + n, 0.25, seed=n, measures={"gap": 0.5} if n else None) for n in range(4)
 ]
 FAILED = Observation(RunKey("i1", "b", 0), None, 0.5, "failed", "why", cpu=0.25, started=1e9)
-ROWS = [row_of(seen, 1, 1 if seen.key.algorithm == "a" else 2, 1) for seen in [*SEEN, FAILED]]
+
+
+def row_of(run):
+    fields = {name: getattr(run, name) for name in DEFAULTS}
+    fields["measures"] = run.measures and json.dumps(run.measures)
+    return (1, 1 if run.key.algorithm == "a" else 2, run.key.index, *fields.values(), 1)
+
+
+ROWS = [row_of(run) for run in [*SEEN, FAILED]]
 NAMES = ({1: "i1"}, {1: "a", 2: "b"})
 
 
@@ -24,17 +31,8 @@ def with_cell(row, name, cell):
     return (*row[:place], cell, *row[place + 1 :])
 
 
-def until_it_raises(given):
-    came = []
-    try:
-        came.extend(given)
-    except Exception as problem:
-        return came, problem
-    return came, None
-
-
 def test_sound_rows_are_the_observations_again():
-    assert list(believed_runs([row[:-1] for row in ROWS], *NAMES)) == [*SEEN, FAILED]
+    assert list(observations_of([row[:-1] for row in ROWS], *NAMES)) == [*SEEN, FAILED]
 
 
 @pytest.mark.parametrize(
@@ -63,36 +61,26 @@ def test_sound_rows_are_the_observations_again():
         ("started", "today"),
     ],
 )
-def test_a_wrong_cell_is_found_where_it_is_and_all_before_it_are_given(name, cell):
+def test_a_wrong_cell_is_found(name, cell):
     rows = [*ROWS[:2], with_cell(ROWS[2], name, cell), ROWS[3]]
 
-    given, problem = until_it_raises(believed_runs([row[:-1] for row in rows], *NAMES))
-
-    assert given == SEEN[:2]
-    assert isinstance(problem, SURPRISES)
+    with pytest.raises(SURPRISES):
+        list(observations_of([row[:-1] for row in rows], *NAMES))
 
 
 @pytest.mark.parametrize(("name", "cell"), [("index", -1), ("algorithm", 7), ("seed", 1.5), ("measures", "{")])
 def test_a_row_with_a_wrong_cell_does_not_travel(name, cell):
     rows = [("i1", "a", *row[2:]) for row in ROWS[:3]]
 
-    given, problem = until_it_raises(believed_rows([*rows[:2], with_cell(rows[2], name, cell)]))
-
-    assert given == rows[:2]
-    assert isinstance(problem, SURPRISES)
+    assert checked_rows(rows) == rows
+    with pytest.raises(SURPRISES):
+        checked_rows([*rows[:2], with_cell(rows[2], name, cell)])
 
 
 def test_json_with_blanks_around_it_is_read_all_the_same():
     row = with_cell(ROWS[1], "measures", ' {"gap": 0.5} ')[:-1]
 
-    assert list(believed_runs([row], *NAMES)) == [SEEN[1]]
-
-
-@pytest.mark.parametrize(
-    "unusual", [[], [FAILED], [replace(SEEN[0], value=-0.0)], [replace(SEEN[0], message="x" * 3000)]]
-)
-def test_what_is_unusual_is_kept_as_it_is_by_itself(unusual):
-    assert list(all_storable(iter([*SEEN, *unusual]))) == [*SEEN, *map(storable, unusual)]
+    assert list(observations_of([row], *NAMES)) == [SEEN[1]]
 
 
 @pytest.mark.parametrize(
@@ -109,6 +97,6 @@ def test_what_is_unusual_is_kept_as_it_is_by_itself(unusual):
         {"key": RunKey("i1", "a", -1)},
     ],
 )
-def test_one_that_makes_no_sense_is_refused_among_many(nonsense):
+def test_a_run_that_makes_no_sense_is_refused(nonsense):
     with pytest.raises(InvalidData):
-        all_storable([*SEEN, replace(SEEN[0], **nonsense)])
+        storable(replace(SEEN[0], **nonsense))

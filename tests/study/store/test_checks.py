@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ampler.core.errors import InvalidData, PlanMismatch
-from ampler.core.values import Fingerprint, Observation, RunKey
-from ampler.study.store.checks import LONGEST_MESSAGE, refuse_mismatch, storable
+from ampler.core.plan import Fingerprint
+from ampler.core.runs import Observation, RunKey
+from ampler.study.store.rows import MAX_MESSAGE_LENGTH, refuse_mismatch, storable
 
 KEY = RunKey("i1", "a", 0)
 
@@ -23,9 +24,9 @@ def test_numbers_are_kept_as_pythons_own_and_minus_zero_as_zero():
 
 
 def test_a_long_or_undecodable_message_is_cut_and_mended():
-    kept = storable(Observation(KEY, None, status="failed", message="\udcff" + "x" * LONGEST_MESSAGE))
+    kept = storable(Observation(KEY, None, status="failed", message="\udcff" + "x" * MAX_MESSAGE_LENGTH))
 
-    assert len(kept.message) == LONGEST_MESSAGE
+    assert len(kept.message) == MAX_MESSAGE_LENGTH
     assert kept.message.encode("utf-8").startswith(b"?x")
 
 
@@ -49,7 +50,7 @@ def test_what_is_no_observation_is_refused(nonsense, message):
 def test_a_plan_that_contradicts_recorded_runs_is_refused_with_the_field_and_the_way_out():
     recorded = Fingerprint(1, {"a": {"command": "x"}}, {"i1": ""})
 
-    with pytest.raises(PlanMismatch, match=r"^study\.db holds runs of another plan: .*seed.*; use another study file$"):
+    with pytest.raises(PlanMismatch, match=r"^the seed was changed from 1 to 2"):
         refuse_mismatch(recorded, Fingerprint(2, recorded.algorithms, recorded.instances), "study.db")
     with pytest.raises(PlanMismatch, match=r"algorithm 'a'.*; give the changed one a new name, or use another"):
         refuse_mismatch(recorded, Fingerprint(1, {"a": {"command": "y"}}, {"i1": ""}), "study.db")

@@ -4,20 +4,18 @@ import sqlite3
 from contextlib import closing
 from dataclasses import fields, replace
 
-from ampler.core.values import Observation, RunKey
+from ampler.core.runs import Observation, RunKey
 from ampler.study.store import open_store, read_store
-from ampler.study.store.columns import (
+from ampler.study.store.rows import (
     ADD_NAMED,
     NAMED,
     RUN,
-    adding,
-    cells,
-    columns_to_write,
     every_attempt,
+    insertion,
     last_attempts,
     named_attempts,
-    observation_of,
-    row_of,
+    observations_of,
+    take,
     with_session,
 )
 from ampler.testing import contract_plan
@@ -31,34 +29,29 @@ def test_the_columns_are_the_fields_of_an_observation():
     assert (*RUN, "session") == NAMED
 
 
+NAMES = ({7: "i1"}, {8: "a"})
+
+
+def row_of(run):
+    statement, rows = insertion([run], [7], [8], 9)
+    columns = statement.split("(")[1].split(")")[0].replace('"', "").split(", ")
+    row = dict(zip(columns, next(rows), strict=True))
+    return tuple(row.get(name) for name in NAMED)
+
+
 def test_a_row_is_the_observation_again():
-    for seen in (SEEN, replace(SEEN, measures=None), replace(SEEN, value=None, status="failed", message="no")):
-        row = row_of(seen, 7, 8, 9)
-        assert dict(zip(NAMED, row, strict=True))["instance"] == 7
-        assert row[-1] == 9
-        assert observation_of(KEY, row[:-1]) == seen
+    for run in (SEEN, replace(SEEN, measures=None), replace(SEEN, value=None, status="failed", message="no")):
+        row = row_of(run)
+        assert (row[0], row[-1]) == (7, 9)
+        assert list(observations_of([row[:-1]], *NAMES)) == [run]
 
 
-def test_cells_are_taken_out_by_name():
-    row = row_of(SEEN, 7, 8, 9)
+def test_columns_are_taken_out_by_name():
+    row = row_of(SEEN)
 
-    assert cells("status", "value", "session")(row) == ("ok", 2.5, 9)
-    assert cells("session")(with_session(row, 11)) == 11
+    assert take("status", "value", "session")(row) == ("ok", 2.5, 9)
+    assert take("session")(with_session(row, 11)) == 11
     assert with_session(row, 11)[:-1] == row[:-1]
-
-
-def test_a_column_that_no_run_has_is_not_written():
-    bare, measured = replace(SEEN, measures=None), replace(SEEN, cpu=0.5)
-
-    statement, rows = adding(columns_to_write([bare, bare], [7, 7], [8, 8], 9))
-    assert "measures" not in statement
-    assert [len(row) for row in rows] == [len(NAMED) - 3] * 2
-
-    statement, rows = adding(columns_to_write([bare, measured], [7, 7], [8, 8], 9), "INSERT OR IGNORE")
-    assert statement.startswith("INSERT OR IGNORE INTO run")
-    assert "measures" in statement
-    assert "started" not in statement
-    assert [len(row) for row in rows] == [len(NAMED) - 1] * 2
 
 
 def stored(path):
@@ -80,8 +73,11 @@ def test_a_file_that_lacks_a_column_has_what_the_field_is_without_being_said(tmp
     stored(tmp_path / "study.db")
     present = set(NAMED) - {"round", "measures", "message"}
     with closing(sqlite3.connect(tmp_path / "study.db")) as connection:
-        every = [observation_of(KEY, row) for row in connection.execute(every_attempt(present))]
-        last = [observation_of(KEY, row) for row in connection.execute(last_attempts(present))]
+        names = [
+            dict(connection.execute(f"SELECT id, name FROM {table}").fetchall()) for table in ("instance", "algorithm")
+        ]
+        every = list(observations_of(connection.execute(every_attempt(present)).fetchall(), *names))
+        last = list(observations_of(connection.execute(last_attempts(present)).fetchall(), *names))
         named = connection.execute(named_attempts(present)).fetchall()
 
     assert [(each.attempt, each.round, each.measures, each.message) for each in every] == [

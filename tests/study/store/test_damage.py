@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.study.store.damage import damaged, told_as_damage
+from ampler.study.store.session import damaged
+from ampler.study.store.store import surprises_as_damage
 
 STUDY = Path("/somewhere/study.db")
 
@@ -22,11 +23,11 @@ def test_the_sentence_names_what_was_found_and_the_way_out_in_one_line():
     "surprise", [KeyError("x"), ValueError("x"), TypeError("x"), RecursionError(), OverflowError()]
 )
 def test_what_surprises_a_reader_is_damage(surprise):
-    with pytest.raises(StoreUnusable, match="its plan cannot be read"), told_as_damage(STUDY, "its plan"):
+    with pytest.raises(StoreUnusable, match="its plan cannot be read"), surprises_as_damage(STUDY, "its plan"):
         raise surprise
 
 
 @pytest.mark.parametrize("other", [StoreBusy("x"), KeyboardInterrupt(), MemoryError()])
 def test_what_is_no_surprise_passes(other):
-    with pytest.raises(type(other)), told_as_damage(STUDY, "its plan"):
+    with pytest.raises(type(other)), surprises_as_damage(STUDY, "its plan"):
         raise other

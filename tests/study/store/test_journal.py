@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ampler.core.errors import StoreError
-from ampler.core.values import Finished
+from ampler.core.runs import Finished
 from ampler.study.store import Journal
 from ampler.testing import MemoryStore, contract_plan
 

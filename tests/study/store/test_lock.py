@@ -72,11 +72,10 @@ def opened_or_busy(path):
         return None
 
 
-@pytest.mark.parametrize("kind", ["a hard link", "a link", "a folder that is a link", "a path with dots"])
+@pytest.mark.parametrize("kind", ["a link", "a folder that is a link", "a path with dots"])
 def test_a_study_is_run_once_whatever_its_file_is_called(study, tmp_path, elsewhere, kind):
     open_store(study).close()
     other = {
-        "a hard link": tmp_path / "hard.db",
         "a link": tmp_path / "link.db",
         "a folder that is a link": tmp_path / "folder" / "study.db",
         "a path with dots": tmp_path / "." / "sub" / ".." / "study.db",
@@ -84,7 +83,6 @@ def test_a_study_is_run_once_whatever_its_file_is_called(study, tmp_path, elsewh
     (tmp_path / "sub").mkdir()
     (tmp_path / "folder").symlink_to(tmp_path)
     (tmp_path / "link.db").symlink_to("study.db")
-    (tmp_path / "hard.db").hardlink_to(study)
 
     with open_store(study):
         with pytest.raises(StoreBusy):
@@ -94,22 +92,6 @@ def test_a_study_is_run_once_whatever_its_file_is_called(study, tmp_path, elsewh
         assert "StoreBusy" in elsewhere(f"open_store({str(study)!r})").stderr
     open_store(study).close()
     assert not [path.name for path in tmp_path.iterdir() if path.name.endswith(".lock")]
-
-
-def test_a_study_is_run_once_through_two_mounts(study, tmp_path, elsewhere, own_mounts):
-    (tmp_path / "mounted").mkdir()
-    open_store(study).close()
-    with open_store(study):
-        code = f"open_store({str(tmp_path / 'mounted' / 'study.db')!r})"
-        bound = elsewhere(code, mount=f"mount --bind '{tmp_path}' '{tmp_path / 'mounted'}'")
-    assert "StoreBusy" in bound.stderr
-
-
-def test_a_new_study_is_locked_under_every_name_as_soon_as_it_exists(study, tmp_path):
-    with open_store(study):
-        (tmp_path / "hard.db").hardlink_to(study)
-        with pytest.raises(StoreBusy, match="another name of the same file"):
-            open_store(tmp_path / "hard.db")
 
 
 def test_of_many_who_come_and_go_one_holds_the_lock_at_a_time(study, tmp_path, start_elsewhere):

@@ -5,21 +5,21 @@ import os
 import pytest
 
 from ampler.core.errors import StoreUnusable
-from ampler.study.store.places import check_folder, check_kind, study_place
+from ampler.study.store.lock import check_folder, study_path
 
 
 def test_a_place_is_the_one_behind_all_links(tmp_path):
     (tmp_path / "real.db").touch()
     (tmp_path / "link.db").symlink_to("real.db")
 
-    assert study_place(tmp_path / "link.db") == tmp_path / "real.db"
-    assert study_place(tmp_path / "not yet.db") == tmp_path / "not yet.db"
+    assert study_path(tmp_path / "link.db") == tmp_path / "real.db"
+    assert study_path(tmp_path / "not yet.db") == tmp_path / "not yet.db"
 
 
 @pytest.mark.parametrize("path", [None, 3, b"study.db", "a\0b", ["study.db"]])
 def test_what_is_no_path_is_refused(path):
     with pytest.raises(StoreUnusable, match="must be named by a path"):
-        study_place(path)
+        study_path(path)
 
 
 def test_what_is_no_plain_file_is_refused_before_anything_is_opened(tmp_path):
@@ -32,13 +32,12 @@ def test_what_is_no_plain_file_is_refused_before_anything_is_opened(tmp_path):
         "x" * 300: "too long",
     }.items():
         with pytest.raises(StoreUnusable, match=reason):
-            study_place(tmp_path / name)
+            study_path(tmp_path / name)
     with pytest.raises(StoreUnusable, match="device"):
-        study_place("/dev/zero")
+        study_path("/dev/zero")
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(StoreUnusable, match=r"folder .*gone does not exist"):
         check_folder(tmp_path / "gone" / "study.db")
     check_folder(tmp_path / "study.db")
-    check_kind(tmp_path, 0o100644)

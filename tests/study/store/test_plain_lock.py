@@ -3,19 +3,19 @@
 import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.study.store.plain_lock import PlainLock
+from ampler.study.store.lock import _locked_by_sqlite
 
 
 def test_one_holds_it_until_it_is_given_back(tmp_path):
     path, study = tmp_path / "study.db.lock", tmp_path / "study.db"
-    held = PlainLock(path, study)
+    held = _locked_by_sqlite(path, study)
     with pytest.raises(StoreBusy, match=r"study\.db is being run by another process"):
-        PlainLock(path, study)
+        _locked_by_sqlite(path, study)
     held.close()
 
-    PlainLock(path, study).close()
+    _locked_by_sqlite(path, study).close()
 
 
 def test_a_place_that_cannot_be_locked_is_told(tmp_path):
     with pytest.raises(StoreUnusable, match="cannot be locked"):
-        PlainLock(tmp_path / "none" / "study.db.lock", tmp_path / "none" / "study.db")
+        _locked_by_sqlite(tmp_path / "none" / "study.db.lock", tmp_path / "none" / "study.db")

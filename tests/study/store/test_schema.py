@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from ampler.core.errors import StoreUnusable
-from ampler.core.values import Observation, RunKey
-from ampler.study.store.schema import MIGRATIONS, Migration, check_sqlite, migrate
+from ampler.core.runs import Observation, RunKey
+from ampler.study.store.schema import MIGRATIONS, check_sqlite, migrate
 
 
 def test_an_old_sqlite_is_named_with_the_version_that_is_needed():
@@ -52,10 +52,10 @@ def test_the_view_of_the_runs_that_count_names_them(study, begun):
 
 def test_migrations_run_once_in_their_order_and_all_or_none(study, filled):
     filled(study, 2)
-    more = (*MIGRATIONS, Migration("notes", "CREATE TABLE note (text TEXT) STRICT;"))
-    broken = (*more, Migration("broken", "INSERT INTO note VALUES ('half'); CREATE TABLE run (x);"))
+    more = (*MIGRATIONS, "CREATE TABLE note (text TEXT) STRICT;")
+    broken = (*more, "INSERT INTO note VALUES ('half'); CREATE TABLE run (x);")
     with closing(sqlite3.connect(study, isolation_level=None)) as connection:
-        with pytest.raises(sqlite3.OperationalError, match="already exists"):
+        with pytest.raises(StoreUnusable, match="not of the file version"):
             migrate(connection, "study.db", broken)
         assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         for _ in range(2):
@@ -63,3 +63,12 @@ def test_migrations_run_once_in_their_order_and_all_or_none(study, filled):
         assert connection.execute("PRAGMA user_version").fetchone() == (len(more),)
         assert connection.execute("SELECT count(*) FROM note").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM run").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("version", [-1, 3])
+def test_a_file_whose_version_is_not_its_own_is_one_sentence(study, filled, version):
+    filled(study, 2)
+    with closing(sqlite3.connect(study)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+        with pytest.raises(StoreUnusable, match=r"file version .*; take it from a backup"):
+            migrate(connection, study.name)

@@ -7,7 +7,8 @@ import sqlite3
 
 import pytest
 
-from ampler.front import analyse
+from ampler import Precision
+from ampler.api import analyse
 from ampler.study.store import open_store, read_store
 
 
@@ -89,15 +90,14 @@ def test_an_open_file_is_left_in_peace(study, filled):
 
 
 def test_analyse_leaves_nothing_beside_a_finished_study(tmp_path):
-    from ampler.front import Study
+    from ampler.api import Study
 
     path = tmp_path / "study.db"
     study = Study(
         algorithms={"a": lambda instance, seed: instance + seed % 7, "b": lambda instance, seed: instance + seed % 5},
         instances={"x": 10, "y": 20, "z": 30},
         difference="simple",
-        se=5.0,
-        use="all",
+        design=Precision(se=5.0, instances="all"),
         better="lower",
     )
     study.run(path, workers=1)

@@ -22,7 +22,7 @@ def folder(tmp_path):
     path = list(sys.path)
     yield tmp_path
     sys.path[:] = path
-    for name in ("solvers", "problems", "broken"):
+    for name in ("solvers", "problems", "broken", "leaving"):
         sys.modules.pop(name, None)
 
 

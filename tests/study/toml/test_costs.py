@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from ampler.core.errors import InvalidPlan
-from ampler.study.toml.costs import with_costs
+from ampler.study.toml.reading import with_costs
 
 STUDY = """\
 # my study
@@ -44,3 +44,12 @@ def test_each_algorithm_gets_its_cost_and_comments_stay():
 def test_where_a_line_cannot_be_added_the_costs_are_told(text):
     with pytest.raises(InvalidPlan, match=r"do it by hand \(full: cost = 3.2, quick: cost = 1\)"):
         with_costs(text, {"full": 3.2, "quick": 1.0})
+
+
+def test_marks_line_ends_and_other_spellings_of_names_stay():
+    text = "\ufeff" + STUDY.replace("full", "cafe\N{COMBINING ACUTE ACCENT}").replace("\n", "\r\n")
+    changed = with_costs(text, {"caf\N{LATIN SMALL LETTER E WITH ACUTE}": 3.2, "quick": 1.0})
+
+    assert changed.startswith("\ufeff")
+    assert changed.count("\n") == changed.count("\r\n") >= text.count("\n")
+    assert "cafe\N{COMBINING ACUTE ACCENT}" in changed

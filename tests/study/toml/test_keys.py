@@ -39,7 +39,7 @@ def test_what_is_no_size(text):
 
 
 def test_every_known_key_stands_in_a_table_of_its_own():
-    assert set(TABLES) == {"", "[rule]", "[run]", "[defaults]", "[[algorithm]]", "[instances]"}
+    assert set(TABLES) == {"", "[rule]", "[run]", "[defaults]", "[[algorithm]]", "[[measure]]", "[instances]"}
     assert all(len(set(known)) == len(known) for known in TABLES.values())
 
 
@@ -47,9 +47,9 @@ def test_every_known_key_stands_in_a_table_of_its_own():
 def test_every_key_is_documented_and_no_other(kind):
     starts = {
         "": "At the top",
-        **{table: f"`{table}`, " for table in ("[rule]", "[run]", "[defaults]", "[[algorithm]]")},
+        **{table: f"`{table}`, " for table in ("[rule]", "[run]", "[defaults]", "[[algorithm]]", "[[measure]]")},
     }
     section = PAGE.split(starts.get(kind, "`[instances]`:"))[1].split("\n\n")[1]
     rows = [line.split("`")[1] for line in section.splitlines()[2:]]
-    tables = {"rule", "run", "defaults", "algorithm", "instances"}
+    tables = {"rule", "run", "defaults", "algorithm", "measure", "instances"}
     assert rows == [key for key in TABLES[kind] if key not in tables]

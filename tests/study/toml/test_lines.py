@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tomllib
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.study.toml.lines import key_lines, line_of
+from ampler.study.toml.keys import key_lines, line_of
 
 keys = st.from_regex(r"[A-Za-z0-9_-]{1,6}", fullmatch=True) | st.text(
     st.characters(exclude_categories=("Cs", "Cc")), max_size=6
@@ -21,7 +20,6 @@ scalars = st.one_of(
 )
 
 
-@pytest.mark.costly
 @given(
     st.dictionaries(
         keys, scalars | st.lists(scalars, max_size=3) | st.dictionaries(keys, scalars, max_size=3), max_size=4

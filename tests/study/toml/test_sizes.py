@@ -3,8 +3,8 @@
 import pytest
 
 from ampler.core.errors import InvalidPlan
-from ampler.study.detect_rule import Detect
-from ampler.study.looks_rule import Looking
+from ampler.study.detect import Detect
+from ampler.study.interim import Looking
 from ampler.study.toml import read_study_file
 
 STUDY = """better = "lower"
@@ -67,7 +67,7 @@ def test_everything_that_goes_with_it_is_read(tmp_path):
         ({"rule": "pilot = 2"}, "line 6: pilot must be a whole number of 3 or more"),
         ({"rule": "start = 1"}, "line 6: start must be a whole number of 2 or more"),
         ({"top": 'detect = 0.02\ntest = "wilcoxon"'}, "line 4: detect needs test = 't'"),
-        ({"top": "detect = 0.02\ntarget = 3"}, "leave target out"),
+        ({"top": "detect = 0.02\ntarget = 3"}, "omit target"),
         ({"number": 2}, "detect needs 3 or more instances"),
         ({"top": "se = 0.05\neffect = 0.5\navailable = 20"}, "line 6: available has a meaning with detect only"),
         ({"top": "se = 0.05\neffect = 0.5\ninstance-cost = 2"}, "instance-cost has a meaning with detect only"),
@@ -101,11 +101,11 @@ def test_one_look_is_a_study_as_ever(tmp_path):
     [
         ({"top": "effect = 0.5\nse = 0.02\nlooks = 0"}, "line 6: looks must"),
         ({"top": 'effect = 0.5\nse = 0.02\nlooks = "4"'}, "line 6: looks must"),
-        ({"top": "effect = 0.5\nse = 0.02\nlooks = [0.5]"}, "line 6: the looks must rise from above 0 to 1"),
-        ({"top": "effect = 0.5\nse = 0.02\nlooks = 4", "number": 9}, "each look must have 3 new instances or more"),
-        ({"top": "effect = 0.5\nse = 0.02\nlooks = 4\nmargin = 0.1"}, "line 7: margin has no tests over looks"),
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = [0.5]"}, "must rise from above 0 to 1"),
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = 4", "number": 9}, "at least 3 new instances"),
+        ({"top": "effect = 0.5\nse = 0.02\nlooks = 4\nmargin = 0.1"}, "omit margin"),
         ({"top": "detect = 0.02\nlooks = 4"}, "line 5: looks must be left out with detect"),
-        ({"top": 'effect = 0.5\nse = 0.02\nlooks = 4\ntest = "sign-flip"'}, "looks are for the tests t, wilcoxon"),
+        ({"top": 'effect = 0.5\nse = 0.02\nlooks = 4\ntest = "sign-flip"'}, "are for the tests t, wilcoxon"),
     ],
 )
 def test_what_has_no_looks_is_refused_in_a_sentence_that_points_at_it(tmp_path, given, sentence):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import ampler as am
+from ampler.sampling.rules import Fixed
 from ampler_upmsp.annealing import Parameters, anneal
 from ampler_upmsp.instance import Instance, generate_instance, read_instance
 from ampler_upmsp.variants import FULL, disabled_by, follow_up_variants, paper_variants
@@ -78,7 +79,7 @@ def _file(path: Path, name: str) -> am.Instance:
 
 
 def first_experiment(
-    instances: Iterable[am.Instance], *, iterations: int, seed: int = 2019, rule: am.Accuracy | am.Fixed | None = None
+    instances: Iterable[am.Instance], *, iterations: int, seed: int = 2019, rule: am.Accuracy | Fixed | None = None
 ) -> am.Study:
     """`full` against its 21 variants: percent differences, d = 0.5, power 0.8, so 57 instances; se 0.05.
 
@@ -90,9 +91,8 @@ def first_experiment(
         instances=instances,
         reference=FULL,
         difference="percent",
-        effect=0.5,
+        design=am.FixedSize(instances="needed", runs=rule or RULES["pairs"], effect=0.5),
         power=0.8,
-        rule=rule or RULES["pairs"],
         seed=seed,
         better="lower",
     )
@@ -109,9 +109,7 @@ def second_experiment(
         instances=instances,
         reference=FULL,
         difference="percent",
-        effect=0.25,
-        use=use,
-        rule=am.Accuracy(budget=50 * len(variants), **ACCURACY),
+        design=am.FixedSize(instances=use, runs=am.Accuracy(budget=50 * len(variants), **ACCURACY), effect=0.25),
         seed=seed,
         better="lower",
     )

@@ -65,9 +65,9 @@ def draw_gantt(bars: tuple[Bar, ...], ax: Axes | None = None) -> Axes:
 
 
 def _axes(machines: int) -> Axes:
-    from ampler.report.figures.sheet import Sheet
+    from ampler.report.figures.canvas import sheet
 
-    return Sheet(figsize=(7.2, 0.8 + 0.24 * machines), layout="constrained").subplots()
+    return sheet(figsize=(7.2, 0.8 + 0.24 * machines), layout="constrained").subplots()
 
 
 def _legend(ax: Axes, makespan: int) -> None:

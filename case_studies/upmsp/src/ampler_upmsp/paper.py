@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import ampler as am
+from ampler.running import Progress
 from ampler_upmsp.experiments import RULES, calibration_like, first_experiment, instance_files, second_experiment
 from ampler_upmsp.page import FIRST, SECOND, Experiment, write_page
 from ampler_upmsp.replication import estimate_pairs, markdown_table, own_estimates
@@ -61,14 +62,14 @@ def compare_rules(instances: Sequence[am.Instance], chosen: argparse.Namespace) 
     print(f"==> the truth: {chosen.truth} runs of each algorithm on each of {len(used)} instances", flush=True)
     store = chosen.output / "truth.db"
     truth_experiment(used, iterations=iterations, runs=chosen.truth).run(
-        store, workers=chosen.workers, report=ProgressPrinter()
+        store, workers=chosen.workers, progress=ProgressPrinter()
     )
     truth = true_moments(store)
     rows: list[RuleOnInstance] = []
     for name, rule in RULES.items():
         print(f"==> rule {name}", flush=True)
         study = first_experiment(used, iterations=iterations, rule=rule)
-        analysis = study.run(chosen.output / f"rule-{name}.db", workers=chosen.workers, report=ProgressPrinter())
+        analysis = study.run(chosen.output / f"rule-{name}.db", workers=chosen.workers, progress=ProgressPrinter())
         rows += judge_rule(name, analysis, truth)
     write_sheet(rows, chosen.output / "rules.csv")
     (chosen.output / "rules.md").write_text(summary(rows), encoding="utf-8")
@@ -82,10 +83,10 @@ class ProgressPrinter:
     def __init__(self) -> None:
         self._last = 0.0
 
-    def __call__(self, progress: am.Progress) -> None:
+    def __call__(self, progress: object) -> None:
         """Print a line if it is time to."""
         now = time.monotonic()
-        if now - self._last >= EVERY:
+        if isinstance(progress, Progress) and now - self._last >= EVERY:
             self._last = now
             left = "" if progress.left is None else f", some {progress.left:.0f} s to go"
             print(f"    {progress.finished} of {progress.instances} instances, {progress.runs} runs{left}", flush=True)
@@ -96,7 +97,7 @@ def _finished(experiment: Experiment, study: am.Study, chosen: argparse.Namespac
     needed = f"; {plan.needed} are needed" if plan.needed else ""
     print(f"==> {study.name}: {len(plan.instances)} instances{needed}, {len(plan.algorithms)} algorithms", flush=True)
     store = chosen.output / f"{experiment.name}.db"
-    analysis = study.run(store, workers=chosen.workers, report=ProgressPrinter())
+    analysis = study.run(store, workers=chosen.workers, progress=ProgressPrinter())
     am.write_report(store, chosen.output / f"{experiment.name}.html")
     table = chosen.output / f"{experiment.name}-beside-the-paper.md"
     table.write_text(markdown_table(estimate_pairs(own_estimates(analysis), experiment.published)), encoding="utf-8")

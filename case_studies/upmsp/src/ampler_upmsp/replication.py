@@ -62,12 +62,12 @@ def draw_estimate_pairs(rows: Sequence[EstimatePair]) -> Axes:
 
     Variants without the task move, which lose ten times as much as the others, have a scale of their own.
     """
-    from ampler.report.figures.sheet import Sheet
+    from ampler.report.figures.canvas import sheet
 
     groups = [[row for row in rows if ("TSK" in row.ours.variant) == lost] for lost in (True, False)]
     panels = [group for group in groups if group]
     size = (5.2, 0.9 + 0.25 * len(panels) + ROW * len(rows))
-    figure = Sheet(figsize=size, layout="constrained")
+    figure = sheet(figsize=size, layout="constrained")
     axes = figure.subplots(len(panels), squeeze=False, height_ratios=[len(panel) for panel in panels])[:, 0]
     for ax, panel in zip(axes, panels, strict=True):
         _draw_panel(panel, ax)

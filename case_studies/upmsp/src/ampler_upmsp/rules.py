@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import ampler as am
+from ampler.sampling.rules import Fixed
+from ampler.study.store import read_store
 from ampler_upmsp.experiments import SE, START, first_experiment
 from ampler_upmsp.variants import FULL
 
@@ -63,13 +65,13 @@ class RuleOnInstance:
 
 def truth_experiment(instances: Iterable[am.Instance], *, iterations: int, runs: int = TRUTH_RUNS) -> am.Study:
     """Return the study that finds the true means and variances: many runs of everything, whatever they say."""
-    return first_experiment(instances, iterations=iterations, seed=TRUTH_SEED, rule=am.Fixed(runs=runs))
+    return first_experiment(instances, iterations=iterations, seed=TRUTH_SEED, rule=Fixed(runs=runs))
 
 
 def true_moments(path: str | PathLike[str]) -> dict[str, Truth]:
     """Return means and variances on each instance of a finished truth experiment."""
     values: dict[str, dict[str, list[float]]] = {}
-    with am.read_store(path) as store:
+    with read_store(path) as store:
         for run in store.observations():
             values.setdefault(run.key.instance, {}).setdefault(run.key.algorithm, []).append(run.value)
     return {instance: _truth(samples) for instance, samples in values.items()}
@@ -110,9 +112,9 @@ def summary(rows: Sequence[RuleOnInstance]) -> str:
 
 def draw_rules(rows: Sequence[RuleOnInstance]) -> Axes:
     """Draw what each rule did on each instance: its runs, and the largest true standard error, in units of se."""
-    from ampler.report.figures.sheet import Sheet
+    from ampler.report.figures.canvas import sheet
 
-    ax = Sheet(figsize=(5.2, 3.2), layout="constrained").subplots()
+    ax = sheet(figsize=(5.2, 3.2), layout="constrained").subplots()
     for rule, (colour, marker) in MARKS.items():
         own = [row for row in rows if row.rule == rule]
         runs, worst = [row.runs for row in own], [row.worst for row in own]

@@ -1,118 +1,213 @@
-"""Charts as SVG, made here: a frame with scales, ticks and texts; colours are those of the page's style sheet."""
+"""Charts of designs, studies and instances: what they show, and where; templates/charts.html draws them as SVG."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ampler.core.wording import digits
+from ampler.app.web.pages import templates
+from ampler.core.text import count, digits, shortened
+from ampler.design import Design
+from ampler.design.text import RankRow
+from ampler.report.axis import Panel, marks_between
+from ampler.report.figures.planning import PowerCurve
+from ampler.study.status import StudyStatus
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Point = tuple[float, float]
-STEPS = (1, 2, 5, 10)  # between ticks, times a power of ten
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Numbers from `low` to `high` as places from `begin` to `end`."""
-
-    low: float
-    high: float
-    begin: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        """Return the place of a number; one beyond the ends is put there.
-
-        >>> Scale(0, 10, 0, 100)(2.5)
-        25.0
-        """
-        span = self.high - self.low or 1.0
-        share = min(1.0, max(0.0, (value - self.low) / span))
-        return round(self.begin + share * (self.end - self.begin), 2)
-
-
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers between two, at most so many.
-
-    >>> ticks(0, 1.3)
-    [0.0, 0.5, 1.0]
-    """
-    span = high - low
-    if not (span > 0 and math.isfinite(span)):
-        return [low]
-    power = 10.0 ** math.floor(math.log10(span / most))
-    step = next(factor * power for factor in STEPS if span / (factor * power) <= most)
-    first = math.ceil(low / step - 1e-9)
-    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
+T = TypeVar("T")
+POWERS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+DESIGN_SIZE = (400, 300)
+WIDTH = 1216  # of the charts of a study
+NAMES_WIDTH = 176  # for the names of the algorithms
+MAX_NAME_LENGTH = 22
+MAX_COLUMNS = 200  # of instances; with more, a column is several
+MAX_TITLES = 400  # cells up to which each says what it is
+SHADES = 4
+MAX_CELL, MIN_CELL = 24.0, 10.0
+ACCURACY_HEIGHT = 240
+MAX_ACCURACY_DOTS = 400
+INSTANCE_WIDTH, ROW, FOOT = 592, 28, 40
+MAX_RUN_DOTS = 200  # runs of an algorithm that are drawn; they are taken evenly
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Two axes: what is drawn goes through `x` and `y`."""
+    """Two axes, in pixels, with space for their numbers."""
 
     width: int
     height: int
-    x: Scale
-    y: Scale
-
-    def axes(self, across: str, up: str, *, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
-        """Return gridlines, ticks with their numbers, and the names of both axes."""
-        left, bottom, right = self.x.begin, self.y.begin, self.x.end
-        parts = [line((left, self.y(at)), (right, self.y(at)), "rule") for at in y_ticks]
-        parts += [label((left - 8, self.y(at) + 4), digits(at), anchor="end") for at in y_ticks]
-        parts += [label((self.x(at), bottom + 18), digits(at), anchor="middle") for at in x_ticks]
-        parts.append(line((left, bottom), (right, bottom), "axis"))
-        parts.append(label(((left + right) / 2, bottom + 38), across, anchor="middle"))
-        return [*parts, label((0, 12), up)]
-
-    def path(self, points: Iterable[Point], kind: str) -> str:
-        """Return a line through points."""
-        return f'<path class="{kind}" d="M{" L".join(f"{self.x(x)} {self.y(y)}" for x, y in points)}"/>'
-
-    def area(self, lower: Sequence[Point], upper: Sequence[Point], kind: str) -> str:
-        """Return what lies between two lines."""
-        around = [*lower, *reversed(upper)]
-        return f'<path class="{kind}" d="M{" L".join(f"{self.x(x)} {self.y(y)}" for x, y in around)}Z"/>'
+    x: Panel
+    y: Panel
 
 
-def frame(width: int, height: int, across: tuple[float, float], up: tuple[float, float]) -> Frame:
-    """Return two axes with room for their numbers."""
-    return Frame(width, height, Scale(*across, 44, width - 8), Scale(*up, height - 46, 24))
+def frame(width: int, height: int, across: tuple[float, float], up: tuple[float, float], *, left: int = 44) -> Frame:
+    """Return two axes that hold these values."""
+    return Frame(width, height, Panel(*across, left, width - 8), Panel(*up, height - 46, 24))
 
 
-def line(begin: Point, end: Point, kind: str) -> str:
-    """Return a straight line."""
-    return f'<path class="{kind}" d="M{begin[0]} {begin[1]} L{end[0]} {end[1]}"/>'
-
-
-def label(at: Point, words: str, *, anchor: str = "start", kind: str = "") -> str:
-    """Return words at a place."""
-    named = f' class="{kind}"' if kind else ""
-    return f'<text x="{at[0]:.2f}" y="{at[1]:.2f}" text-anchor="{anchor}"{named}>{escape(words)}</text>'
-
-
-def dot(at: Point, kind: str = "dot", *, radius: float = 5, words: str = "") -> str:
-    """Return a dot; `words` are shown when the pointer rests on it."""
-    title = f"<title>{escape(words)}</title>" if words else ""
-    return f'<circle class="{kind}" cx="{at[0]}" cy="{at[1]}" r="{radius}">{title}</circle>'
-
-
-def box(at: Point, size: Point, kind: str, *, words: str = "", round_by: float = 2) -> str:
-    """Return a rectangle; `words` are shown when the pointer rests on it."""
-    title = f"<title>{escape(words)}</title>" if words else ""
-    where = f'x="{at[0]:.2f}" y="{at[1]:.2f}" width="{size[0]:.2f}" height="{size[1]:.2f}"'
-    return f'<rect class="{kind}" {where} rx="{round_by}">{title}</rect>'
-
-
-def chart(width: float, height: float, parts: Iterable[str], *, words: str) -> Markup:
-    """Return the whole as an element of a page; `words` say what it shows to who does not see it."""
+def _chart(kind: str, size: tuple[float, float], text: str, **values: Any) -> Markup:
+    """The chart as an element of a page; `text` says what it shows to who does not see it."""
     from markupsafe import Markup
 
-    opening = f'<svg class="chart" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(words)}">'
-    return Markup(f"{opening}{''.join(parts)}</svg>")
+    parts = getattr(templates().get_template("charts.html").module, kind)(**values)
+    chart = Markup('<svg class="chart" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">{}</svg>')
+    return chart.format(*size, text, parts)
+
+
+# a design ---------------------------------------------------------------------------------------------------------
+
+
+def power_chart(curve: PowerCurve, fewer: Sequence[Design] = ()) -> Markup:
+    """Draw the mean power over the effect between the worst and the best test; `fewer`: with the instances at hand."""
+    marked, last = curve.marked, curve.designs[-1].effect
+    plane = frame(*DESIGN_SIZE, (0, last), (0, 1))
+    worst, best, mean = (
+        [(design.effect, getattr(design, name)) for design in curve.designs]
+        for name in ("worst_power", "best_power", "mean_power")
+    )
+    power, effect = digits(marked.mean_power), digits(marked.effect)
+    return _chart(
+        "power",
+        DESIGN_SIZE,
+        f"Mean power {power} for effect {effect} with {marked.instances} instances",
+        plane=plane,
+        x_ticks=marks_between(0, last, "simple", 6),
+        y_ticks=POWERS,
+        band=[*worst, *reversed(best)] if marked.comparisons > 1 else [],
+        mean=mean,
+        fewer=[(design.effect, design.mean_power) for design in fewer],
+        at=(plane.x.position(marked.effect), plane.y.position(marked.mean_power)),
+        words=f"{power} for d = {effect}",
+    )
+
+
+def ranks_chart(rows: Sequence[RankRow], target: float, comparisons: int) -> Markup:
+    """Draw the power of each test, the one with the smallest p-value first, next to the target."""
+    ranks = sorted({round(at) for at in marks_between(1, comparisons, "simple", 6)} | {1, comparisons})
+    apart = [at for at in ranks if at in (1, comparisons) or 1 + comparisons * 0.06 < at < comparisons * 0.94]
+    text = f"Powers of the tests by rank, from {digits(rows[0].power)} to {digits(rows[-1].power)}"
+    plane = frame(*DESIGN_SIZE, (0.5, comparisons + 0.5), (0, 1))
+    return _chart("ranks", DESIGN_SIZE, text, plane=plane, x_ticks=apart, y_ticks=POWERS, target=target, rows=rows)
+
+
+# a study: runs by instance and algorithm as a heat map, and accuracy against its target -------------------------------
+
+
+def heat_chart(status: StudyStatus) -> Markup:
+    """Draw how many runs each algorithm has on each instance: darker is more; an orange corner is a failure."""
+    bins, names = binned(status.instances, MAX_COLUMNS), status.algorithms
+    means, most = _mean_runs(status)
+    width = min(64.0, (WIDTH - NAMES_WIDTH) / max(1, len(bins)))
+    height = max(MIN_CELL, min(MAX_CELL, width, 480 / max(1, len(names))))
+    cells, paths = [], defaultdict[int, list[str]](list)
+    for row, name in enumerate(names):
+        for column, (group, mean) in enumerate(zip(bins, means[row], strict=True)):
+            shade = shade_of(mean, most)
+            if len(bins) * len(names) <= MAX_TITLES:
+                instances = group[0].name if len(group) == 1 else f"{group[0].name} and {len(group) - 1} more"
+                cells.append((column, row, shade, f"{instances}, {name}: {count(round(mean), 'run')}"))
+            else:
+                across, down = max(1.0, width - 2), max(1.0, height - 2)
+                at = f"M{NAMES_WIDTH + column * width:.1f} {row * height:.1f}"
+                paths[shade].append(f"{at}h{across:.1f}v{down:.1f}h-{across:.1f}z")
+    failures = [(column, sum(instance.failures for instance in group)) for column, group in enumerate(bins)]
+    where = f"{count(len(names), 'algorithm')} on {count(len(status.instances), 'instance')}"
+    return _chart(
+        "heat",
+        (WIDTH, len(names) * height + 14),
+        f"Runs of {where}: {count(status.runs, 'run')} in all",
+        left=NAMES_WIDTH,
+        width=width,
+        height=height,
+        names=[shortened(name, MAX_NAME_LENGTH) for name in names],
+        cells=cells,
+        paths=paths,
+        failures=[(column, failed) for column, failed in failures if failed],
+    )
+
+
+def heat_legend(status: StudyStatus) -> list[tuple[int, str]]:
+    """Return what each shade of the heat map stands for."""
+    _, most = _mean_runs(status)
+    limits = [math.floor(most * shade / SHADES) for shade in range(SHADES)] + [math.ceil(most)]
+    ranges = [f"{high}" if high <= low + 1 else f"{low + 1}–{high}" for low, high in pairwise(limits)]
+    legend = enumerate(["no run yet", *ranges])
+    return [(shade, text) for shade, text in legend if shade == 0 or limits[shade] > limits[shade - 1]]
+
+
+def _mean_runs(status: StudyStatus) -> tuple[list[list[float]], float]:
+    """Return the mean number of runs of each algorithm in each column, and the largest."""
+    bins = binned(status.instances, MAX_COLUMNS)
+    means = [
+        [sum(instance.runs[name] for instance in group) / len(group) for group in bins] for name in status.algorithms
+    ]
+    return means, max((max(row, default=0.0) for row in means), default=0.0)
+
+
+def shade_of(runs: float, most: float) -> int:
+    """Return the shade of a number of runs: 0 for none, else 1 to 4 by its share of the most.
+
+    >>> [shade_of(runs, 100) for runs in (0, 1, 50, 100)]
+    [0, 1, 2, 4]
+    """
+    return 0 if runs <= 0 or most <= 0 else max(1, min(SHADES, math.ceil(SHADES * runs / most)))
+
+
+def accuracy_chart(status: StudyStatus, errors: Mapping[str, float], target: float | None, percent: bool) -> Markup:
+    """Draw the largest standard error of each instance in the plan's order against the target."""
+    factor, unit = (100.0, " %") if percent else (1.0, "")
+    measured = [
+        (index, errors[instance.name] * factor, instance)
+        for index, instance in enumerate(status.instances, 1)
+        if instance.name in errors
+    ]
+    dots = [max(group, key=lambda dot: dot[1]) for group in binned(measured, MAX_ACCURACY_DOTS)]
+    limit = None if target is None else target * factor
+    high = max([error for _, error, _ in dots] + ([1.6 * limit] if limit else []) or [1.0])
+    high = (min(high, 6 * limit) if limit else high) or 1.0
+    instances = len(status.instances)
+    part = f"{len(measured)} of {count(instances, 'instance')}"
+    return _chart(
+        "accuracy",
+        (WIDTH, ACCURACY_HEIGHT),
+        f"Largest standard error of {part}, wanted {digits(limit or 0)}{unit}",
+        plane=frame(WIDTH, ACCURACY_HEIGHT, (0.5, instances + 0.5), (0, high * 1.05), left=52),
+        x_ticks=sorted({round(at) for at in marks_between(1, instances, "simple", 10)} | {1}),
+        y_ticks=marks_between(0, high, "simple", 4),
+        unit=unit,
+        dots=dots,
+        limit=limit,
+    )
+
+
+def binned(items: Sequence[T], most: int) -> list[Sequence[T]]:
+    """Return neighbours in at most this many groups, of sizes as equal as can be."""
+    size = max(1, math.ceil(len(items) / most))
+    return [items[begin : begin + size] for begin in range(0, len(items), size)]
+
+
+# one instance: the values of its runs -----------------------------------------------------------------------------
+
+
+def runs_chart(values: Mapping[str, Sequence[float]]) -> Markup:
+    """Draw every run of each algorithm as a dot on its line, and their mean as a stroke."""
+    everything = [value for own in values.values() for value in own]
+    low, high = min(everything), max(everything)
+    margin = 0.04 * (high - low) or max(1e-9, abs(high) * 0.05)
+    axis, bottom = Panel(low - margin, high + margin, NAMES_WIDTH, INSTANCE_WIDTH - 8), len(values) * ROW
+    rows = []
+    for row, (name, own) in enumerate(values.items()):
+        shown = own[:: max(1, math.ceil(len(own) / MAX_RUN_DOTS))]
+        # neighbouring dots a little apart, always in the same way
+        dots = [(axis.position(value), (index * 5 % 7 - 3) * 1.6) for index, value in enumerate(shown)]
+        mean = axis.position(sum(own) / len(own)) if own else None
+        rows.append((shortened(name, MAX_NAME_LENGTH + 2), row * ROW + ROW / 2, dots, mean))
+    marks = [(at, digits(at, 4)) for at in marks_between(axis.low, axis.high, "simple", 5)]
+    text = f"Values of {count(len(everything), 'run')} by algorithm"
+    return _chart("runs", (INSTANCE_WIDTH, bottom + FOOT), text, axis=axis, marks=marks, bottom=bottom, rows=rows)

@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from ampler.core.errors import InvalidData
-from ampler.data.imports.imported import Imported, frame_of
-from ampler.data.imports.safely import Allowance, as_json
+from ampler.data.imports.reader import Imported, ResultFile, Row, frame_of, rows_of
 
 
-def is_ioh(path: Path) -> bool:
-    """Whether a file is called as IOHexperimenter calls its own."""
-    return path.name.startswith("IOHprofiler_f") and path.suffix == ".json"
+class IohExperimenter:
+    """Runs on functions of several dimensions."""
+
+    tool = "IOHexperimenter"
+
+    def recognises(self, file: ResultFile) -> bool:
+        """Return whether a file is called as IOHexperimenter calls its own."""
+        return file.name.startswith("IOHprofiler_f") and file.name.endswith(".json")
+
+    def read(self, files: Sequence[ResultFile], source: str) -> Imported:
+        """Return one row per run."""
+        frame = frame_of(
+            rows_of(files, _rows, self.tool), source, self.tool, number=("algorithm", "function", "dimension")
+        )
+        directions = set(frame.pop("maximization"))
+        if len(directions) > 1:
+            raise InvalidData(f"{source} holds functions to maximise and functions to minimise; read them separately")
+        return Imported(
+            frame,
+            self.tool,
+            ("algorithm",),
+            ("function", "dimension"),
+            "value",
+            "function and dimension make the instance, instances of a function are its runs ('ioh instance'), the value"
+            " is the best one found",
+            "higher" if directions == {True} else "lower",
+        )
 
 
-def read_ioh(folder: Path, files: Sequence[Path]) -> Imported:
-    """Read all IOHprofiler_*.json of a folder: one row per run."""
-    allowance = Allowance()
-    rows: list[dict[str, Any]] = []
-    senses = set()
-    for path in files:
-        document = as_json(allowance.text(path), path.name)
-        try:
-            rows += _rows(document)
-            senses.add(bool(document["maximization"]))
-        except (KeyError, TypeError, AttributeError, ValueError) as problem:
-            raise InvalidData(f"{path.name} is not what IOHexperimenter writes: {_lacking(problem)}") from problem
-    if len(senses) > 1:
-        raise InvalidData(f"{folder} holds functions that are maximised and others that are minimised; read them apart")
-    return Imported(
-        _numbered(rows, folder),
-        "IOHexperimenter",
-        ("algorithm",),
-        ("function", "dimension"),
-        "value",
-        "function and dimension make the instance, instances of a function are its runs ('ioh instance'), the value is"
-        " the best one found",
-        "higher" if senses == {True} else "lower",
-    )
-
-
-def _lacking(problem: Exception) -> str:
-    return f"{problem} is missing" if isinstance(problem, KeyError) else "a part of it has another form"
-
-
-def _rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(file: ResultFile) -> Iterator[Row]:
+    document = file.document
     name = str(document.get("function_name") or "")
     function = f"f{int(document['function_id'])}" + (f" {name}" if name else "")
     for scenario in document["scenarios"]:
@@ -59,13 +50,5 @@ def _rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "ioh instance": int(run.get("instance", 0)),
                 "value": float(run["best"]["y"]),
                 "evaluations": int(run.get("evals", 0)),
+                "maximization": bool(document["maximization"]),
             }
-
-
-def _numbered(rows: Sequence[dict[str, Any]], folder: Path) -> Any:
-    number: dict[tuple[Any, ...], int] = defaultdict(int)
-    for row in rows:
-        key = row["algorithm"], row["function"], row["dimension"]
-        number[key] += 1
-        row["run"] = number[key]
-    return frame_of(rows, str(folder), "IOHexperimenter")

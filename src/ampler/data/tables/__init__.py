@@ -5,21 +5,18 @@
 In reading order:
 
 * `reading`: `read_table`, the way through the others;
-* `files`, `records`, `hyperfine`: what is on disk (CSV, ARFF, Parquet, JSON, hyperfine's JSON) as a data frame; other
-  tools are in `imports`, the folder beside this one;
-* `vocabulary`: the words people use for their columns;
-* `columns`: which column names the algorithm, the instance, the value, and whether the table is long or wide;
-* `suspects`: columns that look like algorithms and may be something else: there the user is asked;
-* `understood`: what each column is taken for, shown to a person who may correct it;
-* `shapes`: a data frame of known shape as runs;
-* `directions`: whether higher or lower is better, where the name of the values says it;
-* `numerals`: decimal marks and separators of thousands;
-* `cells`, `codes`, `outcomes`: numbers, names and endings of runs as people write them.
+* `files`: what is on disk (CSV, ARFF, Parquet) as a data frame; other formats and tools are in `imports`;
+* `vocabulary`: the words people use for their columns, and which values are better by their name;
+* `columns`: which column names the algorithm, the instance, the value, whether the table is long or wide, and columns
+  that may be something else: there the user is asked;
+* `column_roles`: how each column is understood, shown to a person who may correct it;
+* `cells`: numbers with their decimal marks, names and ends of runs as people write them;
+* `shapes`: a data frame of known shape as runs.
 """
 
-from ampler.data.tables.columns import Columns
+from ampler.data.tables.columns import Columns, UnknownColumn
 from ampler.data.tables.files import LIMIT
-from ampler.data.tables.reading import read_table
+from ampler.data.tables.reading import Files, read_table
 from ampler.data.tables.shapes import ResultsTable
 
-__all__ = ["LIMIT", "Columns", "ResultsTable", "read_table"]
+__all__ = ["LIMIT", "Columns", "Files", "ResultsTable", "UnknownColumn", "read_table"]

@@ -1,49 +1,38 @@
-"""Which column is what: found by name without regard to case, or said by the user."""
+"""Roles of columns: found by name without regard to case, or specified by the user.
+
+Columns that stand side by side like algorithms may be something else. Where there is doubt, the user is asked; a column
+that the user names is never doubted.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ampler.core.errors import InvalidData
-from ampler.core.names import composed
-from ampler.core.spoken import parameter
-from ampler.core.wording import quoted
-from ampler.data.tables.numerals import Mark
-from ampler.data.tables.vocabulary import (
-    ALGORITHM,
-    ALGORITHM_ELSE,
-    ATTEMPT,
-    DIMENSION,
-    DIRECTION,
-    INDEX,
-    INSTANCE,
-    INSTANCE_ELSE,
-    METRIC,
-    ROW_NUMBER,
-    RUN_WORD,
-    SEED,
-    STATUS,
-    STEP,
-    STEPS,
-    SUCCESS,
-    UNSURE,
-    VALUE,
-    describes,
-    fold,
-    is_identifying,
-    is_measure,
-    is_never_value,
-)
+from ampler.core.text import composed, parameter, quoted
+from ampler.data.tables import vocabulary as v
+from ampler.data.tables.cells import Mark, as_floats, holds_integers, holds_numbers
+from ampler.data.tables.vocabulary import fold, words_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NUMBER = re.compile(r"[\s._-]*\d+")  # a column that is called by the number of a run alone
 IOH_LEVEL = frozenset({"target", "runtime"})  # IOHanalyzer's samples hold one value per target, or per budget
 
 
+Spelling = Literal["same", "different"]  # one name, or two
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the user says about the columns; what is left out is found by its name.
+    """The roles of columns that the user specifies; the others are found by their names.
 
     Several columns can name an algorithm or an instance together: `instance=("function", "dimension")`.
     """
@@ -54,244 +43,390 @@ class Columns:
     metric: str | None = None  # which of several metrics
     algorithms: tuple[str, ...] = ()  # compare these only: columns of a wide table, names in a long one
     ignore: tuple[str, ...] = ()  # columns that are as if they were not there
-    describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names say
+    describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names
     paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
+    resampled: tuple[str, ...] = ()  # repeat and fold of a cross-validation, whose runs share training data
+    test_share: float | None = None  # of the data, where the splits are random; None: folds
+    nested: tuple[str, ...] = ()  # runs with the same here belong to one process, on one algorithm and instance
+    crossed: tuple[str, ...] = ()  # sessions, each of which served many instances
+    cluster: str | None = None  # the column that groups instances which belong together
     decimal: Mark | None = None  # the decimal mark of numbers; None: as the cells show
+    spelling: Spelling | None = None  # of names that differ by case or spaces alone; None: they are asked about
 
     def __post_init__(self) -> None:
-        for name in ("algorithm", "instance", "algorithms", "ignore", "describing", "paired"):
-            object.__setattr__(self, name, tuple(map(composed, getattr(self, name))))
-        for name in ("value", "metric"):
-            word = getattr(self, name)
-            object.__setattr__(self, name, composed(word) if isinstance(word, str) else word)
+        for name in self.__slots__:
+            match getattr(self, name):
+                case str() as word:
+                    object.__setattr__(self, name, composed(word))
+                case tuple() | list() as names:
+                    object.__setattr__(self, name, tuple(map(composed, names)))
+
+    @property
+    def declared(self) -> set[str]:
+        """The columns that say what belongs together, of which none is the value."""
+        runs = (*self.paired, *self.resampled, *self.nested, *self.crossed)
+        return {fold(name) for name in (self.cluster, *self.describing, *runs) if name}
+
+
+Side = Literal["algorithm", "instance"]
 
 
 @dataclass(frozen=True, slots=True)
-class Long:
-    """One row per run, or one per cell with its runs side by side."""
+class Shape:
+    """What the columns hold: one row per run, or one per cell with its runs side by side.
+
+    Or algorithms stand side by side, one column each, or instances do; then no column names them.
+    """
 
     algorithm: tuple[str, ...]
-    instance: tuple[str, ...]  # said, or all that may name it: those determined by the others are left out later
+    instance: tuple[str, ...]  # specified, or all that may name it: those determined by the others are left out later
     values: tuple[str, ...]
-    index: tuple[str, ...]
-    metric: str | None
-    status: str | None
-    attempt: str | None
-    direction: str | None
-    others: tuple[str, ...]
+    index: tuple[str, ...] = ()
+    metric: str | None = None
+    status: str | None = None
+    attempt: str | None = None
+    direction: str | None = None
+    others: tuple[str, ...] = ()
+    side_by_side: Side | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
-    """One row per instance (or per run on it), one column per algorithm; turned around when `transposed`."""
-
-    names: tuple[str, ...]  # none: only the row's number names it
-    values: tuple[str, ...]
-    transposed: bool
-    index: tuple[str, ...]
-    metric: str | None
-    others: tuple[str, ...]
-
-
-Shape = Long | Wide
-
-
-@dataclass(frozen=True, slots=True)
-class Kinds:
-    """What the cells of the columns are, whatever the columns are called."""
+class _Table:
+    """The columns of a table by what their cells are, and the roles that the user specifies."""
 
     header: Sequence[str]
-    numeric: Collection[str]  # columns of numbers
-    counting: Collection[str]  # those among them that count something: by name, and by whole numbers alone
-    telling: Collection[str]  # columns that tell all rows apart
+    numeric: Collection[str]  # columns of numbers that may be values
+    words: Sequence[str]  # columns that are not of numbers
+    unique: Collection[str]  # columns that are different in all rows
+    counting: Sequence[str]  # columns of whole numbers that count something, by their names
+    columns: Columns
 
-    def without(self, names: Collection[str]) -> Kinds:
-        """Return the same of the other columns."""
-        kept = ([name for name in each if name not in names] for each in (self.numeric, self.counting, self.telling))
-        return Kinds([name for name in self.header if name not in names], *kept)
+    def named(self, names: frozenset[str], but: Collection[str | None] = ()) -> tuple[str, ...]:
+        """Return the columns that are called so."""
+        return tuple(name for name in self.header if fold(name) in names and name not in but)
 
+    def first(self, names: frozenset[str], but: Collection[str | None]) -> str | None:
+        """Return the first column that is called so."""
+        return next(iter(self.named(names, but)), None)
 
-def shape_of(kinds: Kinds, said: Columns) -> Shape:
-    """Decide what each column holds, from the names and from what the cells are."""
-    described = tuple(find(kinds.header, name, "describing") for name in said.describing)
-    shape = _shape(kinds.without(described), said)
-    return replace(shape, others=(*shape.others, *described))
+    def index(self, but: Collection[str | None]) -> tuple[str, ...]:
+        """Return the columns that number the runs of a cell."""
+        indexes = self.named(v.INDEX, but)
+        return tuple(name for name in indexes if fold(name) not in v.STEP) or indexes
 
+    def find_all(self, names: Collection[str], option: str) -> tuple[str, ...]:
+        """Return the columns that an option names."""
+        return tuple(find(self.header, name, option) for name in names)
 
-def _shape(kinds: Kinds, said: Columns) -> Shape:
-    header = kinds.header
-    numeric = {name for name in kinds.numeric if name not in kinds.counting} | set(said.algorithms)
-    if _are_algorithms(header, numeric, said):
-        return _wide(kinds, numeric, _instance(header, said, ()), said)
-    algorithm = _algorithm(header, said)
-    instance = _instance(header, said, algorithm)
-    algorithm = algorithm or (_named(header, frozenset({"id"})) if instance else ())  # IOHanalyzer's ID
-    if algorithm and instance:
-        return _long(header, numeric, algorithm, instance, said)
-    if not algorithm:
-        return _wide(kinds, numeric, instance, said)
-    values = _side_by_side(header, numeric, algorithm)
-    if not values:
-        raise InvalidData(
-            f"no column names the instance; say which with {parameter('instance')}: the columns are {quoted(header)}"
-        )
-    return _as_wide(header, algorithm, values, transposed=True)
+    def side_by_side(self, but: Collection[str]) -> tuple[str, ...]:
+        """Return the columns of numbers of a table that has algorithms (or instances) side by side; () if it has not.
+
+        A column that describes instances or numbers rows is none of them.
+        """
+        aside = v.INDEX | v.SEED | v.STEPS | v.ATTEMPT
+        numbers = [name for name in self.header if name in self.numeric and name not in but and fold(name) not in aside]
+        free = tuple(n for n in numbers if not (v.describes(n) or v.is_identifying(n) or v.SETTING.match(n)))
+        return free if len(free) > 1 else ()
 
 
-def _are_algorithms(header: Sequence[str], numeric: Collection[str], said: Columns) -> bool:
-    """Whether the columns that the user names are algorithms side by side."""
-    if said.value is not None:
-        return False
-    if len(said.algorithm) > 1:
-        return all(find(header, name, "algorithm") in numeric for name in said.algorithm)
-    folded = {fold(name) for name in header}
-    return bool(said.algorithms) and all(fold(name) in folded for name in said.algorithms)
+class UnknownColumn(InvalidData):
+    """An option names a column that the table does not have."""
+
+    def __init__(self, option: str, name: str, header: Sequence[str]) -> None:
+        super().__init__(f"{parameter(option)} must name a column, got {name!r}: the columns are {quoted(header)}")
+        self.option, self.name, self.header = option, name, header
 
 
-def find(header: Sequence[str], wanted: str, option: str) -> str:
-    """Return the column called `wanted`, exactly or without regard to case."""
-    alike = [wanted] if wanted in header else [name for name in header if fold(name) == fold(wanted)]
+def find(header: Sequence[str], name: str, option: str) -> str:
+    """Return the column of this name, exactly or without regard to case."""
+    alike = [name] if name in header else [column for column in header if fold(column) == fold(name)]
     if len(alike) != 1:
-        raise InvalidData(f"{parameter(option)} must name a column, got {wanted!r}: the columns are {quoted(header)}")
+        raise UnknownColumn(option, name, header)
     return alike[0]
 
 
-def _algorithm(header: Sequence[str], said: Columns) -> tuple[str, ...]:
-    if said.algorithm:
-        return tuple(find(header, name, "algorithm") for name in said.algorithm)
-    found = _named(header, ALGORITHM) or _named(header, ALGORITHM_ELSE)
-    if len(found) > 1:
-        raise InvalidData(
-            f"{quoted(found)} could each name the algorithm; say which with"
-            f" {parameter('algorithm', found[0])}, or that they name it together with {parameter('algorithm', found)}"
-        )
-    return found
+def which_column(names: Sequence[str], role: str, *, together: bool = False) -> InvalidData:
+    """Return the question which of several columns has a role."""
+    several = f", or that they name it together with {parameter(role, names)}" if together else ""
+    verb = "be the value; specify which to compare:" if role == "value" else f"name the {role}; specify which does with"
+    return InvalidData(f"{quoted(names)} could each {verb} {parameter(role, names[0])}{several}")
 
 
-def _instance(header: Sequence[str], said: Columns, algorithm: Collection[str]) -> tuple[str, ...]:
-    if said.instance:
-        return tuple(find(header, name, "instance") for name in said.instance)
-    found = _named(header, INSTANCE, but=algorithm) or _named(header, INSTANCE_ELSE, but=algorithm)[:1]
-    return found + _named(header, DIMENSION) if found else ()
-
-
-def _named(header: Sequence[str], names: frozenset[str], *, but: Collection[str] = ()) -> tuple[str, ...]:
-    return tuple(name for name in header if fold(name) in names and name not in but)
-
-
-def _first(header: Sequence[str], names: frozenset[str], taken: Collection[str]) -> str | None:
-    return next(iter(_named(header, names, but=taken)), None)
-
-
-def _index(header: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
-    """The columns that number the runs of a cell."""
-    found = _named(header, INDEX, but=taken)
-    return tuple(name for name in found if fold(name) not in STEP) or found
-
-
-def _long(
-    header: Sequence[str],
-    numeric: Collection[str],
-    algorithm: tuple[str, ...],
-    instance: tuple[str, ...],
-    said: Columns,
-) -> Long:
-    keys = (*algorithm, *instance)
-    metric = _first(header, METRIC, keys)
-    values = _values(header, numeric, keys, said, metric)
-    taken = (*keys, *values)
-    if metric is None and (len(values) > 1 or fold(values[0]) in {"fx", "rt"}):
-        metric = _first(header, IOH_LEVEL, taken)
-    status, attempt = _first(header, STATUS, taken), _first(header, ATTEMPT, taken)
-    direction, index = _first(header, DIRECTION, taken), _index(header, taken)
-    used = {*taken, *index, metric, status, attempt, direction}
-    others = tuple(name for name in header if name not in used)
-    return Long(algorithm, instance, values, index, metric, status, attempt, direction, others)
-
-
-def _values(
-    header: Sequence[str], numeric: Collection[str], keys: Collection[str], said: Columns, metric: str | None
-) -> tuple[str, ...]:
-    """The column of values: said, called value, side by side, called like a measure, or the only one with numbers."""
-    if said.value is not None:
-        return (find(header, said.value, "value"),)
-    if said.metric is not None and metric is None and fold(said.metric) in map(fold, header):
-        return (find(header, said.metric, "metric"),)
-    runs = [name for name in header if (RUN_WORD.fullmatch(name) or NUMBER.fullmatch(name)) and name not in keys]
-    named = _named(header, VALUE, but=keys)
-    measures = [
-        name
-        for name in header
-        if name not in keys and (is_measure(name) or fold(name) in UNSURE) and _holds(name, numeric)
-    ]
-    free = [name for name in header if name in numeric and name not in keys and may_be_value(name)]
-    for found in ([name for name in named if _holds(name, numeric)], named, runs, measures, free):
-        if len(found) == 1 or (found is runs and found):
-            return tuple(found)
-        if found:
-            raise which_value([*found, *(name for name in free if found is measures and name not in found)])
-    raise InvalidData(
-        f"no column holds numbers to compare; say which is the value with {parameter('value')}: the columns are"
-        f" {quoted(header)}"
+def no_column(role: str, header: Sequence[str], more: str = "") -> InvalidData:
+    """Return the question which column has a role that none has by its name."""
+    return InvalidData(
+        f"no column names the {role}; specify which does with {parameter(role)}{more}: the columns are {quoted(header)}"
     )
 
 
-def _holds(name: str, numeric: Collection[str]) -> bool:
-    """Whether a column has numbers, or says of each run whether it succeeded."""
-    return name in numeric or fold(name) in SUCCESS
+# long or wide? ----------------------------------------------------------------------------------------------------
+
+
+def shape_of(frame: pd.DataFrame, columns: Columns) -> Shape:
+    """Return what each column holds, from the names and from what the cells are; InvalidData asks where in doubt."""
+    everything = [str(name) for name in frame.columns]
+    described = tuple(find(everything, name, "describing") for name in columns.describing)
+    if columns.cluster is not None and (name := find(everything, columns.cluster, "cluster")) not in columns.instance:
+        described = tuple(dict.fromkeys((*described, name)))
+    header = [name for name in everything if name not in described]
+    numbers = [name for name in header if holds_numbers(frame[name])]
+    counting = [name for name in numbers if v.counts(name) and holds_integers(frame[name])]
+    words = [name for name in header if name not in numbers]
+    unique = [name for name in (*words, *counting) if frame[name].is_unique]
+    numeric = {name for name in numbers if name not in counting} | set(columns.algorithms)
+    shape = _shape(_Table(header, numeric, words, unique, counting, columns))
+    shape = replace(shape, others=(*shape.others, *described))
+    _check_side_by_side(frame, shape, columns)
+    _check_value(frame, shape, columns)
+    return shape
+
+
+def _shape(table: _Table) -> Shape:
+    columns = table.columns
+    instance = table.find_all(columns.instance, "instance")
+    if _are_algorithms(table):
+        return _wide(table, instance or _instance(table, ()))
+    algorithm = table.find_all(columns.algorithm, "algorithm")
+    if not algorithm:
+        algorithm = table.named(v.ALGORITHM) or table.named(v.ALGORITHM_ELSE)
+        if len(algorithm) > 1:
+            raise which_column(algorithm, "algorithm", together=True)
+    instance = instance or _instance(table, algorithm)
+    algorithm = algorithm or (table.named(frozenset({"id"})) if instance else ())  # IOHanalyzer's ID
+    if algorithm and instance:
+        return _long(table, algorithm, instance)
+    if not algorithm:
+        return _wide(table, instance)
+    values = table.side_by_side(algorithm)
+    if not values:
+        raise no_column("instance", table.header)
+    return _as_wide(table, algorithm, values, "instance")
+
+
+def _are_algorithms(table: _Table) -> bool:
+    """Whether the columns that the user names are algorithms side by side."""
+    columns = table.columns
+    if columns.value is not None:
+        return False
+    if len(columns.algorithm) > 1:
+        return all(name in table.numeric for name in table.find_all(columns.algorithm, "algorithm"))
+    folded = {fold(name) for name in table.header}
+    return bool(columns.algorithms) and all(fold(name) in folded for name in columns.algorithms)
+
+
+def _instance(table: _Table, algorithm: Collection[str]) -> tuple[str, ...]:
+    names = table.named(v.INSTANCE, algorithm) or table.named(v.INSTANCE_ELSE, algorithm)[:1]
+    return names + table.named(v.DIMENSION) if names else ()
+
+
+def _long(table: _Table, algorithm: tuple[str, ...], instance: tuple[str, ...]) -> Shape:
+    keys = (*algorithm, *instance)
+    metric = table.first(v.METRIC, keys)
+    values = _values(table, keys, metric)
+    used = (*keys, *values)
+    if metric is None and (len(values) > 1 or fold(values[0]) in {"fx", "rt"}):
+        metric = table.first(IOH_LEVEL, used)
+    status, attempt, direction = (table.first(names, used) for names in (v.STATUS, v.ATTEMPT, v.DIRECTION))
+    index = table.index(used)
+    used = (*used, *index, *filter(None, (metric, status, attempt, direction)))
+    others = tuple(name for name in table.header if name not in used)
+    return Shape(algorithm, instance, values, index, metric, status, attempt, direction, others)
+
+
+def _values(table: _Table, keys: Collection[str], metric: str | None) -> tuple[str, ...]:
+    """The column of values: specified, called value, side by side, called like a measure, or the only numbers."""
+    columns = table.columns
+    header = [name for name in table.header if name not in keys and fold(name) not in columns.declared]
+    if columns.value is not None:
+        return table.find_all([columns.value], "value")
+    if columns.metric is not None and metric is None and fold(columns.metric) in map(fold, table.header):
+        return table.find_all([columns.metric], "metric")
+    runs = [name for name in header if v.RUN_WORD.fullmatch(name) or NUMBER.fullmatch(name)]
+    named = [name for name in header if fold(name) in v.VALUE]
+    held = [name for name in header if name in table.numeric or fold(name) in v.SUCCESS]  # numbers, or success
+    measures = [name for name in held if v.is_measure(name) or fold(name) in v.UNSURE]
+    free = [name for name in header if name in table.numeric and may_be_value(name)]
+    for names in ([name for name in named if name in held], named, runs, measures, free):
+        if len(names) == 1 or (names is runs and names):
+            return tuple(names)
+        if names:
+            raise which_column([*names, *(name for name in free if names is measures and name not in names)], "value")
+    raise InvalidData(
+        f"no column holds numbers to compare; specify which is the value with {parameter('value')}: the columns are"
+        f" {quoted(table.header)}"
+    )
 
 
 def may_be_value(name: str) -> bool:
-    """Whether a column of numbers with this name could be what is compared."""
-    aside = ALGORITHM | INSTANCE | DIMENSION | INDEX | METRIC | STATUS | ATTEMPT | DIRECTION
-    return fold(name) not in aside and not is_never_value(name)
+    """Return whether a column of numbers with this name could be what is compared."""
+    aside = v.ALGORITHM | v.INSTANCE | v.DIMENSION | v.INDEX | v.METRIC | v.STATUS | v.ATTEMPT | v.DIRECTION
+    return fold(name) not in aside and not v.is_never_value(name)
 
 
-def which_value(found: Sequence[str]) -> InvalidData:
-    """Return the question which of several columns is to be compared."""
-    return InvalidData(f"{quoted(found)} could each be the value; say which to compare: {parameter('value', found[0])}")
-
-
-def _wide(kinds: Kinds, numeric: Collection[str], instance: tuple[str, ...], said: Columns) -> Wide:
-    header = kinds.header
-    if not numeric:
+def _wide(table: _Table, instance: tuple[str, ...]) -> Shape:
+    columns, header = table.columns, table.header
+    if not table.numeric:
         raise InvalidData(f"a column must hold the numbers to compare, none does: the columns are {quoted(header)}")
-    names = instance or _naming(kinds)
-    chosen = said.algorithm or said.algorithms
-    values = tuple(find(header, name, "algorithms") for name in chosen) or _side_by_side(header, numeric, names)
-    if said.value is not None or not values:
-        raise InvalidData(
-            f"no column names the algorithm; say which with {parameter('algorithm')}, or which columns are algorithms"
-            f" with {parameter('algorithms')}: the columns are {quoted(header)}"
-        )
-    left_out = {*_side_by_side(header, numeric, names)} - {*values}  # algorithms that are not compared describe nothing
-    return _as_wide([name for name in header if name not in left_out], names, values, transposed=False)
+    names = instance or _naming(table)
+    side_by_side = table.side_by_side(names)
+    values = table.find_all(columns.algorithm or columns.algorithms, "algorithms") or side_by_side
+    if columns.value is not None or not values:
+        raise no_column("algorithm", header, f", or which columns are algorithms with {parameter('algorithms')}")
+    left_out = {*side_by_side} - {*values}  # algorithms that are not compared describe nothing
+    rest = replace(table, header=[name for name in header if name not in left_out])
+    return _as_wide(rest, names, values, "algorithm")
 
 
-def _naming(kinds: Kinds) -> tuple[str, ...]:
-    """The column that names the rows of a wide table: words that tell them apart, any words, or the row's number."""
-    aside = METRIC | STATUS | DIRECTION | INDEX | SEED
-    words = [name for name in kinds.header if name not in kinds.numeric and fold(name) not in aside]
-    telling = [name for name in words if name in kinds.telling] or words
-    if len(telling) > 1 and telling is words:
-        raise InvalidData(
-            f"{quoted(words)} could each name the instance; say which with"
-            f" {parameter('instance', words[0])}, or that they name it together with {parameter('instance', words)}"
-        )
-    numbers = (name for name in kinds.counting if fold(name) in ROW_NUMBER and name in kinds.telling)
-    return tuple(telling or numbers)[:1]
+def _naming(table: _Table) -> tuple[str, ...]:
+    """The column that names the rows of a wide table: unique texts, any texts, or the row's number."""
+    aside = v.METRIC | v.STATUS | v.DIRECTION | v.INDEX | v.SEED
+    words = [name for name in table.words if fold(name) not in aside]
+    unique = [name for name in words if name in table.unique]
+    if len(words) > 1 and not unique:
+        raise which_column(words, "instance", together=True)
+    numbers = [name for name in table.counting if fold(name) in v.ROW_NUMBER and name in table.unique]
+    return tuple(unique or words or numbers)[:1]
 
 
-def _side_by_side(header: Sequence[str], numeric: Collection[str], names: Collection[str]) -> tuple[str, ...]:
-    """The columns of numbers of a table that has algorithms (or instances) side by side; () when it has none."""
-    aside = INDEX | SEED | STEPS | ATTEMPT
-    numbers = (name for name in header if name in numeric and name not in names)
-    free = tuple(name for name in numbers if fold(name) not in aside and not (describes(name) or is_identifying(name)))
-    return free if len(free) > 1 else ()
+def _as_wide(table: _Table, names: tuple[str, ...], values: tuple[str, ...], side: Side) -> Shape:
+    used = (*names, *values)
+    index, metric = table.index(used), table.first(v.METRIC, used)
+    others = tuple(name for name in table.header if name not in {*used, *index, metric})
+    algorithm, instance = (names, ()) if side == "instance" else ((), names)
+    return Shape(algorithm, instance, values, index, metric, others=others, side_by_side=side)
 
 
-def _as_wide(header: Sequence[str], names: tuple[str, ...], values: tuple[str, ...], *, transposed: bool) -> Wide:
-    taken = (*names, *values)
-    index, metric = _index(header, taken), _first(header, METRIC, taken)
-    others = tuple(name for name in header if name not in {*taken, *index, metric})
-    return Wide(names, values, transposed, index, metric, others)
+Role = Literal["algorithm", "instance", "value", "compared", "run", "metric", "ending", "ignored", "group"]
+
+
+def roles_of(header: Sequence[str], shape: Shape, columns: Columns) -> tuple[Role, ...]:
+    """Return how each column is understood; a column without another role may group the instances."""
+    of_values: dict[Side | None, Role] = {None: "value", "algorithm": "compared", "instance": "instance"}
+    having: dict[Role, Sequence[str | None]] = {"algorithm": shape.algorithm, "instance": shape.instance}
+    having[of_values[shape.side_by_side]] = shape.values
+    having["ending"] = (shape.status, shape.attempt)
+    having |= {"run": shape.index, "metric": (shape.metric,), "group": columns.describing, "ignored": columns.ignore}
+    roles = {name: role for role, names in having.items() for name in names}
+    return tuple(roles.get(name, "run" if fold(name) in v.SEED else "group") for name in header)
+
+
+# columns that may be something else -------------------------------------------------------------------------------
+
+FEWEST_ROWS = 6  # fewer do not show what kind of column it is
+FEW_LEVELS = 1 / 3  # a column with this many different numbers per row repeats itself
+MANY_LEVELS = 2 / 3  # one with more does not
+FAR = 100.0  # results of one instance are seldom further apart than this in all rows
+MAX_NAMES = 6
+FUNCTION = re.compile(r"[fF]\d+")
+
+
+def _check_side_by_side(frame: pd.DataFrame, shape: Shape, columns: Columns) -> None:
+    """Ask where columns of a table with algorithms, or instances, side by side may be something else."""
+    across = shape.side_by_side == "instance"
+    if shape.side_by_side is None or columns.algorithms or (columns.algorithm and not across):
+        return
+    functions = sum(FUNCTION.fullmatch(name) is not None for name in shape.values) > 1  # f1 and f2 are no F1 score
+    measures = [name for name in shape.values if v.is_measure(name) and not (functions and FUNCTION.fullmatch(name))]
+    if measures and sum(name not in measures and not v.is_never_value(name) for name in shape.values) < 2:
+        raise _nothing_named(measures, "are measured values", shape)
+    _ask_about(measures, shape, "a measured value")
+    if values := [name for name in shape.values if fold(name) in v.VALUE - v.UNSURE]:
+        raise _nothing_named(values, "are values by name", shape)
+    if runs := list(filter(v.RUN_WORD.fullmatch, shape.values)):
+        raise _nothing_named(runs, "number runs", shape)
+    _ask_about(list(filter(v.summarises, shape.values)), shape, "a summary of other rows")
+    _ask_about(_statistics(shape.values), shape, "another statistic or measure of the same")
+    if across:
+        return
+    for name in shape.instance:
+        rows = [str(cell) for cell in frame[name].unique() if v.summarises(cell)]
+        if rows:
+            raise InvalidData(
+                f"{quoted(rows, MAX_NAMES)} in column {name!r} seems to summarise the other rows by its name; remove"
+                " the row, or rename it if it is an instance"
+            )
+    _ask_about(_odd(frame, shape.values), shape, "of another kind than the rest, like a feature of instances")
+
+
+def _check_value(frame: pd.DataFrame, shape: Shape, columns: Columns) -> None:
+    """Ask which column is the value where another differs from run to run too, whatever it is called."""
+    value, is_chosen = shape.values[0], columns.value is not None or columns.metric is not None
+    if shape.side_by_side or is_chosen or len(shape.values) > 1 or fold(value) in v.VALUE:
+        return
+
+    def depends(name: str, keys: Sequence[str]) -> bool:  # a size of the instance, a parameter of the algorithm
+        return bool(frame.groupby(list(keys), dropna=False, sort=False)[name].nunique(dropna=False).max() == 1)
+
+    free = (name for name in shape.others if may_be_value(name) and fold(name) not in columns.declared)
+    numbers = (name for name in free if holds_numbers(frame[name]))
+    others = [name for name in numbers if not depends(name, shape.instance) and not depends(name, shape.algorithm)]
+    if others:
+        raise which_column([value, *others], "value")
+
+
+def _nothing_named(names: Sequence[str], what: str, shape: Shape) -> InvalidData:
+    roles = [role for role in ("instance", "algorithm") if not getattr(shape, role)]
+    options = " and ".join(map(parameter, roles))
+    return InvalidData(
+        f"{quoted(names, MAX_NAMES)} {what}, and no column names the {' and the '.join(roles)}; specify it with"
+        f" {options}"
+    )
+
+
+def _ask_about(names: Sequence[str], shape: Shape, alternative: str) -> None:
+    """Refuse to guess about these columns, with the two ways to specify what they are."""
+    if not names:
+        return
+    rest = [name for name in shape.values if name not in names] or list(shape.values)
+    side = f"an {shape.side_by_side}"
+    choose = f", or name the algorithms: {parameter('algorithms', _first_names(rest))}"
+    choose = choose if shape.side_by_side == "algorithm" else ""
+    raise InvalidData(
+        f"{quoted(names, MAX_NAMES)} may be {side} or {alternative}; ignore such columns with"
+        f" {parameter('ignore', _first_names(names))}{choose}"
+    )
+
+
+def _first_names(names: Sequence[str]) -> list[str]:
+    return [*names[:MAX_NAMES], *(["…"] if len(names) > MAX_NAMES else [])]
+
+
+def _statistics(names: Sequence[str]) -> list[str]:
+    """Columns that differ from another in the statistic or the measure alone: RF_mean and RF_std, GA and GA time."""
+    families: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in names:
+        stem = tuple(word for word in words_of(name) if word not in v.STATISTIC | v.MEASURE | v.VALUE)
+        if stem:
+            families[stem].append(name)
+    return [name for family in families.values() for name in family[1:] if len({*map(fold, family)}) > 1]
+
+
+def _odd(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Columns of another kind than all others: few levels where they have many, or whole and far off alone.
+
+    One that has a result in common with another on some instance, or is mostly zero, is as algorithms are.
+    """
+    if len(frame) < FEWEST_ROWS or len(names) < 2:
+        return []
+    values = np.column_stack([as_floats(frame[name]) for name in names])
+    values = np.where(np.isfinite(values), values, np.nan)
+    number = np.isfinite(values).sum(axis=0)
+    if not number.all():
+        return []  # a column without a number shows no kind
+    levels = np.array([len(np.unique(column[np.isfinite(column)])) for column in values.T]) / number
+    whole = np.nanmax(values % 1, axis=0) == 0
+    repeats = (levels <= FEW_LEVELS) & (number >= FEWEST_ROWS) & _all_others(levels >= MANY_LEVELS)
+    with np.errstate(all="ignore"):
+        counts_up = (np.diff(values, axis=0) == 1).all(axis=0) & np.isin(values[0], (0, 1))
+        middle = np.log(np.nanmedian(np.abs(values), axis=0))
+        apart = np.abs(middle[:, None] - middle[None, :]) > np.log(FAR)
+    np.fill_diagonal(apart, val=True)
+    odd = repeats | (whole & _all_others(~whole) & (apart.all(axis=1) | counts_up))
+    ties = [(np.delete(values, k, axis=1) == column[:, None]).any() for k, column in enumerate(values.T)]
+    odd &= ~np.array(ties) & ((values == 0).mean(axis=0) <= 0.5)
+    return [name for name, is_odd in zip(names, odd, strict=True) if is_odd]
+
+
+def _all_others(holds: Any) -> Any:
+    """For each column whether something holds in all other columns."""
+    return (~holds).sum() - ~holds == 0

@@ -1,4 +1,4 @@
-"""A file of results → a data frame whose index is the line in the file."""
+"""A file of results → a data frame: CSV and ARFF with the line of each row as index, and Parquet."""
 
 from __future__ import annotations
 
@@ -8,33 +8,38 @@ import csv
 import gzip
 import io
 import lzma
+import re
 import warnings
+import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ampler.core.errors import InvalidData, MissingDependency
-from ampler.core.names import composed
-from ampler.core.spoken import parameter
-from ampler.core.wording import count, in_bytes, quoted
+from ampler.core.text import composed, count, in_bytes, parameter, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # More text than this out of a compressed file is a mistake or a trap: it holds some ten million runs already.
 LIMIT = 512 * 10**6
-LONGEST_LINE = 2**20  # a table of results has no line of a megabyte; a parser would swallow it whole
+LONGEST_LINE = 2**20  # a table of results has no line of a megabyte; a parser would read it whole
 HEADER_LINE = 1  # the line on which a CSV's header stands; the first row of data is the next
+MAX_COMMENTS = 1000  # lines before the header
+MARKS = ",;\t|"  # between cells
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 _OPENERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
-_BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)  # what a damaged file makes its reader say
+DAMAGED = (EOFError, OSError, lzma.LZMAError, zlib.error)
 _FOREIGN = {
     b"PK\x03\x04": "an Excel or zip file: save the table as CSV, or unpack it",
     b"\x89HDF": "an HDF5 file: save the table as CSV or Parquet",
     b"%PDF": "a PDF: save the table as CSV",
     b"RDX3": "an R data file: write the table with write.csv",
-    b"\x80\x04": "a Python pickle, which is never opened because that runs its code: save the table as CSV or Parquet",
+    b"\x80\x04": "a Python pickle; opening it would run its code: save the table as CSV or Parquet",
 }
 
 
@@ -44,51 +49,139 @@ def read_text(path: Path, *, encoding: str | None = None, limit: int = LIMIT) ->
     Every cell stays text, so that an instance called 007 keeps its name; the separator is in `attrs`.
     """
     head = measured_head(path, limit)
-    _check_encoding(encoding)
-    encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     try:
-        if head.lstrip().lower().startswith((b"@relation", b"%")):
-            return _parse_arff(path, encoding)
-        return _parse_csv(path, encoding)
+        codecs.lookup(encoding or "utf-8").incrementaldecoder("strict").decode(b"")
+    except (LookupError, TypeError) as problem:
+        raise InvalidData(f"{encoding!r} is not a text encoding; common ones are utf-8 and cp1252") from problem
+    encoding = encoding or ("utf-16" if head.startswith(UTF16) else "utf-8-sig")
+    try:
+        is_arff = head.lstrip().lower().startswith((b"@relation", b"%"))
+        return _parse_arff(path, encoding) if is_arff else _parse_csv(path, encoding)
     except UnicodeError as problem:
-        raise InvalidData(_encoding_message(path, encoding)) from problem
+        name = "UTF-8" if encoding == "utf-8-sig" else encoding
+        raise InvalidData(
+            f"line {_undecodable_line(path, encoding)} of {path.name} is not {name} text; save the file as UTF-8 or"
+            f" specify its encoding ({parameter('encoding', 'cp1252')} is usual for files from Windows)"
+        ) from problem
     except csv.Error as problem:
         raise InvalidData(f"{path.name} is not a table of results: {first_line(problem)}") from problem
 
 
 def read_parquet(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
     """Read a Parquet file, after asking its footer how large it will be."""
+    pyarrow, parquet = parquet_modules()
     try:
-        import pyarrow
-        import pyarrow.parquet as pq
-    except ImportError as problem:
-        raise MissingDependency("Parquet files need pyarrow: pip install 'ampler[parquet]'") from problem
-    try:
-        metadata = pq.ParquetFile(path).metadata
-        told = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-        size = max(8 * metadata.num_rows * metadata.num_columns, told)  # a column of one number is nothing on disk
-        if size > limit:
-            rows, columns = count(metadata.num_rows, "row"), count(metadata.num_columns, "column")
-            raise InvalidData(
-                f"{path.name} unpacks to more than {in_bytes(limit)}: {in_bytes(size)} ({rows} of {columns}) from"
-                f" {in_bytes(path.stat().st_size)} on disk, which is refused as it would fill the memory; keep the rows"
-                " and columns that are needed"
-            )
-        frame: pd.DataFrame = pq.read_table(path).to_pandas()
-    except (pyarrow.ArrowException, OSError) as problem:
+        with path.open("rb") as stream:  # pyarrow takes no path that is not UTF-8
+            return _frame_within(parquet.ParquetFile(stream), path, limit)
+    except InvalidData:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError) as problem:  # its metadata are foreign
         raise InvalidData(f"{path.name} cannot be read as Parquet: {first_line(problem)}") from problem
+
+
+def _frame_within(file: Any, path: Path, limit: int) -> pd.DataFrame:
+    metadata = file.metadata
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    columns = [group.column(j) for group in groups for j in range(metadata.num_columns)]
+    # a column of one number is tiny on disk
+    size = sum(max(8 * column.num_values, column.total_uncompressed_size) for column in columns)
+    size = max(size, 8 * metadata.num_rows * metadata.num_columns)
+    if size > limit or (table := _table_within(file, columns, limit)) is None:
+        shape = f"{count(metadata.num_rows, 'row')} of {count(metadata.num_columns, 'column')}"
+        amount = f"{in_bytes(size)} ({shape})" if size > limit else shape
+        found = f" ({amount} from {in_bytes(path.stat().st_size)} on disk)"
+        raise _too_large(path, limit, "save only the rows and columns that are needed", found)
+    try:
+        frame: pd.DataFrame = table.to_pandas()
+    except Exception:  # the types that pandas noted are of other columns, as after an edit by another tool
+        frame = table.replace_schema_metadata().to_pandas()
     return frame
 
 
+def _too_large(path: Path, limit: int, remedy: str, found: str = "") -> InvalidData:
+    name, most = path.name, in_bytes(limit)
+    return InvalidData(f"{name} unpacks to more than {most}, which could fill the memory{found}; {remedy}")
+
+
+def parquet_modules() -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet; MissingDependency where they are not installed."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as problem:
+        raise MissingDependency("Parquet files need pyarrow: pip install 'ampler[parquet]'") from problem
+
+
+def _table_within(file: Any, columns: Sequence[Any], limit: int) -> Any | None:
+    """A Parquet file as a table; None as soon as it takes more bytes than the limit.
+
+    The footer has the sizes as encoded. A text that stands in a dictionary once, or is the beginning of the next, is
+    repeated when it is decoded: at worst every value is as long as its column.
+    """
+    import pyarrow
+
+    texts = [column for column in columns if column.physical_type == "BYTE_ARRAY"]
+    if sum(column.num_values * column.total_uncompressed_size for column in texts) <= limit:
+        return file.read()
+    if any(column.num_values > file.metadata.row_group(0).num_rows for column in texts):  # lists
+        return None
+    sizes = sorted((column.total_uncompressed_size, column.path_in_schema) for column in texts)
+    longest_row = sum({name: size for size, name in sizes}.values())
+    batches, size = [], 0
+    for batch in file.iter_batches(batch_size=max(1, min(2**16, limit // (4 * longest_row)))):
+        batches.append(batch)
+        if (size := size + batch.nbytes) > limit:
+            return None
+    return pyarrow.Table.from_batches(batches, schema=file.schema_arrow)
+
+
+def read_excel(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
+    """Read the only sheet of an Excel file, after asking its archive how large it will be."""
+    import pandas as pd
+
+    try:
+        import openpyxl  # pandas reads with it
+    except ImportError as problem:
+        raise MissingDependency("Excel files need openpyxl: pip install 'ampler[excel]'") from problem
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size <= limit:
+            size = max(map(_extent, openpyxl.load_workbook(path, read_only=True)), default=0)
+        if size > limit:
+            raise _too_large(path, limit, "save the table as CSV", f" ({in_bytes(size)})")
+        sheets: dict[str, pd.DataFrame] = pd.read_excel(path, sheet_name=None, engine="openpyxl")
+    except InvalidData:
+        raise
+    except Exception as problem:  # openpyxl raises whatever its parsers do
+        raise InvalidData(f"{path.name} cannot be read as an Excel file: {first_line(problem)}") from problem
+    filled = {name: sheet for name, sheet in sheets.items() if not sheet.empty}
+    if len(filled) != 1:
+        raise InvalidData(
+            f"{path.name} must hold one sheet with a table, got {quoted(filled) or 'none'}; save it as CSV"
+        )
+    return next(iter(filled.values()))
+
+
+def _extent(sheet: Any) -> int:
+    """The bytes of a sheet as a table, at eight for each cell: a single cell in its last row and column fills it."""
+    if not hasattr(sheet, "iter_rows"):  # a sheet of a chart
+        return 0
+    sheet.reset_dimensions()  # what the file says of them may be wrong
+    rows = width = 0
+    for row in sheet.iter_rows(values_only=True):
+        rows, width = rows + 1, max(width, len(row))
+    return 8 * rows * width
+
+
 def read_bytes(path: Path, *, limit: int = LIMIT) -> bytes:
-    """The whole content, decompressed."""
+    """Return the whole content, decompressed."""
     measured_head(path, limit)
     with open_stream(path) as stream:
         return stream.read()
 
 
 def measured_head(path: Path, limit: int) -> bytes:
-    """The first bytes of a text file that was read through once without keeping it: it is whole and not too large."""
+    """Return the first bytes of a text file, after reading it through once: it is whole and not too large."""
     limit = limit if _opener(path) else 2**63
     head, size = b"", 0
     try:
@@ -96,15 +189,21 @@ def measured_head(path: Path, limit: int) -> bytes:
             while chunk := stream.read(LONGEST_LINE):
                 size += len(chunk)
                 if size > limit:
-                    raise InvalidData(_too_large(path, limit))
+                    raise _too_large(path, limit, "if this is expected, unpack it and analyse the unpacked file")
                 if len(chunk) == LONGEST_LINE and b"\n" not in chunk and b"\r" not in chunk:
                     raise InvalidData(f"{path.name} has a line of over a megabyte, so it is not a table of results")
                 head = head or chunk[:4096]
-    except _BROKEN as problem:
+    except DAMAGED as problem:
         raise InvalidData(f"{path.name} cannot be read: {first_line(problem)}") from problem
     if not head.strip():
         raise InvalidData(f"{path.name} is empty; it must hold a header and one row per run")
-    _refuse_foreign(path, head)
+    for magic, description in _FOREIGN.items():
+        if head.startswith(magic):
+            raise InvalidData(f"{path.name} is {description}")
+    if b"\0" in head and not head.startswith(UTF16):
+        raise InvalidData(
+            f"{path.name} is not a text table (it holds zero bytes); save it as CSV in UTF-8 or as Parquet"
+        )
     return head
 
 
@@ -116,7 +215,7 @@ def open_stream(path: Path) -> IO[bytes]:
 
 
 def first_line(problem: BaseException) -> str:
-    """What a library's error says, in one line."""
+    """Return the message of a library's error in one line."""
     return (str(problem).strip() or type(problem).__name__).splitlines()[0]
 
 
@@ -126,35 +225,14 @@ def _opener(path: Path) -> Callable[[Path], Any] | None:
     return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
 
 
-def _refuse_foreign(path: Path, head: bytes) -> None:
-    for magic, what in _FOREIGN.items():
-        if head.startswith(magic):
-            raise InvalidData(f"{path.name} is {what}")
-    if b"\0" in head and head[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-        raise InvalidData(
-            f"{path.name} is not a text table (it holds zero bytes); save it as CSV in UTF-8 or as Parquet"
-        )
-
-
-def _check_encoding(encoding: str | None) -> None:
-    try:
-        codecs.lookup(encoding or "utf-8").incrementaldecoder("strict").decode(b"")
-    except (LookupError, TypeError) as problem:
-        raise InvalidData(f"{encoding!r} is not a text encoding; common ones are utf-8 and cp1252") from problem
-
-
-def _too_large(path: Path, limit: int) -> str:
-    return (
-        f"{path.name} unpacks to more than {in_bytes(limit)}, which is refused because it would fill the memory;"
-        " unpack it yourself if it is what you expect, and analyse the unpacked file"
-    )
+def _text_lines(path: Path, encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(open_stream(path), encoding=encoding, newline="")
 
 
 def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
     import pandas as pd
 
-    separator = _separator(path, encoding)
-    header = _header(path, encoding, separator)
+    comments, separator, header = _header(path, encoding)
     with open_stream(path) as stream, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header would be cut silently
         try:
@@ -163,6 +241,7 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
                 sep=separator,
                 encoding=encoding,
                 header=0,
+                skiprows=comments,
                 names=header,
                 index_col=False,
                 dtype="str",
@@ -171,31 +250,43 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
                 skipinitialspace=True,
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning) as problem:
-            raise InvalidData(f"{path.name} cannot be read as CSV: {first_line(problem)}") from problem
+            raise InvalidData(f"{path.name} cannot be read as CSV: {_csv_problem(problem)}") from problem
     frame = frame.fillna("")  # rows shorter than the header
-    frame.index = pd.RangeIndex(HEADER_LINE + 1, HEADER_LINE + 1 + len(frame))
+    first = HEADER_LINE + comments + 1
+    frame.index = pd.RangeIndex(first, first + len(frame))
     frame.attrs["separator"] = separator
-    return frame[~(frame == "").all(axis=1)]
+    is_comment = frame.iloc[:, 0].str.startswith("#") & (frame.iloc[:, 1:] == "").all(axis=1)
+    return frame[~is_comment & ~(frame == "").all(axis=1)]
 
 
-def _header(path: Path, encoding: str, separator: str) -> list[str]:
-    """The names of the columns; empty ones get a name that says where they stand."""
-    with io.TextIOWrapper(open_stream(path), encoding=encoding, newline="") as text:
-        reader = csv.reader(text, delimiter=separator, skipinitialspace=True)
-        cells, first_row = next(reader, []), next(reader, [])
+def _csv_problem(problem: Exception) -> str:
+    """What is wrong with the rows, from the message of pandas."""
+    if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(problem)):
+        return f"line {match[2]} has {match[3]} cells, and lines above it have {match[1]}"
+    if match := re.search(r"inside string starting at row (\d+)", str(problem)):
+        return f"a quotation mark that opens near line {int(match[1]) + HEADER_LINE} is never closed"
+    return "its rows have more cells than its header"
+
+
+def _header(path: Path, encoding: str) -> tuple[int, str, list[str]]:
+    """The number of comments before the header, the separator, and the names of the columns; empty ones are numbered.
+
+    Comments begin with #; a header may begin so, too, as in #jobs,time.
+    """
+    with _text_lines(path, encoding) as text:
+        lines = list(islice(text, MAX_COMMENTS + 2))
+    comments = len(list(takewhile(lambda line: line.startswith("#"), lines[:MAX_COMMENTS])))
+    last, below = (lines[k] if 0 <= k < len(lines) else "" for k in (comments - 1, comments))
+    if any(mark in below and last.count(mark) == below.count(mark) for mark in MARKS) and re.search(r"\d", below):
+        comments -= 1
+    # the separator that splits the header most; a comma when none does
+    separator = max(MARKS, key=lambda mark: len(next(csv.reader(lines[comments : comments + 1], delimiter=mark), [])))
+    reader = csv.reader(lines[comments:], delimiter=separator, skipinitialspace=True)
+    cells, first_row = next(reader, []), next(reader, [])
     if len(first_row) == len(cells) + 1:
         cells = ["row name", *cells]  # as R's write.table does it
-    names = [composed(cell.strip()) or f"column {place}" for place, cell in enumerate(cells, start=1)]
-    _refuse_twice(names, path)
-    return names
-
-
-def _separator(path: Path, encoding: str) -> str:
-    """The separator that splits the header most; a comma when none does."""
-    with io.TextIOWrapper(open_stream(path), encoding=encoding, newline="") as text:
-        line = text.readline()
-    counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in ",;\t|"}
-    return max(counts, key=lambda mark: counts[mark])
+    names = [composed(cell.strip()) or f"column {k}" for k, cell in enumerate(cells, start=1)]
+    return comments, separator, _different(names, path)
 
 
 def _parse_arff(path: Path, encoding: str) -> pd.DataFrame:
@@ -203,28 +294,27 @@ def _parse_arff(path: Path, encoding: str) -> pd.DataFrame:
     import pandas as pd
 
     names: list[str] = []
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    with io.TextIOWrapper(open_stream(path), encoding=encoding, newline="") as text:
+    rows: dict[int, list[str]] = {}
+    with _text_lines(path, encoding) as text:
         in_data = False
         for number, line in enumerate(text, start=1):
-            if not line.strip() or line.lstrip().startswith("%"):
+            keyword = line.lstrip().lower()
+            if not keyword or keyword.startswith("%"):
                 continue
             if in_data:
-                rows.append([cell.strip() for cell in next(csv.reader([line], quotechar="'", skipinitialspace=True))])
-                lines.append(number)
-            elif line.lower().lstrip().startswith("@attribute"):
+                rows[number] = list(map(str.strip, next(csv.reader([line], quotechar="'", skipinitialspace=True))))
+            elif keyword.startswith("@attribute"):
                 names.append(_attribute(line, f"line {number} of {path.name}"))
-            in_data = in_data or line.lower().lstrip().startswith("@data")
-    _refuse_twice(names, path)
-    if any(len(row) != len(names) for row in rows):
-        wrong = next(number for number, row in zip(lines, rows, strict=True) if len(row) != len(names))
-        raise InvalidData(f"line {wrong} of {path.name} must hold {len(names)} cells, one for each @attribute")
-    return pd.DataFrame(rows, columns=names, index=lines, dtype="str")
+            in_data = in_data or keyword.startswith("@data")
+    _different(names, path)
+    for number, row in rows.items():
+        if len(row) != len(names):
+            raise InvalidData(f"line {number} of {path.name} must hold {len(names)} cells, one for each @attribute")
+    return pd.DataFrame(list(rows.values()), columns=names, index=list(rows), dtype="str")
 
 
 def _attribute(line: str, where: str) -> str:
-    """The name that a line gives to a column."""
+    """The name of a column in a line such as @attribute runtime numeric."""
     words = line.split(None, 1)[1:]
     cells = next(csv.reader([words[0].replace("\t", " ")], delimiter=" ", quotechar="'"), []) if words else []
     if not cells or not cells[0].strip():
@@ -232,27 +322,18 @@ def _attribute(line: str, where: str) -> str:
     return composed(cells[0].strip())
 
 
-def _refuse_twice(names: list[str], path: Path) -> None:
+def _different(names: list[str], path: Path) -> list[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidData(f"{path.name} has more than one column called {quoted(twice, 3)}; rename one of them")
-
-
-def _encoding_message(path: Path, encoding: str) -> str:
-    name = "UTF-8" if encoding == "utf-8-sig" else encoding
-    return (
-        f"line {_undecodable_line(path, encoding)} of {path.name} is not {name} text;"
-        f" save the file as UTF-8 or say its encoding ({parameter('encoding', 'cp1252')} is usual for files from"
-        " Windows)"
-    )
+    return names
 
 
 def _undecodable_line(path: Path, encoding: str) -> int:
     with open_stream(path) as stream:
-        number = 0
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode(encoding)
             except UnicodeError:
                 return number
-        return number
+    return 0

@@ -1,25 +1,27 @@
-"""The figure of accuracy: the standard errors of all pairs on each instance, with the runs they took."""
+"""Figures of accuracy: standard errors on each instance, how they fall with the runs, and where the runs went."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.analysis.ordering import told_order
-from ampler.core.arrays import Codes, Floats
-from ampler.core.checks import choice
-from ampler.report.figures.colours import BLUE, GREY, INK, MUTED, ORANGE
-from ampler.report.figures.labels import WIDEST, instance_labels
-from ampler.report.figures.numbers import compact, unit_of, write_in_unit
-from ampler.report.figures.rows import NAMED, beside, fit_rows, lay_rows
-from ampler.report.figures.style import COLUMN, PAGE, canvas
-from ampler.report.figures.titles import entitle, explain
+from ampler.analysis.blocks import gather, leading_runs, summarise
+from ampler.analysis.standings import reading_order
+from ampler.core.arrays import Counts, Floats, on_instances
+from ampler.core.errors import InvalidInput
+from ampler.core.settings import choice
+from ampler.report.figures import canvas as fig
+from ampler.report.figures.performance import recorded_runs
+from ampler.report.theme import BLUE, GREY, INK, MUTED, ORANGE
+from ampler.stats.contrasts import contrasts_of
+from ampler.stats.summaries import is_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 AccuracyOrder = Literal["given", "feature", "name", "error", "runs"]
 
@@ -47,39 +49,42 @@ class AccuracyData:
         if not known.size:
             return "The standard errors are not known"
         if self.wanted is None:
-            return f"Standard errors from {self._shown(known.min())} to {self._shown(known.max())}"
+            is_percent = self.difference == "percent"
+            ends = [
+                fig.compact(100 * end, 3) + " %" if is_percent else fig.compact(end, 3)
+                for end in (known.min(), known.max())
+            ]
+            return f"Standard errors from {' to '.join(ends)}"
         reached = int((~(self.errors > self.wanted)).all(axis=1).sum())
         spent = f"; {sum(self.at_budget)} ended at the budget" if any(self.at_budget) else ""
         return f"{reached} of {len(self.runs)} instances are as accurate as wanted{spent}"
 
-    def _shown(self, error: float) -> str:
-        return compact(100 * error, 3) + " %" if self.difference == "percent" else compact(error, 3)
 
-
-def accuracy_data(analysis: Analysis, *, order: AccuracyOrder = "given", widest: int = WIDEST) -> AccuracyData:
+def accuracy_data(analysis: Analysis, *, order: AccuracyOrder = "given", widest: int = fig.WIDEST) -> AccuracyData:
     """Return the standard errors per instance with the totals of the runs (Campelo & Wanner 2019, Figure 3).
 
     `order` is that of the runs ("given"), by "feature" (of instances that have some, else by name), by "name", or by
     the largest "error" or the "runs", largest first.
     """
-    choice("order", order, get_args(AccuracyOrder), "it says how the instances follow each other")
-    rows, names = analysis.accuracy, instance_labels(analysis, widest)
+    choice("order", order, get_args(AccuracyOrder), "it is the order of the instances")
+    names = fig.instance_labels(analysis, widest)
     keys = {
-        "given": lambda place: place,
-        "feature": told_order(analysis).index,
-        "name": lambda place: rows[place].instance.casefold(),
-        "error": lambda place: -np.nan_to_num(rows[place].error, nan=np.inf),
-        "runs": lambda place: -sum(rows[place].runs),
+        "given": lambda index: index,
+        "feature": reading_order(analysis).index,
+        "name": lambda index: analysis.accuracy[index].instance.casefold(),
+        "error": lambda index: -np.nan_to_num(analysis.accuracy[index].error, nan=np.inf),
+        "runs": lambda index: -sum(analysis.accuracy[index].runs),
     }
-    places = sorted(range(len(rows)), key=keys[order])
+    places = sorted(range(len(names)), key=keys[order])
+    rows = [analysis.accuracy[index] for index in places]
     return AccuracyData(
-        instances=tuple(names[place] for place in places),
+        instances=tuple(names[index] for index in places),
         errors=analysis.errors[places],
-        largest_guarded=np.array([rows[place].guarded_error for place in places]),
-        runs=tuple(sum(rows[place].runs) for place in places),
-        at_budget=tuple(rows[place].at_budget for place in places),
+        largest_guarded=np.array([row.guarded_error for row in rows]),
+        runs=tuple(sum(row.runs) for row in rows),
+        at_budget=tuple(row.at_budget for row in rows),
         wanted=analysis.settings.se,
-        difference=unit_of(analysis),
+        difference=fig.unit_of(analysis),
     )
 
 
@@ -89,99 +94,253 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
     More than 40 instances become a strip without names. `guarded` adds the largest guarded standard error of each.
     """
     size = len(data.instances)
-    named = size <= NAMED
-    with canvas(ax, width=COLUMN if named else PAGE, height=2.8) as ax:
-        strip = _Strip(ax, across=not named)
-        _draw_errors(strip, np.arange(size), data)
+    has_names = size <= fig.NAMED
+    name = "Standard error" + (", percentage points" if data.difference == "points" else "")
+    with fig.canvas(ax, width=fig.COLUMN if has_names else fig.PAGE, height=2.8) as ax:
+        _draw_errors(ax, data, across=not has_names)
         if guarded:
-            strip.plot(
-                np.arange(size), data.largest_guarded, "|_"[strip.across], color=GREY, markersize=6, label="Guarded"
-            )
+            x, y = (data.largest_guarded, np.arange(size)) if has_names else (np.arange(size), data.largest_guarded)
+            ax.plot(x, y, "|" if has_names else "_", color=GREY, markersize=6, label="Guarded")
         if data.wanted is not None:
-            strip.line(data.wanted, color=INK, linestyle="--", linewidth=0.9)
-        _choose_scale(strip, data)
-        if named:
-            _name_rows(ax, data)
+            (ax.axvline if has_names else ax.axhline)(data.wanted, color=INK, linestyle="--", linewidth=0.9)
+        _choose_scale(ax, data, "x" if has_names else "y")
+        if has_names:
+            fig.lay_rows(ax, data.instances)
+            for index, (runs, spent) in enumerate(zip(data.runs, data.at_budget, strict=True)):
+                fig.beside(
+                    ax, index, f"{runs:,}", color=INK if spent else MUTED, fontweight="bold" if spent else "normal"
+                )
+            about = [name, "Right: runs" + ("; bold: the whole budget" if any(data.at_budget) else "")]
         else:
-            _count_places(ax, data)
-        _say(ax, data, named=named, guarded=guarded)
-        if named:
-            fit_rows(ax, size)
+            fig.lay_strip(ax, size)
+            ax.set_ylabel(name)
+            about = [f"{size} instances, {sum(data.runs):,} runs"]
+        over = data.wanted is not None and bool((data.errors > data.wanted).any())
+        dashed = "" if data.wanted is None else f"Dashed: wanted{'; triangles: above it' if over else ''}"
+        fig.describe(ax, data.finding, *about, dashed, "Bars: guarded" if guarded else "")
+        if has_names:
+            fig.fit_rows(ax, size)
     return ax
 
 
-@dataclass(frozen=True)
-class _Strip:
-    """Axes on which instances are rows, or with many of them columns; values run the other way."""
+def _draw_errors(ax: Axes, data: AccuracyData, *, across: bool) -> None:
+    """A dot for each pair; too many to be distinguished become a line from the smallest to the largest.
 
-    ax: Axes
-    across: bool  # instances are columns
-
-    def plot(self, places: Codes, values: Floats, marker: str, **look: object) -> None:
-        x, y = (places, values) if self.across else (values, places)
-        self.ax.plot(x, y, marker, **look)  # type: ignore[arg-type]
-
-    def line(self, value: float, **look: object) -> None:
-        (self.ax.axhline if self.across else self.ax.axvline)(value, **look)  # type: ignore[arg-type]
-
-    def bars(self, places: Codes, low: Floats, high: Floats, **look: object) -> None:
-        (self.ax.vlines if self.across else self.ax.hlines)(places, low, high, **look)  # type: ignore[arg-type]
-
-
-def _draw_errors(strip: _Strip, places: Codes, data: AccuracyData) -> None:
-    """A dot for each pair; too many to be told apart become a line from the smallest to the largest."""
+    Instances are rows, or columns `across` the page.
+    """
+    places = np.arange(len(data.instances))
     if data.errors.size > DOTS:
         known = np.isfinite(data.errors)
         low = np.where(known, data.errors, np.inf).min(axis=1)
-        high = np.where(known.any(axis=1), np.where(known, data.errors, 0.0).max(axis=1), np.nan)
-        strip.bars(places, low, high, color=BLUE, linewidth=1.4, alpha=0.5)
-        strip.plot(places, high, "o", color=BLUE, markersize=3, label="Largest")
+        high = _largest(data.errors)
+        (ax.vlines if across else ax.hlines)(places, low, high, color=BLUE, linewidth=1.4, alpha=0.5)
+        ax.plot(*((places, high) if across else (high, places)), "o", color=BLUE, markersize=3, label="Largest")
         return
     over = data.errors > (np.inf if data.wanted is None else data.wanted)
     at = np.broadcast_to(places[:, None], data.errors.shape)
     for chosen, color, marker, label in ((~over, BLUE, "o", "Pair"), (over, ORANGE, "^", "Pair above")):
         if chosen.any():
-            look = {"color": color, "markersize": 3, "markeredgewidth": 0, "alpha": 0.65}
-            strip.plot(at[chosen], data.errors[chosen], marker, label=label, **look)
+            x, y = (at, data.errors) if across else (data.errors, at)
+            style: dict[str, Any] = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.65}
+            ax.plot(x[chosen], y[chosen], marker, color=color, label=label, **style)
 
 
-def _choose_scale(strip: _Strip, data: AccuracyData) -> None:
+def _largest(errors: Floats) -> Floats:
+    """The largest known error of each row."""
+    known = np.isfinite(errors)
+    return np.where(known.any(axis=1), np.where(known, errors, -np.inf).max(axis=1), np.nan)
+
+
+def _choose_scale(ax: Axes, data: AccuracyData, side: Literal["x", "y"]) -> None:
     """Errors of very different size are shown on a logarithmic axis, which is linear next to zero."""
     known = data.errors[data.errors > 0]  # NaN is not
-    axis, name = (strip.ax.yaxis, "y") if strip.across else (strip.ax.xaxis, "x")
     if known.size and known.max() > WIDE_SPREAD * np.median(known):
         threshold = max(float(known.min()), float(known.max()) * DEEPEST)
-        (strip.ax.set_yscale if strip.across else strip.ax.set_xscale)("symlog", linthresh=threshold)
+        (ax.set_xscale if side == "x" else ax.set_yscale)("symlog", linthresh=threshold)
     else:
-        write_in_unit(axis, "simple" if data.difference == "ratio" else data.difference)
-    strip.ax.set(**{f"{name}lim": (0, None)})
+        fig.write_in_unit(ax.xaxis if side == "x" else ax.yaxis, _unit_of_errors(data))
+    ax.set(**{f"{side}lim": (0, None)})
 
 
-def _name_rows(ax: Axes, data: AccuracyData) -> None:
-    lay_rows(ax, data.instances)
-    for place, (runs, spent) in enumerate(zip(data.runs, data.at_budget, strict=True)):
-        beside(ax, place, f"{runs:,}", color=INK if spent else MUTED, fontweight="bold" if spent else "normal")
+def _unit_of_errors(data: AccuracyData | ConvergenceData) -> str:
+    return "simple" if data.difference == "ratio" else data.difference  # errors of logarithms are no factors
 
 
-def _count_places(ax: Axes, data: AccuracyData) -> None:
-    ax.set_xlim(-0.7, len(data.instances) - 0.3)
-    ax.set_xticks([])
-    ax.grid(axis="x", visible=False)
-    ax.set_ylabel(_name(data))
+FIRST = 2  # runs from which on there is a standard error
+LINES, WITHIN = 60, 0.9  # lines that can be distinguished; share of the pairs in the band of more
+MOST_STEPS = 60  # numbers of runs at which errors are computed
 
 
-def _name(data: AccuracyData) -> str:
-    return "Standard error" + (", percentage points" if data.difference == "points" else "")
+@dataclass(frozen=True, slots=True, eq=False)
+class ConvergenceData:
+    """The standard error of every pair (columns) after this many runs of each algorithm (rows), on one instance.
+
+    An algorithm that was run less often keeps what it has.
+    """
+
+    instance: str  # label
+    pairs: tuple[str, ...]  # labels
+    runs: tuple[int, ...]
+    errors: Floats  # NaN: not known
+    wanted: float | None  # se
+    difference: str
+
+    @property
+    def largest(self) -> Floats:
+        """The largest error of all pairs after this many runs."""
+        return _largest(self.errors)
+
+    @property
+    def finding(self) -> str:
+        """Whether, and when, the accuracy that is wanted was reached."""
+        largest = self.largest
+        if self.wanted is None:
+            last = fig.compact((100 if self.difference in ("percent", "points") else 1) * float(largest[-1]), 3)
+            unit = " %" if self.difference == "percent" else ""
+            return f"{self.instance}: the largest standard error falls to {last}{unit}"
+        if not largest[-1] <= self.wanted:
+            return f"{self.instance}: not as accurate as wanted after {self.runs[-1]} runs"
+        above = np.flatnonzero(~(largest <= self.wanted))
+        reached = self.runs[int(above[-1]) + 1] if above.size else self.runs[0]
+        return f"{self.instance}: as accurate as wanted from {reached} runs of each on"
 
 
-def _say(ax: Axes, data: AccuracyData, *, named: bool, guarded: bool) -> None:
-    over = data.wanted is not None and bool((data.errors > data.wanted).any())
-    wanted = "" if data.wanted is None else f"Dashed: wanted{'; triangles: above it' if over else ''}"
-    marks = "Bars: guarded" if guarded else ""
-    entitle(ax, data.finding)
-    if named:
-        explain(
-            ax, _name(data), "Right: runs" + ("; bold: the whole budget" if any(data.at_budget) else ""), wanted, marks
+def convergence_data(analysis: Analysis, instance: str | None = None, *, widest: int = fig.WIDEST) -> ConvergenceData:
+    """Return how the standard errors fell on an instance, by default the one with the largest error at the end."""
+    runs, settings = recorded_runs(analysis), analysis.settings
+    if runs.shared is not None:
+        raise InvalidInput("runs that were paired one by one have no errors of first runs to draw")
+    if not is_named(settings.statistic_name):
+        raise InvalidInput(f"the errors of first runs are drawn for statistics with a name, got {settings.statistic!r}")
+    errors = [-1.0 if np.isnan(row.error) else row.error for row in analysis.accuracy]
+    index = int(np.argmax(errors)) if instance is None else fig.row_of(analysis, instance)
+    contrasts = contrasts_of(
+        runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
+    )
+    cells = gather(on_instances(runs, {analysis.accuracy[index].instance}), settings.failures)
+    most = int(cells.counts.max())
+    if most < FIRST:
+        raise InvalidInput("the errors of an instance need two runs or more of an algorithm, got one of each")
+    steps = np.unique(np.linspace(FIRST, most, min(MOST_STEPS, most - FIRST + 1)).round().astype(int)).tolist()
+    summaries = (summarise(leading_runs(cells, step), settings.statistic) for step in steps)
+    return ConvergenceData(
+        instance=fig.instance_labels(analysis, widest)[index],
+        pairs=fig.pair_labels(analysis, analysis.pairs, widest),
+        runs=tuple(steps),
+        errors=np.array([summary.errors(contrasts)[0] for summary in summaries]),
+        wanted=settings.se,
+        difference=fig.unit_of(analysis),
+    )
+
+
+def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
+    """Draw the errors of all pairs over the runs: thin lines, the largest of all thick, what is wanted dashed."""
+    complete = np.isfinite(data.errors).all(axis=0)
+    is_band = len(data.pairs) > LINES and bool(complete.any())  # more lines than can be distinguished
+    with fig.canvas(ax, height=2.5) as ax:
+        if is_band:
+            ends = [(1 - WITHIN) / 2, 0.5, (1 + WITHIN) / 2]
+            low, middle, high = np.quantile(data.errors[:, complete], ends, axis=1)
+            ax.fill_between(data.runs, low, high, color=GREY, alpha=0.25, linewidth=0)
+            ax.plot(data.runs, middle, color=GREY, linewidth=0.9)
+        else:
+            ax.plot(data.runs, data.errors, color=GREY, linewidth=0.7, alpha=0.7)
+        ax.plot(data.runs, data.largest, color=BLUE, linewidth=1.8)
+        if data.wanted is not None:
+            ax.axhline(data.wanted, color=INK, linestyle="--", linewidth=0.9)
+        ax.set_xlim(data.runs[0], data.runs[-1] if len(data.runs) > 1 else data.runs[0] + 1)
+        ax.set_ylim(0, None)
+        ax.set_ylabel("Standard error")
+        fig.write_in_unit(ax.yaxis, _unit_of_errors(data))
+        lines = [f"Thick: largest of {len(data.pairs)} pairs"] if len(data.pairs) > 1 else []
+        lines += [] if data.wanted is None else ["dashed: wanted" if lines else "Dashed: wanted"]
+        shaded = f"Shaded: {100 * WITHIN:g} % of them" if is_band else ""
+        fig.describe(ax, data.finding, "Runs of each algorithm", "; ".join(lines), shaded)
+        ax.locator_params(axis="x", integer=True)
+    return ax
+
+
+RunsOrder = Literal["given", "name", "runs"]
+
+WIDE_RUNS = 15.0  # largest over smallest number of runs, above which the axis is logarithmic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunsData:
+    """The runs of each algorithm on each instance: algorithms from top to bottom, their counts sorted."""
+
+    algorithms: tuple[str, ...]  # labels
+    counts: Counts  # of an algorithm (row) on the instances (columns), smallest first
+    reference: int | None  # the row of the reference
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The runs of each algorithm in total."""
+        return tuple(self.counts.sum(axis=1).tolist())
+
+    @property
+    def finding(self) -> str:
+        """Who took most of the runs."""
+        totals = self.totals
+        if len(set(totals)) == 1:
+            return f"Every algorithm had {totals[0]:,} runs"
+        (most, *_), names = fig.first_of(self.algorithms, totals)
+        return f"{names} took most: {totals[most]:,} of {sum(totals):,} runs"
+
+
+def runs_data(analysis: Analysis, *, order: RunsOrder = "given", widest: int = fig.WIDEST) -> RunsData:
+    """Return how the runs were distributed over the algorithms (Campelo & Wanner 2019, Figure 4).
+
+    `order` is that of the algorithms ("given"), by "name", or by the total of the "runs", largest first.
+    """
+    choice("order", order, ("given", "name", "runs"), "it is the order of the rows")
+    names = [row.algorithm for row in analysis.algorithms]
+    counts = np.array([row.runs for row in analysis.accuracy], np.int64).T
+    keys = {
+        "given": lambda index: index,
+        "name": lambda index: names[index].casefold(),
+        "runs": lambda index: -int(counts[index].sum()),
+    }
+    places = sorted(range(len(names)), key=keys[order])
+    reference = analysis.settings.reference
+    return RunsData(
+        algorithms=fig.labels([names[index] for index in places], widest),
+        counts=np.sort(counts[places], axis=1),
+        reference=None if reference is None else places.index(names.index(reference)),
+    )
+
+
+def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
+    """Draw the distribution of the runs per instance of each algorithm: every instance, the quartiles, the total."""
+    with fig.canvas(ax) as ax:
+        for index, counts in enumerate(data.counts):
+            color = ORANGE if index == data.reference else BLUE
+            first, middle, third = np.percentile(counts, (25, 50, 75))
+            numbers, bar = np.unique(counts), [index - 0.34, index + 0.34]
+            dots: dict[str, Any] = {"alpha": 0.45, "markersize": 2.4, "markeredgewidth": 0}
+            ax.plot(numbers, np.full(len(numbers), index), "o", color=color, **dots)
+            ax.barh(index, third - first, left=first, height=0.56, color=color, alpha=0.35, linewidth=0)
+            ax.plot([middle, middle], bar, color=color, linewidth=1.4, solid_capstyle="butt")
+        fig.lay_rows(ax, data.algorithms)
+        _choose_runs_scale(ax, data)
+        for index, total in enumerate(data.totals):
+            fig.beside(ax, index, f"{total:,}", color=MUTED)
+        fig.describe(
+            ax, data.finding, "Runs on one instance (right: in all)", "Box: quartiles; dots: numbers that occur"
         )
-    else:
-        explain(ax, f"{len(data.runs)} instances, {sum(data.runs):,} runs", wanted, marks)
+        fig.fit_rows(ax, len(data.algorithms))
+    return ax
+
+
+def _choose_runs_scale(ax: Axes, data: RunsData) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    smallest, largest = int(data.counts.min()), int(data.counts.max())
+    if smallest == 0 or largest <= WIDE_RUNS * smallest:
+        ax.set_xlim(left=0)
+        return
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlim(0.93 * smallest, 1.07 * largest)

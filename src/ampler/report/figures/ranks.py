@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks, and which algorithms are not told apart.
+"""The critical-difference diagram: mean ranks, and which algorithms do not differ significantly.
 
 Bars come from Nemenyi's test of all pairs, from Bonferroni and Dunn's against a reference (Demšar 2006), or from the
 decisions of the analysis itself, which stand on the values and not on ranks.
@@ -6,23 +6,22 @@ decisions of the analysis itself, which stand on the values and not on ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import ceil, isnan, nan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.core.arrays import Floats
-from ampler.core.checks import choice, share
-from ampler.core.choices import Better
+from ampler.analysis.text import finding_sentence
 from ampler.core.errors import InvalidInput
-from ampler.core.wording import named
-from ampler.report.figures.colours import ACCENT, INK, MUTED, ORANGE
-from ampler.report.figures.labels import labels
-from ampler.report.figures.style import PAGE, bare_canvas
-from ampler.report.figures.titles import text_width
+from ampler.core.settings import Better, choice, share
+from ampler.core.text import count, named
+from ampler.report.figures import canvas as fig
+from ampler.report.theme import ACCENT, INK, MUTED, ORANGE
+from ampler.stats.groups import MOST_GROUPS, cliques
 from ampler.stats.omnibus import critical_difference, ranks, reference_difference
 from ampler.stats.paired import FEWEST, paired_test
 
@@ -36,12 +35,11 @@ LANE = 0.11  # and from one bar to the next
 GAP = 0.08  # between a line and its name
 WIDEST = 26  # characters of a name
 ALPHA = 0.05
-MOST_GROUPS = 60  # bars that anyone can still tell apart
 
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Mean ranks, best first, with what the bars rest on and the groups (first and last place) under a bar."""
+    """Mean ranks, best first, with what the bars rest on and the groups (first and last index) under a bar."""
 
     algorithms: tuple[str, ...]  # labels
     mean_ranks: tuple[float, ...]
@@ -51,26 +49,29 @@ class Ranks:
     instances: int
     by: str = "Nemenyi"  # whose test the bars are of
     members: tuple[tuple[int, ...], ...] = ()  # of each group, where some between first and last do not belong to it
-    reference: int | None = None  # the place of what all others are compared with
+    reference: int | None = None  # the index of what all others are compared with
     highlighted: int | None = None
+    title: str = ""  # of decisions: the finding of the analysis
+    unit: str = "instance"  # that has ranks; "cluster" where clusters are the sample
 
     @property
     def finding(self) -> str:
-        """Who ranks best, and how many others are not told apart from it; or from the reference."""
+        """Who ranks best or shares that, or how many others do not differ significantly from the reference."""
+        if self.title:
+            return self.title
         centre = 0 if self.reference is None else self.reference
-        near = {place for group in self._whole_groups() if centre in group for place in group} - {centre}
-        are = "is" if len(near) == 1 else "are"
-        rest = f"{len(near)} of {len(self.algorithms) - 1} others {are} not told apart from"
-        alike = [place for place, rank in enumerate(self.mean_ranks) if rank == self.mean_ranks[centre]]
+        groups = self.members or [range(first, last + 1) for first, last in self.groups]
+        near = {index for group in groups if centre in group for index in group} - {centre}
+        alike = [index for index, rank in enumerate(self.mean_ranks) if rank == self.mean_ranks[centre]]
         if self.reference is not None:
             verb = "ranks" if len(alike) == 1 else "shares rank"
+            do = "does" if len(near) == 1 else "do"
+            rest = f"{len(near)} of {len(self.algorithms) - 1} others {do} not differ significantly from"
             return f"{rest} {self.algorithms[centre]}, which {verb} {alike[0] + 1} of {len(self.algorithms)}"
-        if len(alike) > 1:
-            return f"{named([self.algorithms[place] for place in alike])} share the best rank"
-        return f"{self.algorithms[0]} ranks best; {rest} it" if near else f"{self.algorithms[0]} ranks best, alone"
-
-    def _whole_groups(self) -> list[Sequence[int]]:
-        return list(self.members) or [range(first, last + 1) for first, last in self.groups]
+        if len(alike) > 1 or near:
+            group = sorted({*alike, *near, centre})
+            return f"{named([self.algorithms[index] for index in group])} share the best rank"
+        return f"{self.algorithms[0]} ranks best, alone"
 
 
 def ranks_data(
@@ -81,30 +82,42 @@ def ranks_data(
     highlight: str | None = None,
     widest: int = WIDEST,
 ) -> Ranks:
-    """Return the mean ranks over the complete instances and the groups that are not told apart (Demšar 2006).
+    """Return the mean ranks over the complete instances and the groups that do not differ significantly (Demšar 2006).
 
-    `groups` are Nemenyi's, Bonferroni and Dunn's (those that are not told apart from `reference`, by default that of
-    the analysis), or the "decisions" of the analysis. `highlight` names the algorithm that a reader should find.
-    """
+    `groups` are Nemenyi's, Bonferroni and Dunn's (those that do not differ significantly from `reference`, by default
+    that of the analysis), or the "decisions" of the analysis. `highlight` names the algorithm that a reader should
+    find."""
     choice("groups", groups, ("nemenyi", "bonferroni-dunn", "decisions"), "it says whose bars are drawn")
     if analysis.omnibus is None:
         raise InvalidInput("ranks need two instances or more with values of every algorithm, got fewer")
     by_rank = sorted(analysis.algorithms, key=lambda row: row.mean_rank)
-    names = [row.algorithm for row in by_rank]
-    means = tuple(row.mean_rank for row in by_rank)
-    centre = _centre(analysis, groups, reference, names)
-    found = _Bars.of(analysis, groups, names, means, centre)
+    names, means = [row.algorithm for row in by_rank], tuple(row.mean_rank for row in by_rank)
+    settings, instances = analysis.settings, analysis.omnibus.instances
+    unit = "cluster" if instances < analysis.instances and settings.cluster is not None else "instance"
+    if groups != "decisions":
+        reference = reference or settings.reference
+        if reference is None and groups == "bonferroni-dunn":
+            raise InvalidInput(
+                'Bonferroni and Dunn\'s test needs a reference: ranks_data(analysis, reference="name", …)'
+            )
+        centre = None if groups == "nemenyi" else reference
+        ranked = _by_ranks(names, means, instances, settings.alpha, centre, highlight, widest)
+        return replace(ranked, unit=unit)
+    index = None if settings.reference is None else names.index(settings.reference)
+    members = _undecided_groups(analysis, names, index)
     return Ranks(
-        algorithms=labels(names, widest),
+        algorithms=fig.labels(names, widest),
         mean_ranks=means,
-        critical_difference=found.distance,
-        groups=found.groups,
-        alpha=analysis.settings.family_alpha if groups == "decisions" else analysis.settings.alpha,
-        instances=analysis.omnibus.instances,
-        by=found.by,
-        members=found.members,
-        reference=centre,
-        highlighted=None if highlight is None else _place(names, highlight, "highlight"),
+        critical_difference=nan,
+        groups=tuple((group[0], group[-1]) for group in members),
+        alpha=settings.family_alpha,
+        instances=instances,
+        by=paired_test(settings.test).procedure.name,
+        members=members,
+        reference=index,
+        highlighted=_index_of(names, highlight, "highlight"),
+        title=fig.in_short(finding_sentence(analysis).removesuffix(".").partition(";")[0], analysis),
+        unit=unit,
     )
 
 
@@ -126,46 +139,51 @@ def table_ranks(
     >>> table_ranks(table, better="lower").mean_ranks
     (1.3333333333333333, 1.6666666666666667)
     """
-    choice("better", better, ("lower", "higher"), "it says which values rank first")
+    choice("better", better, ("lower", "higher"), "it is the better direction")
     share("alpha", alpha, "0.05 is usual")
-    names, values = _columns(table)
+    columns = {str(name): np.asarray(list(table[name])) for name in table}
+    numbers = {name: column.astype(float) for name, column in columns.items() if column.dtype.kind in "fiu"}
+    values = np.column_stack(list(numbers.values())) if len(numbers) > 1 else np.empty((0, 2))
+    values = values[np.isfinite(values).all(axis=1)]
+    if len(values) < FEWEST:
+        raise InvalidInput(
+            f"ranks need at least two columns of numbers and two complete rows, got {len(numbers)} columns with"
+            f" {len(values)} complete rows; give a column per algorithm and a row per instance"
+        )
     means = ranks(values, better=better).mean(axis=0)
     order = np.argsort(means, kind="stable").tolist()
-    names, placed = [names[k] for k in order], tuple(means[order].tolist())
-    centre = None if reference is None else _place(names, reference, "reference")
+    names = [list(numbers)[k] for k in order]
+    return _by_ranks(names, tuple(means[order].tolist()), len(values), alpha, reference, highlight, widest)
+
+
+def _by_ranks(
+    names: list[str],
+    means: tuple[float, ...],
+    instances: int,
+    alpha: float,
+    reference: str | None,
+    highlight: str | None,
+    widest: int,
+) -> Ranks:
+    """Sorted mean ranks with the bars of Nemenyi's test, or with a reference those of Bonferroni and Dunn's."""
+    centre = _index_of(names, reference, "reference")
     near = critical_difference if centre is None else reference_difference
-    distance = near(len(names), len(values), alpha=alpha)
+    distance = near(len(names), instances, alpha=alpha)
+    bars = groups_within(means, distance)
+    if centre is not None:  # one group, of those that do not differ significantly from the reference
+        close = [index for index, rank in enumerate(means) if abs(rank - means[centre]) <= distance]
+        bars = ((close[0], close[-1]),) if len(close) > 1 else ()
     return Ranks(
-        algorithms=labels(names, widest),
-        mean_ranks=placed,
+        algorithms=fig.labels(names, widest),
+        mean_ranks=means,
         critical_difference=distance,
-        groups=groups_within(placed, distance) if centre is None else _around(placed, centre, distance),
+        groups=bars,
         alpha=alpha,
-        instances=len(values),
+        instances=instances,
         by="Nemenyi" if centre is None else "Bonferroni–Dunn",
         reference=centre,
-        highlighted=None if highlight is None else _place(names, highlight, "highlight"),
+        highlighted=_index_of(names, highlight, "highlight"),
     )
-
-
-def _columns(table: Mapping[str, Iterable[float]]) -> tuple[list[str], Floats]:
-    """The columns of numbers with their names, in the rows that have all of them."""
-    found = {str(name): np.asarray(list(table[name])) for name in table}
-    numbers = {name: column.astype(float) for name, column in found.items() if column.dtype.kind in "fiu"}
-    values = np.column_stack(list(numbers.values())) if len(numbers) > 1 else np.empty((0, 0))
-    whole = values[np.isfinite(values).all(axis=1)] if len(values) else values
-    if len(whole) < FEWEST:
-        raise InvalidInput(
-            f"ranks need two columns of numbers and two complete rows or more, got {len(numbers)} such columns with"
-            f" {len(whole)} complete rows; give a column for each algorithm and a row for each instance"
-        )
-    return list(numbers), whole
-
-
-def _around(means: tuple[float, ...], centre: int, distance: float) -> tuple[tuple[int, int], ...]:
-    """The one group of those that are not told apart from the reference."""
-    near = [place for place, rank in enumerate(means) if abs(rank - means[centre]) <= distance]
-    return ((near[0], near[-1]),) if len(near) > 1 else ()
 
 
 def groups_within(sorted_ranks: tuple[float, ...], distance: float) -> tuple[tuple[int, int], ...]:
@@ -176,108 +194,49 @@ def groups_within(sorted_ranks: tuple[float, ...], distance: float) -> tuple[tup
     """
     groups: list[tuple[int, int]] = []
     for first, best in enumerate(sorted_ranks):
-        last = max(place for place, rank in enumerate(sorted_ranks) if rank - best <= distance)
+        last = max(index for index, rank in enumerate(sorted_ranks) if rank - best <= distance)
         if last > first and not (groups and groups[-1][1] >= last):
             groups.append((first, last))
     return tuple(groups)
 
 
-def cliques(size: int, alike: set[frozenset[int]]) -> Iterator[tuple[int, ...]]:
-    """Yield the largest groups of two or more in which every pair is alike (Bron and Kerbosch 1973, with a pivot).
-
-    >>> sorted(cliques(4, {frozenset(pair) for pair in [(0, 1), (1, 2), (0, 2), (2, 3)]}))
-    [(0, 1, 2), (2, 3)]
-    """
-    near = {place: {other for other in range(size) if frozenset((place, other)) in alike} for place in range(size)}
-
-    def grown(group: set[int], open_: set[int], done: set[int]) -> Iterator[tuple[int, ...]]:
-        if not open_ and not done and len(group) > 1:
-            yield tuple(sorted(group))
-        pivot = max(open_ | done, key=lambda place: len(near[place] & open_), default=None)
-        for place in sorted(open_ - (near[pivot] if pivot is not None else set())):
-            yield from grown(group | {place}, open_ & near[place], done & near[place])
-            open_, done = open_ - {place}, done | {place}
-
-    yield from grown(set(), {place for place in near if near[place]}, set())
-
-
 def draw_ranks(data: Ranks, ax: Axes | None = None, *, digits: int = 2, one_sided: bool = False) -> Axes:
-    """Draw the diagram: ranks on a line, the better half named at the left, bars over those not told apart.
+    """Draw the diagram: ranks on a line, the better half named at the left, bars over those without significant
+    difference.
 
-    `one_sided` names all at the left, one below the other, which suits a narrow column of text beside it.
-    """
+    `one_sided` names all at the left, one below the other, which suits a narrow column of text next to it."""
     layout = _Layout(data, digits, one_sided=one_sided)
-    with bare_canvas(ax, width=PAGE, height=layout.height) as ax:
+    members = data.members or [()] * len(data.groups)
+    with fig.bare_canvas(ax, width=fig.PAGE, height=layout.height) as ax:
         _draw_scale(ax, data, layout)
         _draw_stems(ax, data, layout)
-        _draw_words(ax, data, layout, digits)
-        for (first, last), lane, group in zip(data.groups, layout.lanes, layout.marked(data), strict=True):
+        _draw_title(ax, data, layout, digits)
+        for (first, last), lane, group in zip(data.groups, layout.lanes, members, strict=True):
             y = layout.axis + LANE * (lane + 1)
             ends = [layout.x(data.mean_ranks[first]) - 0.05, layout.x(data.mean_ranks[last]) + 0.05]
             ax.plot(ends, [y, y], color=ORANGE, linewidth=3.0, solid_capstyle="butt", zorder=3)
-            if group:
-                at = [layout.x(data.mean_ranks[place]) for place in group]
+            if 0 < len(group) <= last - first:  # the bar also passes others: its members are marked
+                at = [layout.x(data.mean_ranks[index]) for index in group]
                 ax.plot(at, [y] * len(at), "o", color=ORANGE, markersize=5, zorder=4)
     return ax
 
 
-# what the bars rest on --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Bars:
-    """Groups, and whose they are."""
-
-    by: str
-    distance: float
-    groups: tuple[tuple[int, int], ...]
-    members: tuple[tuple[int, ...], ...] = ()
-
-    @classmethod
-    def of(
-        cls, analysis: Analysis, groups: RankGroups, names: list[str], means: tuple[float, ...], centre: int | None
-    ) -> _Bars:
-        assert analysis.omnibus is not None
-        if groups == "nemenyi":
-            distance = analysis.omnibus.critical_difference
-            return cls("Nemenyi", distance, groups_within(means, distance))
-        if groups == "bonferroni-dunn":
-            assert centre is not None
-            distance = reference_difference(len(names), analysis.omnibus.instances, alpha=analysis.settings.alpha)
-            return cls("Bonferroni–Dunn", distance, _around(means, centre, distance))
-        found = _decided(analysis, names, centre)
-        steps = paired_test(analysis.settings.test).procedure.name
-        return cls(steps, float("nan"), tuple((group[0], group[-1]) for group in found), found)
-
-
-def _decided(analysis: Analysis, names: list[str], centre: int | None) -> tuple[tuple[int, ...], ...]:
+def _undecided_groups(analysis: Analysis, names: list[str], centre: int | None) -> tuple[tuple[int, ...], ...]:
     """The groups in which the comparisons of the analysis tell no pair apart; one group around a reference."""
-    place = {name: at for at, name in enumerate(names)}
-    alike = {frozenset((place[each.first], place[each.second])) for each in analysis.comparisons if not each.claimed}
+    index = {name: at for at, name in enumerate(names)}
+    alike = {frozenset((index[row.first], index[row.second])) for row in analysis.comparisons if not row.claimed}
     if centre is not None:
         near = sorted({centre, *(other for pair in alike for other in pair)})
         return (tuple(near),) if len(near) > 1 else ()
-    found: list[tuple[int, ...]] = []
-    for group in cliques(len(names), alike):
-        found.append(group)
-        if len(found) > MOST_GROUPS:
-            raise InvalidInput(f"the decisions make more than {MOST_GROUPS} groups; draw Nemenyi's groups")
-    return tuple(sorted(found))
+    groups = list(islice(cliques(len(names), alike), MOST_GROUPS + 1))
+    if len(groups) > MOST_GROUPS:
+        raise InvalidInput(f"the decisions make more than {MOST_GROUPS} groups; draw Nemenyi's groups")
+    return tuple(sorted(groups))
 
 
-def _centre(analysis: Analysis, groups: RankGroups, asked: str | None, names: list[str]) -> int | None:
-    """The place of the reference, where the bars are around one."""
-    if groups == "nemenyi":
+def _index_of(names: list[str], name: str | None, what: str) -> int | None:
+    if name is None:
         return None
-    known = analysis.settings.reference
-    if groups == "decisions":
-        return None if known is None else names.index(known)
-    if asked is None and known is None:
-        raise InvalidInput('Bonferroni and Dunn\'s test needs a reference: ranks_data(analysis, reference="name", …)')
-    return _place(names, asked or str(known), "reference")
-
-
-def _place(names: list[str], name: str, what: str) -> int:
     if name not in names:
         raise InvalidInput(f"{what} must be one of the algorithms, such as {names[0]!r}, got {name!r}")
     return names.index(name)
@@ -292,34 +251,24 @@ class _Layout:
     def __init__(self, data: Ranks, digits: int, *, one_sided: bool) -> None:
         size = len(data.algorithms)
         self.at_left = size if one_sided else ceil(size / 2)
-        self.texts = [self._text(data, place, digits) for place in range(size)]
-        widths = [text_width(text, bold=place == data.highlighted) for place, text in enumerate(self.texts)]
+        labels = [(name, f"{rank:.{digits}f}") for name, rank in zip(data.algorithms, data.mean_ranks, strict=True)]
+        self.texts = ["  ".join(both if k < self.at_left else both[::-1]) for k, both in enumerate(labels)]
+        widths = [fig.text_width(text, bold=index == data.highlighted) for index, text in enumerate(self.texts)]
         self.left = max(widths[: self.at_left]) + 4 * GAP
-        self.right = PAGE - max([*widths[self.at_left :], 0.2]) - 4 * GAP
+        self.right = fig.PAGE - max([*widths[self.at_left :], 0.2]) - 4 * GAP
         self.size = size
         self.lanes = _lanes(data, 0.18 * (size - 1) / (self.right - self.left))
         self.axis = 0.92
         self.names = self.axis + LANE * (max(self.lanes, default=-1) + 1) + LINE
         self.height = self.names + LINE * (self.at_left - 0.35)
 
-    def _text(self, data: Ranks, place: int, digits: int) -> str:
-        number = f"{data.mean_ranks[place]:.{digits}f}"
-        name = data.algorithms[place]
-        return f"{name}  {number}" if place < self.at_left else f"{number}  {name}"
-
     def x(self, rank: float) -> float:
         """Where a rank stands on the scale."""
         return self.left + (self.right - self.left) * (rank - 1) / max(self.size - 1, 1)
 
-    def y(self, place: int) -> float:
-        """Where the name of a place stands."""
-        return self.names + LINE * (place if place < self.at_left else self.size - 1 - place)
-
-    def marked(self, data: Ranks) -> list[tuple[int, ...]]:
-        """The members of each bar that are marked: all, where the bar also passes others."""
-        if not data.members:
-            return [() for _ in data.groups]
-        return [group if len(group) <= group[-1] - group[0] else () for group in data.members]
+    def y(self, index: int) -> float:
+        """Where the name of a index stands."""
+        return self.names + LINE * (index if index < self.at_left else self.size - 1 - index)
 
 
 def _lanes(data: Ranks, gap: float) -> list[int]:
@@ -346,39 +295,33 @@ def _draw_scale(ax: Axes, data: Ranks, layout: _Layout) -> None:
     _lines(ax, lines, color=MUTED, linewidth=0.8)
     for mark in marks:
         ax.text(layout.x(mark), y - 0.08, str(mark), ha="center", va="bottom")
-    if data.critical_difference == data.critical_difference:
+    if not isnan(data.critical_difference):  # above the scale: from its beginning, or to both sides of the reference
         start = layout.x(1 if data.reference is None else data.mean_ranks[data.reference])
-        _draw_ruler(ax, data, layout, start)
+        reach = layout.x(1 + data.critical_difference) - layout.x(1)
+        ends = [max(start - reach, layout.x(1)), min(start + reach, layout.x(size))]
+        ax.plot(ends, [y - 0.32] * 2, color=ORANGE, linewidth=1.3, marker="|", markersize=5)
 
 
-def _draw_ruler(ax: Axes, data: Ranks, layout: _Layout, start: float) -> None:
-    """The critical difference above the scale: from its beginning, or to both sides of the reference."""
-    reach = layout.x(1 + data.critical_difference) - layout.x(1)
-    low = start if data.reference is None else max(start - reach, layout.x(1))
-    high = min(start + reach, layout.x(layout.size))
-    ax.plot([low, high], [layout.axis - 0.32] * 2, color=ORANGE, linewidth=1.3, marker="|", markersize=5)
-
-
-def _draw_words(ax: Axes, data: Ranks, layout: _Layout, digits: int) -> None:
+def _draw_title(ax: Axes, data: Ranks, layout: _Layout, digits: int) -> None:
     ax.text(0.05, 0.05, data.finding, ha="left", va="top", fontweight="bold")
-    known = data.critical_difference == data.critical_difference
-    words = f"critical difference {data.critical_difference:.{digits}f}, " if known else "decisions on the values, "
-    said = f"Mean rank; {words}{data.by}, α = {data.alpha:g}, {data.instances} instances"
-    ax.text(0.05, 0.24, said, ha="left", va="top", color=MUTED)
+    distance = f"critical difference {data.critical_difference:.{digits}f}"
+    bars = "decisions on the values" if isnan(data.critical_difference) else distance
+    note = f"Mean rank; {bars}, {data.by}, α = {data.alpha:g}, {count(data.instances, data.unit)}"
+    ax.text(0.05, 0.24, note, ha="left", va="top", color=MUTED)
 
 
 def _draw_stems(ax: Axes, data: Ranks, layout: _Layout) -> None:
     stems = []
-    for place, (rank, text) in enumerate(zip(data.mean_ranks, layout.texts, strict=True)):
-        at_left, y = place < layout.at_left, layout.y(place)
+    for index, (rank, text) in enumerate(zip(data.mean_ranks, layout.texts, strict=True)):
+        at_left, y = index < layout.at_left, layout.y(index)
         edge = layout.left - 2 * GAP if at_left else layout.right + 2 * GAP
         stems.append([(layout.x(rank), layout.axis), (layout.x(rank), y), (edge, y)])
-        found = place in (data.highlighted, data.reference)
+        is_special = index in (data.highlighted, data.reference)
         note = ax.text(edge - GAP if at_left else edge + GAP, y, text, ha="right" if at_left else "left", va="center")
-        note.set(color=ACCENT if found else INK, fontweight="bold" if place == data.highlighted else "normal")
+        note.set(color=ACCENT if is_special else INK, fontweight="bold" if index == data.highlighted else "normal")
     _lines(ax, stems, color=MUTED, linewidth=0.7)
-    special = [place for place in (data.highlighted, data.reference) if place is not None]
-    _lines(ax, [stems[place] for place in special], color=ACCENT, linewidth=1.6)
+    special = [index for index in (data.highlighted, data.reference) if index is not None]
+    _lines(ax, [stems[index] for index in special], color=ACCENT, linewidth=1.6)
     ax.plot([layout.x(rank) for rank in data.mean_ranks], [layout.axis] * layout.size, "o", color=INK, markersize=3)
 
 

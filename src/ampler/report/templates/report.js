@@ -12,7 +12,6 @@ for (const button of document.querySelectorAll(".theme")) {
 for (const button of document.querySelectorAll("th button")) {
   button.addEventListener("click", () => {
     const heading = button.parentElement, table = heading.closest("table"), body = table.tBodies[0];
-    closeAll(table);
     const place = heading.cellIndex, falling = heading.getAttribute("aria-sort") === "ascending";
     const key = (row) => {
       const cell = row.cells[place], value = cell.dataset.value;
@@ -28,34 +27,6 @@ for (const button of document.querySelectorAll("th button")) {
     table.classList.add("sorted");
   });
 }
-// What is folded away is printed all the same.
-addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("details")) part.open = true; });
-// A click on a comparison shows its instances below its row; a second click puts them back.
-const open = (link) => {
-  const row = link.closest("tr"), home = document.getElementById(row.dataset.key), inside = home.querySelector(".inside");
-  const under = document.createElement("tr"), cell = document.createElement("td");
-  under.className = "under";
-  cell.colSpan = row.cells.length;
-  cell.append(inside);
-  under.append(cell);
-  row.after(under);
-  link.setAttribute("aria-expanded", "true");
-};
-const close = (link) => {
-  const row = link.closest("tr"), home = document.getElementById(row.dataset.key);
-  home.append(row.nextElementSibling.querySelector(".inside"));
-  row.nextElementSibling.remove();
-  link.setAttribute("aria-expanded", "false");
-};
-for (const link of document.querySelectorAll(".forest .name a")) {
-  link.setAttribute("role", "button");
-  link.setAttribute("aria-expanded", "false");
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    link.getAttribute("aria-expanded") === "true" ? close(link) : open(link);
-  });
-}
-const closeAll = (table) => { for (const link of table.querySelectorAll("a[aria-expanded=true]")) close(link); };
 // Pointing at a mark shows what it is.
 const tip = document.querySelector(".tip");
 addEventListener("pointerover", (event) => {
@@ -71,7 +42,7 @@ addEventListener("pointerover", (event) => {
 });
 addEventListener("resize", () => { tip.hidden = true; }); // the mark is elsewhere now
 // Tables and figures can be taken along.
-const shown = (table) => Array.from(table.rows).filter((row) => !row.hidden && !row.classList.contains("under")).map((row) => Array.from(row.cells).filter((cell) => !cell.matches(".mark, .drawn")).map((cell) => cell.textContent.trim()));
+const shown = (table) => Array.from(table.rows).filter((row) => !row.hidden).map((row) => Array.from(row.cells).filter((cell) => !cell.matches(".mark, .drawn, .matrix")).map((cell) => cell.textContent.trim()));
 const plain = (text) => text.replaceAll("−", "-");
 const harmless = (text) => (/^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text);
 const csv = (table) => shown(table).map((row) => row.map((text) => { const safe = harmless(plain(text)); return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe; }).join(",")).join("\n") + "\n";
@@ -79,7 +50,7 @@ const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\te
 const tex = (text) => text.replace(/[\\~^−×±α′≈∞–]|[&%$#_{}]/g, (sign) => signs[sign] || `\\${sign}`);
 const latex = (table) => {
   const [head, ...rows] = shown(table), line = (row) => `${row.map(tex).join(" & ")} \\\\`;
-  const left = Array.from(table.tHead.rows[0].cells).filter((cell) => !cell.matches(".mark, .drawn")).map((cell) => (cell.matches(".words, .name, .verdict") ? "l" : "r"));
+  const left = Array.from(table.tHead.rows[0].cells).filter((cell) => !cell.matches(".mark, .drawn, .matrix")).map((cell) => (cell.matches(".words, .name, .verdict") ? "l" : "r"));
   return [`\\begin{tabular}{${left.join("")}}`, "\\toprule", line(head), "\\midrule", ...rows.map(line), "\\bottomrule", "\\end{tabular}", ""].join("\n");
 };
 const copy = async (text, button) => {
@@ -120,7 +91,6 @@ const drawn = (figure) => {
 };
 const LOOKS = ["fill", "stroke", "stroke-width", "opacity", "font-size", "text-anchor"];
 const drawnRows = (table) => {
-  closeAll(table);
   const whole = table.getBoundingClientRect(), out = document.createElementNS(SVG, "svg");
   out.setAttribute("xmlns", SVG);
   out.setAttribute("font-family", "sans-serif");
@@ -128,7 +98,7 @@ const drawnRows = (table) => {
   out.setAttribute("height", whole.height + 8);
   for (const cell of table.querySelectorAll("th, td")) {
     const place = cell.getBoundingClientRect(), look = getComputedStyle(cell), bar = cell.querySelector("svg.bar");
-    if (!place.width || cell.closest(".under")) continue;
+    if (!place.width) continue;
     if (bar) {
       const inner = bar.getBoundingClientRect(), copy = bar.cloneNode(true);
       const pairs = [[bar, copy], ...Array.from(bar.querySelectorAll("*"), (one, k) => [one, copy.querySelectorAll("*")[k]])];
@@ -167,8 +137,7 @@ for (const acts of document.querySelectorAll(".acts")) {
     Object.assign(field, { type: "search", className: "filter", placeholder: "filter rows" });
     field.setAttribute("aria-label", "Show only rows that contain these letters");
     field.addEventListener("input", () => {
-      closeAll(table);
-      for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
+        for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
     });
     acts.append(field);
   }

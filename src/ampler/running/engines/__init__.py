@@ -1,22 +1,26 @@
-"""Who makes the runs: chunks of tasks go in, and what became of them comes back.
+"""Engines make the runs: they take chunks of tasks and return their results.
 
-Read in this order: `executor` (anything that is an executor of the kind of concurrent.futures), `local` (processes of
-this machine, the default; `worker` is the life of one, `fresh` their start beside threads), `dask` (a cluster;
-`dask_workers` are its workers), `choose` (which of them is meant). An engine may import `running.work` and what is
-below, never the driver, which knows no engine but by the contract on this page.
+Read in this order: the contract and `ExecutorEngine` on this page (anything that is an executor of the kind of
+concurrent.futures, be it threads, processes or MPI), `local` (processes of this machine, the default), `dask` (a
+cluster). An engine may import `running.work` and what is below, never the driver, which knows no engine but by the
+contract.
 
-A new engine is a file with a class that fills `Engine` and `EngineKind`, and its line in `choose`.
+A new engine is a file with a class that fills `Engine`, and its lines in `engine_for` and `capacity_of`.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ampler.core.values import Observation
-from ampler.running.work import Batch, Task, Work, observed
+from ampler.core.contracts import Executor
+from ampler.core.errors import AmplerError, EngineFailed
+from ampler.core.runs import Observation
+from ampler.running.work import Batch, Parcel, Task, Work, names_of, observed, run_parcel
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +67,93 @@ class Engine(Protocol):
         """Return what became of chunks, waiting up to `timeout` seconds for the first."""
 
     def close(self, *, at_once: bool) -> None:
-        """Let the workers go; `at_once` whatever they are doing."""
-
-
-class EngineKind(Protocol):
-    """What is asked of the class of an engine before there is one. `executor` is what the user gave, or None."""
-
-    def takes(self, executor: Any) -> bool:
-        """Say whether this engine is meant."""
-
-    def capacity(self, executor: Any) -> int:
-        """Return how many runs it can make at the same time."""
-
-    def over(self, executor: Any, work: Work, workers: int | None) -> Engine:
-        """Return the engine; `workers` is the number that was asked for, None for as many as there are."""
+        """End the workers; with `at_once`, immediately."""
 
 
 def done(tasks: Sequence[Task], batch: Batch) -> Done:
-    """Return the fate of a chunk whose results have come."""
+    """Return the outcome of a chunk with its results."""
     return Done(observed(tasks, batch), batch.seconds)
+
+
+class ExecutorEngine:
+    """Runs are made by an executor of the kind of concurrent.futures."""
+
+    def __init__(self, executor: Executor, work: Work, workers: int) -> None:
+        self.workers = workers
+        self._executor = executor
+        self._parcel = Parcel(work)
+        self._futures: dict[Future[Batch], Sequence[Task]] = {}
+
+    @property
+    def busy(self) -> int:
+        """The number of chunks under way."""
+        return len(self._futures)
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        """Have a chunk of runs made."""
+        try:
+            self._futures[self._executor.submit(run_parcel, self._parcel, names_of(tasks))] = tasks
+        except RuntimeError as problem:  # broken, or shut down
+            raise EngineFailed(
+                f"the executor takes no more runs ({str(problem) or type(problem).__name__}); "
+                "recorded runs are safe: run again with a new executor to resume"
+            ) from problem
+
+    def collect(self, timeout: float | None) -> list[Fate]:
+        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
+        ended, _ = concurrent.futures.wait(self._futures, timeout, return_when=concurrent.futures.FIRST_COMPLETED)
+        return [self._fate(future) for future in ended]
+
+    def _fate(self, future: Future[Batch]) -> Fate:
+        tasks = self._futures.pop(future)
+        try:
+            return done(tasks, future.result())
+        except CancelledError:
+            return Returned(tasks)
+        except AmplerError:
+            raise
+        except Exception as problem:
+            return Lost(tasks, f"{type(problem).__name__}: {problem}")
+
+    def close(self, *, at_once: bool) -> None:
+        """Take back what has not begun; the executor itself belongs to its owner."""
+        for future in self._futures:
+            future.cancel()
 
 
 def cores() -> int:
     """Return the number of cores we may use."""
     return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) or 1
+
+
+def engine_for(executor: Any, work: Work, workers: int | None = None) -> Engine:
+    """Return what makes the runs of some work; with this many workers, or as many as there are."""
+    from ampler.running.engines.dask import DaskEngine, client_of
+    from ampler.running.engines.local import LocalPool
+
+    if executor is None:
+        return LocalPool(work, workers or cores())
+    if hasattr(executor, "collect"):
+        engine: Engine = executor  # an engine itself
+        return engine
+    if (client := client_of(executor)) is not None:
+        return DaskEngine(client, work, workers)
+    return ExecutorEngine(executor, work, workers or capacity_of(executor))
+
+
+def capacity_of(executor: Any) -> int:
+    """Return how many runs can be made at the same time: at least one, as workers of a cluster may yet come.
+
+    An executor that does not say how many workers it has counts as one with a worker for each core.
+    """
+    from ampler.running.engines.dask import client_of
+
+    if executor is None:
+        return cores()
+    if (client := client_of(executor)) is not None:
+        threads: dict[str, int] = client.nthreads()
+        return max(1, sum(threads.values()))
+    if isinstance(workers := getattr(executor, "workers", None), int):
+        return workers
+    # The executors of the standard library, mpi4py and loky keep their number here; nowhere is it public.
+    return getattr(executor, "_max_workers", None) or cores()

@@ -5,22 +5,35 @@ Futures of Dask are used as they are: wrapped by `get_executor`, they never end 
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from ampler.core.errors import AmplerError, EngineFailed, InvalidInput, MissingDependency
+from ampler.core.threads import PINNED
 from ampler.running.engines import Fate, Lost, Returned, done
-from ampler.running.engines.dask_workers import DaskWorkers, sentence
-from ampler.running.work import Batch, CannotLoad, Task, Work, names_of
+from ampler.running.work import Batch, CannotLoad, Name, Parcel, Task, Work, names_of, run_taken, take_packed
 
 CONNECT = 15.0  # seconds a scheduler has to answer
 GOODBYE = 5.0  # seconds a cluster of ours has to end
 TOGETHER = 0.005  # seconds for which further results are waited for, as fetching many costs hardly more than one
-UNSENT = 0.05  # seconds between looks for a worker that has the work while none has
+UNSENT = 0.05  # seconds between checks for a worker that has the work while none has
+RECOUNT = 2.0  # seconds between checks at who is there: workers come and go
+ARRIVAL = 0.1  # and without any worker
+SPREAD = 2.0  # seconds that the first workers have to take the work before runs are sent to those that have
+SETTLED = 1.0  # seconds after which nobody is on the way any more to a worker that had just come
+LOST = 60.0  # seconds without a worker after which a local cluster has none any more
+FIRST = 100  # the priority of the work: before all runs that wait
+DEATHS = 4  # of workers that took the work, after which it is what they die of; as many as Dask gives a task
+FETCH = 30.0  # seconds for results that a worker said it had; those that went with it may never come again
 UNABLE = (CannotLoad, ImportError, AttributeError)  # of a worker: the last two where ampler itself is another or none
 
 
@@ -30,23 +43,48 @@ def dask_cluster(where: str, *, workers: int | None = None) -> Iterator[Any]:
 
     `workers` is the number of workers of a local cluster; it ends with the `with` statement.
     """
-    distributed = _distributed()
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as problem:
+        raise MissingDependency("a Dask cluster needs Dask: pip install 'ampler[dask]'") from problem
     with ExitStack() as stack:
         if where == "local":
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any port: another study may have the usual one
-                memory_limit=None,  # limits are those of the study
-                silence_logs="CRITICAL",
-            )
-            stack.callback(cluster.close, timeout=GOODBYE)
-            where = cluster.scheduler_address
-        client = _connected(distributed, where)
+            import dask
+
+            try:
+                security = distributed.Security.temporary()
+            except ImportError as problem:
+                raise MissingDependency(
+                    "a Dask cluster on this machine needs certificates, so that only you can use it:"
+                    " pip install 'ampler[dask]'"
+                ) from problem
+            routes = (f"distributed.{part}.http.routes" for part in ("scheduler", "worker"))
+            try:
+                with dask.config.set({route: [] for route in routes}):
+                    cluster = distributed.LocalCluster(
+                        security=security,  # of certificates that live in memory: other users of this machine stay out
+                        env=PINNED | {name: text for name, text in os.environ.items() if name in PINNED},
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        host="127.0.0.1",
+                        dashboard_address=None,
+                        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any port
+                        memory_limit=None,  # limits are those of the study
+                        silence_logs="CRITICAL",
+                    )
+            except (OSError, RuntimeError) as problem:  # a worker was killed while it started
+                raise EngineFailed(f"the Dask cluster did not start ({sentence(problem)}); run again") from problem
+            stack.callback(_end, cluster)
+            client = distributed.Client(cluster, timeout=CONNECT, set_as_default=False)
+        else:
+            client = _connected(distributed, where)
         stack.callback(client.close, timeout=GOODBYE)
         yield client
+
+
+def _end(cluster: Any) -> None:
+    with suppress(TimeoutError):  # of a worker that was killed meanwhile; the others end with this process
+        cluster.close(timeout=GOODBYE)
 
 
 def client_of(executor: Any) -> Any | None:
@@ -66,23 +104,6 @@ class DaskEngine:
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._to_send: list[Sequence[Task]] = []
         self._under_way: dict[Any, _Sent] = {}
-
-    @classmethod
-    def takes(cls, executor: Any) -> bool:
-        """Take Dask's clients, and the executors made from them."""
-        return client_of(executor) is not None
-
-    @classmethod
-    def capacity(cls, executor: Any) -> int:
-        """Return how many runs the cluster can make at the same time now; at least one, as workers may yet come."""
-        client: Any = client_of(executor)
-        threads: dict[str, int] = client.nthreads()
-        return max(1, sum(threads.values()))
-
-    @classmethod
-    def over(cls, executor: Any, work: Work, workers: int | None) -> DaskEngine:
-        """Return the engine over a cluster."""
-        return cls(client_of(executor), work, workers)
 
     @property
     def workers(self) -> int:
@@ -145,22 +166,21 @@ class DaskEngine:
     def _fetched(self, futures: Sequence[Any]) -> dict[Any, Batch]:
         """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""
         finished = {future.key: future for future in futures if future.status == "finished"}
-        if not finished:
-            return {}
-        with suppress(Exception):  # then each is asked for, and says what its trouble is
-            batches: dict[Any, Batch] = self._client.gather(finished, errors="skip")
-            return batches
+        fetch = partial(self._client.gather, finished, errors="skip", asynchronous=True)
+        with suppress(Exception):  # then each is requested, and reports what its trouble is
+            return dict(self._client.sync(fetch, callback_timeout=FETCH)) if finished else {}
         return {}
 
     def _fate(self, future: Any, batch: Batch | None) -> Fate:
         tasks = self._under_way.pop(future.key).tasks
         if batch is not None:
             return done(tasks, batch)
-        if future.status == "cancelled":
+        if future.status not in ("finished", "error"):  # cancelled, or gone with its worker while it was fetched
             self._check()
+            self._client.cancel([future], force=True)
             return Returned(tasks)
         try:
-            batch = future.result()
+            batch = future.result(timeout=FETCH)
         except AmplerError:
             raise
         except UNABLE:
@@ -175,7 +195,7 @@ class DaskEngine:
         """Raise EngineFailed when there is no cluster any more."""
         if self._client.status != "running":
             raise EngineFailed(
-                "the connection to the Dask scheduler was lost; what is recorded stays: start it again, then run again"
+                "the connection to the Dask scheduler was lost; recorded runs are safe: start it again, then run again"
             )
 
 
@@ -187,14 +207,6 @@ class _Sent(NamedTuple):
     only: frozenset[str]
 
 
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as problem:
-        raise MissingDependency("a Dask cluster needs Dask: pip install 'ampler[dask]'") from problem
-    return distributed
-
-
 def _connected(distributed: Any, where: str) -> Any:
     place = Path(where)
     if place.is_file():
@@ -203,12 +215,133 @@ def _connected(distributed: Any, where: str) -> Any:
         given = {"address": where}
     else:
         raise InvalidInput(
-            "the Dask cluster must be 'local', an address such as tcp://node7:8786 or a scheduler file that exists,"
+            "the Dask cluster must be 'local', an address such as tcp://node7:8786 or an existing scheduler file,"
             f" got {where!r}"
         )
     try:
         return distributed.Client(**given, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, KeyError) as problem:
         raise EngineFailed(
-            f"no Dask scheduler answers at {where} ({sentence(problem)}); start it, or mend the address"
+            f"no Dask scheduler answers at {where} ({sentence(problem)}); start it, or fix the address"
         ) from problem
+
+
+class DaskWorkers:
+    """The workers that a client's cluster has at the moment, and which of them have taken the work they share.
+
+    Each takes it before it makes runs of it, and runs need nothing else: they can be made by whoever is free. The work
+    travels between workers as bytes, and each unpacks it itself. Of what Dask cannot unpack on arrival, such as a
+    function whose module a worker does not see, it makes a connection that is out of step; whatever comes over it next,
+    in this study or another, never arrives, and runs that need it wait forever."""
+
+    def __init__(self, client: Any, work: Work) -> None:
+        self._client = client
+        self._digest, data, folders = Parcel(work).packed
+        self._unpacking = {"digest": self._digest, "folders": folders}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # large instances are sent once
+            self._work = client.submit(bytes, data, pure=False)
+        self._threads: dict[str, int] = {}
+        self._taking: dict[str, Any] = {}  # the future of it, of each worker that takes the work
+        self._having: set[str] = set()
+        self._unable: dict[str, str] = {}  # and why
+        self._next_look = self._last_came = 0.0
+        self._last_seen = time.monotonic()  # somebody
+        self._deaths = 0  # of those who took the work, while nobody had it
+        self.threads = 1  # how many runs they can make at the same time; at least one, as workers may yet come
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is one that has the work."""
+        return bool(self._having)
+
+    def look(self) -> bool:
+        """Update the list of workers if it is due, and send the work to new ones; return whether it was due.
+
+        EngineFailed when there are workers and none of them can take it.
+        """
+        due = time.monotonic() >= self._next_look
+        if due:
+            self._count()
+        if self._taking:
+            self._note_who_has_it()
+        if due:
+            self.threads = max(1, sum(self._threads[at] for at in self._threads.keys() - self._unable.keys()))
+        return due
+
+    def doubt(self) -> None:
+        """Have all of them take the work once more, unless somebody has just come: one that should have it has not."""
+        if time.monotonic() - self._last_came > SETTLED:
+            self._having = set()
+        self._next_look = 0.0
+
+    def map(self, chunks: Sequence[Sequence[Name]]) -> tuple[list[Any], frozenset[str]]:
+        """Have chunks made: return their futures, and the only workers that may make them, none for any."""
+        only = frozenset(self._having if self._having != self._threads.keys() else ())
+        # Of a large group of tasks Dask would keep most at the scheduler, and workers would wait for its answers.
+        group = f"runs-{uuid4().hex}"
+        keys = [(group, number) for number in range(len(chunks))]
+        digests = [self._digest] * len(chunks)
+        futures = self._client.map(run_taken, digests, chunks, key=keys, pure=False, workers=sorted(only) or None)
+        return futures, only
+
+    def are_gone(self, names: Collection[str]) -> bool:
+        """State whether some workers were named and none of them is there any more."""
+        return bool(names) and self._threads.keys().isdisjoint(names)
+
+    def forget(self) -> list[Any]:
+        """Return the futures of the work and of all who take it, to be taken back."""
+        return [*self._taking.values(), self._work]
+
+    def _count(self) -> None:
+        self._threads = self._client.nthreads()
+        self._next_look = time.monotonic() + (RECOUNT if self._threads else ARRIVAL)
+        self._last_seen = time.monotonic() if self._threads else self._last_seen
+        cluster: Any = getattr(self._client, "cluster", None)
+        if type(cluster).__name__ == "LocalCluster" and len(self._threads) < len(cluster.worker_spec):
+            if not self._threads and time.monotonic() - self._last_seen > LOST:
+                raise EngineFailed("the workers of the local Dask cluster were lost; recorded runs are kept: run again")
+            cluster.scale(len(cluster.worker_spec))  # Dask replaces killed workers, not those that SIGTERM ended
+        self._having &= self._threads.keys()
+        self._unable = {at: why for at, why in self._unable.items() if at in self._threads}
+        # as of a module that ends its process when it is imported; where one worker has the work, others may die
+        self._deaths = 0 if self.ready else self._deaths + len(self._taking.keys() - self._threads.keys())
+        if self._deaths >= DEATHS:
+            raise _cannot_load(f"{self._deaths} of them ended while they did")
+        self._taking = {at: future for at, future in self._taking.items() if at in self._threads}
+        came = self._threads.keys() - self._having - self._unable.keys() - self._taking.keys()
+        for at in came:
+            self._taking[at] = self._client.submit(
+                take_packed, self._work, workers=[at], priority=FIRST, pure=False, **self._unpacking
+            )
+        if came and not self._last_came:  # all begin together; but nobody waits for a worker that is busy
+            until = time.monotonic() + SPREAD
+            for future in self._taking.values():
+                with suppress(Exception):
+                    future.exception(timeout=max(0.0, until - time.monotonic()))
+        if came:
+            self._last_came = time.monotonic()
+
+    def _note_who_has_it(self) -> None:
+        ended = {at: future for at, future in self._taking.items() if future.status in ("finished", "error")}
+        for at, future in ended.items():
+            del self._taking[at]
+            if future.status == "finished":
+                self._having.add(at)
+            else:
+                problem = future.exception()
+                self._unable[at] = str(problem) if isinstance(problem, CannotLoad) else sentence(problem)
+        if self._unable and self._unable.keys() == self._threads.keys():
+            raise _cannot_load(self._unable[min(self._unable)])
+
+
+def _cannot_load(words: str) -> EngineFailed:
+    return EngineFailed(
+        f"the Dask workers cannot load the study ({words}); they need the same"
+        " packages as this process, and the study's folder under the same path"
+    )
+
+
+def sentence(problem: BaseException) -> str:
+    """Return the first line of what a problem says."""
+    return f"{type(problem).__name__}: {problem}".splitlines()[0][:200]

@@ -1,157 +1,142 @@
 """Worker processes on this machine: each can die without harm to the others, and all die with the driver.
 
-Every worker has a pipe of its own, so there is no lock that a killed one could take along, and the kernel tells the
-driver of its death, whatever its exit code. There are no threads: workers are forked from the thread that uses the
-pool, which is also the one whose end ends them. Where the user's process has threads of its own, a copy of it could
-wait for ever for a lock that one of them holds: there workers are started afresh.
+Workers are children of a supervisor (`one_run/supervisor.py`), which tells the driver of their deaths. Every worker has
+a pipe of its own, so there is no lock that a killed one could take along. Where the user's process has threads of its
+own, a copy of it could wait forever for a lock that one of them holds: there the supervisor is a new interpreter.
 
 Why a pool of our own: a solver may end its process in any way, and must cost its own run only. Pebble (5.2.3) waits
-for ever for a worker that leaves with exit code 0; with loky and the pools of the standard library a worker that dies
+forever for a worker that leaves with exit code 0; with loky and the pools of the standard library a worker that dies
 breaks the pool, and the tasks of all its neighbours are lost with it.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import sys
-import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from ctypes import c_long
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
-from typing import Any
 
 from ampler.core.errors import EngineFailed
-from ampler.running.engines import Fate, Lost, Returned, cores, done, fresh
-from ampler.running.engines.worker import work_loop
-from ampler.running.one_run import guardian
-from ampler.running.one_run.functions import DEAF
-from ampler.running.one_run.processes import alone, signal_name
-from ampler.running.work import Task, Work, names_of
+from ampler.running.engines import Done, Fate, Lost, Returned, done
+from ampler.running.one_run.processes import signal_name
+from ampler.running.one_run.supervisor import EXIT_NO_RESULT_PIPE, Exit, Supervisor, alone
+from ampler.running.work import Task, Work, names_of, sendable
 
-START = "fork" if sys.platform.startswith("linux") else "spawn"  # forked workers know lambdas and notebooks
-PATIENCE = 2.0  # seconds an idle worker has to leave by itself
+FORKS = sys.platform.startswith("linux")  # forked workers know lambdas and notebooks; on macOS libraries do not bear it
+LEAVE_TIMEOUT = 2.0  # seconds idle workers have to leave by themselves
+MAX_KILLED = 10  # supervisors in a row that were killed before any chunk was done
 
 
 class LocalPool:
     """Worker processes as an engine. A worker that dies costs the run it was making, and is replaced."""
 
     def __init__(self, work: Work, workers: int) -> None:
+        if not hasattr(os, "fork"):
+            raise EngineFailed(
+                "local workers need a system with fork, such as Linux or macOS; specify an executor, such"
+                " as concurrent.futures.ProcessPoolExecutor"
+            )
         self.workers = workers
-        _check_system()
-        guardian.ensure()  # before any fork, so that all workers share it
         self._work = work
-        self._context = multiprocessing.get_context(START)
-        self._sent = None if START != "fork" or alone() else fresh.sendable(work)
-        self._workers: list[_Worker] = []
-        self._deaf = _hear_of_ends()
-        try:
-            for _ in range(workers):
-                self._workers.append(self._started())
-        except BaseException:  # Ctrl-C, or no more processes: those that live would be waited for at the end
-            self.close(at_once=True)
-            raise
-
-    @classmethod
-    def takes(cls, executor: Any) -> bool:
-        """Make the runs when no executor is given."""
-        return executor is None
-
-    @classmethod
-    def capacity(cls, executor: Any) -> int:
-        """Return the number of cores."""
-        return cores()
-
-    @classmethod
-    def over(cls, executor: Any, work: Work, workers: int | None) -> LocalPool:
-        """Return a pool of so many workers, or one for each core."""
-        return cls(work, workers or cores())
+        self._sent = None if FORKS and alone() else sendable(work)
+        self._killed = 0
+        self._workers: dict[int, _Worker] = {}
+        self._supervisor: Supervisor
+        self._begin()
 
     @property
     def busy(self) -> int:
         """The number of chunks under way."""
-        return sum(len(worker.waiting) for worker in self._workers)
+        return sum(len(worker.waiting) for worker in self._workers.values())
 
     def submit(self, tasks: Sequence[Task]) -> None:
         """Have a chunk of runs made by the least busy worker."""
-        min(self._workers, key=lambda worker: len(worker.waiting)).send(tasks)
+        min(self._workers.values(), key=lambda worker: len(worker.waiting)).send(tasks)
 
     def collect(self, timeout: float | None) -> list[Fate]:
         """Return what became of chunks, waiting up to `timeout` seconds for the first."""
-        by_sign = {sign: worker for worker in self._workers for sign in (worker.connection, worker.death)}
-        ready = {id(by_sign[sign]): by_sign[sign] for sign in wait(list(by_sign), timeout)}  # type: ignore[index]
-        return [fate for worker in ready.values() for fate in self._heard(worker)]
-
-    def close(self, *, at_once: bool) -> None:
-        """Let the workers go; `at_once` whatever they are doing."""
-        for worker in self._workers:
-            worker.dismiss(at_once=at_once)
-        for worker in self._workers:
-            worker.clear()
-        self._workers = []
-        if self._deaf:
-            self._deaf = False
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-
-    def _heard(self, worker: _Worker) -> list[Fate]:
-        """What a worker has sent, and, if it died, what went down with it; a new one takes its place."""
-        fates = worker.received()
-        if worker.has_died():
-            fates += worker.lost_and_returned()
-            worker.clear()
-            self._workers[self._workers.index(worker)] = self._started()
+        if self._supervisor.control.closed:  # it was killed too often
+            return []
+        by_pipe = {worker.connection: worker for worker in self._workers.values() if worker.open}
+        ready = wait([*by_pipe, self._supervisor.control], timeout)
+        fates = [fate for pipe in ready if pipe in by_pipe for fate in by_pipe[pipe].received()]
+        if self._supervisor.control in ready:
+            fates += self._after_deaths()
+        if any(isinstance(fate, Done) for fate in fates):
+            self._killed = 0
         return fates
 
-    def _started(self) -> _Worker:
-        """A new worker: forked, or, where other threads were alive in the beginning, afresh."""
-        if self._sent is None:
-            return _Worker.start(self._context, self._work)
-        return _Worker.start_afresh(self._context, self._sent)
+    def close(self, *, at_once: bool) -> None:
+        """End the workers; with `at_once`, immediately."""
+        if not at_once:
+            for worker in self._workers.values():
+                with suppress(OSError):
+                    worker.connection.send(None)
+            left, until = set(self._workers), time.monotonic() + LEAVE_TIMEOUT
+            with suppress(EOFError):
+                while left and wait([self._supervisor.control], max(0.0, until - time.monotonic())):
+                    left -= {end.worker for end in self._supervisor.exits()}
+        self._supervisor.close()
+        for worker in self._workers.values():
+            worker.connection.close()
+        self._workers = {}
 
+    def _begin(self) -> None:
+        self._started = 0
+        self._supervisor = Supervisor(self._work, self._sent)
+        try:
+            for _ in range(self.workers):
+                self._start()
+        except BaseException:  # Ctrl-C
+            self.close(at_once=True)
+            raise
 
-def _check_system() -> None:
-    """Raise EngineFailed where the system cannot end what its workers start: then others must make the runs."""
-    if not hasattr(os, "fork"):
-        raise EngineFailed(
-            "workers of our own need a system that forks processes, as Linux and macOS do; give an executor, such as"
-            " concurrent.futures.ProcessPoolExecutor, whose processes make the runs"
-        )
+    def _start(self) -> None:
+        self._workers[self._started] = _Worker(self._supervisor.start())
+        self._started += 1
+
+    def _after_deaths(self) -> list[Fate]:
+        """What went down with workers that have died; new ones take their places."""
+        fates: list[Fate] = []
+        try:
+            for end in self._supervisor.exits():
+                worker = self._workers.pop(end.worker)
+                fates += [*worker.received(), *worker.lost_and_returned(end)]
+                worker.connection.close()
+                self._start()
+        except EOFError:
+            fates += self._after_kill()
+        return fates
+
+    def _after_kill(self) -> list[Fate]:
+        """What became of runs whose supervisor was killed, and their workers with it: they are made again."""
+        self._supervisor.close()
+        workers, self._workers = self._workers, {}
+        fates: list[Fate] = []
+        for worker in workers.values():
+            fates += worker.received()
+            fates += [Returned(tasks) for tasks in worker.waiting]
+            worker.connection.close()
+        self._killed += 1
+        if self._killed > MAX_KILLED:
+            raise EngineFailed(
+                f"the supervisor process of the workers was killed {self._killed} times before a run ended; recorded"
+                " runs are safe: run again to resume"
+            )
+        self._begin()
+        return fates
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A worker, what it was asked for in that order, and at which run of the first it is."""
+    """A worker with its pipe and its requests in order."""
 
-    process: BaseProcess | fresh.FreshProcess
     connection: Connection
-    at: c_long
-    death: int  # readable when the process has ended
     waiting: list[Sequence[Task]] = field(default_factory=list)
-
-    @classmethod
-    def start(cls, context: BaseContext, work: Work) -> _Worker:
-        """Start a worker."""
-        ours, theirs = context.Pipe()
-        at: c_long = context.RawValue(c_long, 0)
-        process = context.Process(target=work_loop, args=(theirs, at, work, os.getpid()))  # type: ignore[attr-defined]
-        process.start()
-        theirs.close()  # at once: a worker that is forked later must not hold it open
-        return cls(process, ours, at, _death_of(process))
-
-    @classmethod
-    def start_afresh(cls, context: BaseContext, sent: bytes) -> _Worker:
-        """Start a worker as a new interpreter, and send it its work."""
-        ours, theirs = context.Pipe()
-        process, at = fresh.start(theirs)
-        theirs.close()
-        with suppress(OSError):  # it has died: `collect` will find out
-            ours.send_bytes(sent)
-        return cls(process, ours, at, os.pidfd_open(process.pid))
+    open: bool = True
 
     def send(self, tasks: Sequence[Task]) -> None:
         self.waiting.append(tasks)
@@ -160,67 +145,30 @@ class _Worker:
 
     def received(self) -> list[Fate]:
         fates: list[Fate] = []
-        with suppress(EOFError, OSError):
-            while self.connection.poll():
+        try:
+            while self.open and self.connection.poll():
                 answer = self.connection.recv()
                 if isinstance(answer, BaseException):
                     raise answer
                 fates.append(done(self.waiting.pop(0), answer))
+        except (EOFError, OSError):
+            self.open = False  # its end will be told
         return fates
 
-    def has_died(self) -> bool:
-        return bool(wait([self.death], 0))
-
-    def lost_and_returned(self) -> list[Fate]:
+    def lost_and_returned(self, end: Exit) -> list[Fate]:
         """The run the worker was making is lost; all others were not begun, or are made again."""
         if not self.waiting:
             return []
-        self.process.join()
         first, *rest = self.waiting
-        guilty = min(self.at.value, len(first) - 1)
+        guilty = min(end.at, len(first) - 1)
         others = [*first[:guilty], *first[guilty + 1 :], *(task for tasks in rest for task in tasks)]
-        return [Lost([first[guilty]], _how(self.process.exitcode)), Returned(others)]
-
-    def dismiss(self, *, at_once: bool) -> None:
-        """Ask the worker to leave, or end it with all that it started."""
-        if at_once:
-            with suppress(ProcessLookupError):
-                self.process.kill()
-        else:
-            with suppress(OSError):
-                self.connection.send(None)
-
-    def clear(self) -> None:
-        """Wait for the worker's end, and hasten it if need be."""
-        self.process.join(PATIENCE)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-        self.connection.close()
-        if self.death != getattr(self.process, "sentinel", None):
-            os.close(self.death)
-        with suppress(ValueError):  # where SIGCHLD is ignored, and a thread cannot change that, nobody knows of its end
-            self.process.close()
+        return [Lost([first[guilty]], _how(end.code)), Returned(others)]
 
 
-def _death_of(process: BaseProcess) -> int:
-    """A file descriptor that tells of a process's death; multiprocessing's own can be held open by grandchildren."""
-    assert process.pid is not None
-    return os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else process.sentinel
-
-
-def _hear_of_ends() -> bool:
-    """Stop ignoring the ends of children, as a shell may have us do: we must hear of them. Say whether they were."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGCHLD) != signal.SIG_IGN:
-        return False
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    return True
-
-
-def _how(code: int | None) -> str:
-    if code == DEAF:
+def _how(code: int) -> str:
+    if code == EXIT_NO_RESULT_PIPE:
         return "it closed the descriptor through which its worker must answer"
-    if code is not None and code < 0:
+    if code < 0:
         name = signal_name(-code)
         return f"it was ended by {name}{', perhaps for want of memory' if name == 'SIGKILL' else ''}"
     return f"it left with exit code {code}"

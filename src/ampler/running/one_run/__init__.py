@@ -2,20 +2,10 @@
 
 In reading order:
 
-* `execution`: `run_once`, whatever happens becomes an outcome
-* `around`: what is done before and after it, and not measured
-* `functions`: calls of Python functions
-* `returned`, `surroundings`: the value in what they return, and what is put back of what they change
-* `threaded`: runs beside other threads, by a child with one
-* `warmth`: what functions import is imported once, though every run has a child of its own
-* `processes`, `guardian`: process groups that end with their owner, whatever becomes of it
-* `strays`: daemons that left their group, found and ended with the run
-* `readings`, `numerals`, `deadline`: the value in what a command printed, and the time a pattern may take for it
-* `staying`, `answers`: programs that are started once and make run after run
+* `execution`: `run_once`, whatever happens becomes an outcome; what is done before and after a run is not measured
+* `functions`: calls of Python functions, and what is put back of what they change
+* `processes`: process groups under limits, and what a run leaves behind
+* `supervisor`: the parent of all workers, which ends with its driver, and everything with it
+* `readings`: the value in what a command printed or a function returned
+* `resident`: programs that are started once and make run after run
 """
-
-from ampler.running.one_run.execution import Outcome as Outcome
-from ampler.running.one_run.execution import check_can_run as check_can_run
-from ampler.running.one_run.execution import check_limits as check_limits
-from ampler.running.one_run.execution import maker_of as maker_of
-from ampler.running.one_run.execution import run_once as run_once

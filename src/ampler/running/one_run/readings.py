@@ -1,31 +1,59 @@
-"""The value in what a command printed. Pure: text comes in pieces, a number goes out."""
+"""The value in what a command printed or a function returned, or the reason why there is none. Pure.
+
+A number is a word by itself: "cost 17.5", "cost=17.5", "(17.5)". A word that could be read in more than one way (3,14
+and 1,234 and 12.5s and 2024-01-05) is ambiguous and refused: never a wrong number. Words that begin with a letter
+(run2.sol, v1.2.3) are no numbers.
+"""
 
 from __future__ import annotations
 
-import codecs
 import json
 import math
+import os
 import re
-import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+import reprlib
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Literal, NamedTuple
 
-from ampler.core.values import Reading
-from ampler.running.one_run.deadline import within
-from ampler.running.one_run.numerals import (
-    LONGEST,
-    NUMBER,
-    Kind,
-    bare_of,
-    last_candidate,
-    number_of,
-    without_escapes,
-)
+from ampler.core.plan import Function, Outputs, Reading
+from ampler.core.settings import Status
+from ampler.core.text import composed
 
 MATCHING = 10.0  # seconds that a pattern may take in a run
-KEPT = 64 * 1024  # characters of output that are remembered; what matters comes last
-MOST_TOO_DEEP = 50  # objects of an output that may be too deep to be read
+KEPT = 256 * 1024  # characters at the end of an output in which its value is looked for
+MOST_TOO_DEEP = 50  # JSON objects nested too deeply, each of which takes milliseconds to find out
 EXCERPT = 160  # characters of output that fit into a message
+REPR_WIDTH = 60  # characters of a returned value that fit into a message
+LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
+
+Kind = Literal["number", "ambiguous", "other"]
+
+NUMBER = re.compile(
+    r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|(?:\d+\.\d*|\.\d+)d[-+]?\d+|nan|inf(?:inity)?)",
+    re.IGNORECASE | re.ASCII,
+)
+CURSOR_MOVES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[A-Hdfsu`]")  # the rest is elsewhere
+ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and the rest of the line
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
+    r"|\x1b[()*+][0-9A-Za-z]|\x1b[ -/]*[0-~]"  # character sets and the rest
+)
+ANY_NUMBER = re.compile(r"\d|nan|inf|∞", re.IGNORECASE)
+WORD = re.compile(r"[^ \t\r\n\f\v]+")  # blanks of other kinds stand within numbers: "1\u00a0234" is one word
+SEPARATOR = re.compile(r"(?<!\d)[,;]+|[,;]+(?!\d)")
+OPENING, CLOSING = "([{<|\"'`", ")]}>|\"'`.!?:,;"
+NAME = re.compile(r"^[^\W\d][\w.\-/\[\]]*[\"'`]?(?:=|:)+[\"'`(\[{]*(?=[^=:]+$)")
+ASSIGNED = re.compile(r"[=:>≈~][\"']?[-+−]?\.?\d")  # a number at the end of a word that is not read as name=number
+NOT_FINITE = re.compile(r"[-+]?(nan|inf)(?![^\W_])", re.IGNORECASE)
+INFINITE = re.compile(r"[-+−]?∞")
+LEADING_DIGITS, THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}"), re.compile(r"\d{3}(?:\.\d*)?")  # of 1 234.5
+SIGNS = ("±", "+/-", "+-", "∓", "-", "−", "–", "—")  # a word before a number that makes it ambiguous
+NO_REAL_NUMBERS = "cUSMmV"  # kinds of numpy that have a float all the same: complex, text, dates and raw bytes
 
 
 class NoValue(Exception):
@@ -38,237 +66,323 @@ class Result(NamedTuple):
     value: float
     measures: Mapping[str, float] | None = None
     line: str = ""
+    answer: str | None = None
 
 
-class Reader(Protocol):
-    """Takes what a command prints piece by piece, and knows the value at the end."""
+class Printed(NamedTuple):
+    """What a command printed next to its value: whether it solved its instance, its answer, and further numbers."""
 
-    def feed(self, text: str) -> None:
-        """Take the next piece of output."""
-
-    def result(self) -> Result:
-        """Return the value; NoValue when there is none."""
+    solved: bool = True
+    answer: str | None = None
+    measures: Mapping[str, float] | None = None
 
 
-def reader_of(reading: Reading, protocol: str = "arguments", *, timeout: float | None = None) -> Reader:
-    """Return a reader for what a command prints; readings that are times take no notice of it.
+class Outcome(NamedTuple):
+    """What a run gave: a value exactly when `status` is "ok", else a message that says why there is none.
 
-    A pattern has no more time than the run itself, and `MATCHING` seconds at most.
-
-    >>> reader = reader_of(Reading())
-    >>> reader.feed("seed 1: best 17.5, then 1")
-    >>> reader.feed("6.25 (done)")
-    >>> reader.result().value
-    16.25
-    """
-    if reading.kind == "pattern":
-        seconds = MATCHING if timeout is None else min(timeout, MATCHING)
-        return LastMatch(re.compile(reading.what, re.MULTILINE), f"no match of {reading.what!r}", seconds=seconds)
-    if reading.kind == "json":
-        return JsonField(reading.what)
-    if protocol == "irace":
-        return CostAndTime()
-    return LastNumber()
-
-
-class LastMatch:
-    """The last match of a pattern in text of any length, of which only the end is kept.
-
-    Patterns that go back again and again can take for ever. All matching of a run together has `seconds`; then there
-    is no value, and the reason says so.
+    `cause` says the same as the message, for programs. `line` is what was printed that the value was read from, for
+    people to check; it is not recorded.
     """
 
-    def __init__(self, pattern: re.Pattern[str], missing: str, *, seconds: float = MATCHING) -> None:
-        self._pattern = pattern
-        self._missing = missing
-        self._text = ""
-        self._offset = 0  # of the kept text in all that was printed
-        self._start = self._end = -1  # of the last match, in all that was printed
-        self._found: str | None = None
-        self._line = ""
-        self._given, self._left = seconds, seconds
-
-    def feed(self, text: str) -> None:
-        """Take the next piece of output."""
-        if self._left <= 0:
-            return
-        self._text += text
-        if len(self._text) > 2 * KEPT:
-            self._search()
-            cut = len(self._text) - KEPT
-            self._text = self._text[cut:]
-            self._offset += cut
-
-    def result(self) -> Result:
-        """Return the value; NoValue when nothing matched or the match is no finite number."""
-        self._search()
-        if self._left <= 0:
-            raise NoValue(
-                f"the pattern {self._pattern.pattern!r} must be matched within {self._given:g} s, and was not;"
-                " it goes back again and again: write a plainer one, such as 'cost: (\\S+)'"
-            )
-        if self._found is None:
-            raise NoValue(f"{self._missing} in its output{_quoted(self._text)}")
-        return Result(_finite(self._found), line=self._line)
-
-    def _search(self) -> None:
-        """Find the last match in the kept text, while there is time."""
-        if self._left <= 0:
-            return
-        began = time.perf_counter()
-        if within(self._left, self._look):
-            self._left -= time.perf_counter() - began
-        else:
-            self._left = 0.0
-
-    def _look(self) -> None:
-        """Look for matches in the kept text.
-
-        Windows overlap, so that a match across a border is whole in the next one. What begins inside the match
-        already found is a remnant of it, cut by the border.
-        """
-        first = 1 if self._offset else 0  # one character is left as context for ^ and look-behind
-        for match in self._pattern.finditer(self._text, first):
-            start, end = match.start() + self._offset, match.end() + self._offset
-            if start == self._start or start >= self._end:
-                self._start, self._end = start, end
-                self._found = match[1] if self._pattern.groups else match[0]
-                self._line = excerpt(_line_at(self._text, match.start()))
-
-
-class LastNumber:
-    """The last number in text of any length. What only looks like a number is refused, not guessed at."""
-
-    def __init__(self) -> None:
-        self._text = ""
-        self._cut = False  # whether the kept text begins in the middle of what was printed
-        self._found: tuple[str, Kind, str] | None = None  # a word, what it is, and its line
-
-    def feed(self, text: str) -> None:
-        """Take the next piece of output."""
-        self._text += text
-        if len(self._text) > 2 * KEPT:
-            kept = self._text[-KEPT:]
-            if not _has_number_inside(kept):  # else what is given up now cannot be the last
-                self._search()
-            self._text, self._cut = kept, True
-
-    def result(self) -> Result:
-        """Return the value; NoValue when there is no number, or when the last one may be read in several ways."""
-        self._search()
-        if self._found is None:
-            raise NoValue(f"no number in its output{_quoted(self._text)}")
-        word, kind, line = self._found
-        if kind == "doubtful":
-            raise NoValue(_in_doubt(word, line))
-        return Result(_finite(bare_of(word)), line=line)
-
-    def _search(self) -> None:
-        text = without_escapes(self._text)
-        found = last_candidate(text)
-        if found is None:
-            return
-        begins_cut = self._cut and not text[: found.start].strip()
-        if begins_cut and self._found is not None:
-            return  # the rest of a word that was seen whole, or was too long for a number
-        self._found = found.word, "doubtful" if begins_cut else found.kind, excerpt(_line_at(text, found.start))
-
-
-def _has_number_inside(text: str) -> bool:
-    """Whether a text has a number, or what looks like one, that does not begin it."""
-    plain = without_escapes(text)
-    found = last_candidate(plain)
-    return found is not None and bool(plain[: found.start].strip())
-
-
-class JsonField:
-    """A field of the last JSON object that was printed and has it; the other numbers in it become measures."""
-
-    def __init__(self, field: str) -> None:
-        self._field = field
-        self._tail = Tail()
-
-    def feed(self, text: str) -> None:
-        """Take the next piece of output."""
-        self._tail.feed(text)
-
-    def result(self) -> Result:
-        """Return the value; NoValue when there is no such object or the field holds no finite number."""
-        documents = _json_objects(self._tail.text)
-        with_field = (each for each in reversed(documents) if _descend(each[0], self._field) is not _MISSING)
-        document, text = next(with_field, ({}, ""))
-        found = number_in(document, self._field)
-        if found is None:
-            raise NoValue(f"no JSON object with the field {self._field!r} in its output{_quoted(self._tail.text)}")
-        return found._replace(line=beginning(text))
-
-
-class CostAndTime:
-    """What irace takes from a target runner: its output is the cost, or the cost and the time, and nothing else.
-
-    irace refuses any other output. We take the last line that is such an answer, so that a log does no harm.
-    """
-
-    def __init__(self) -> None:
-        self._tail = Tail()
-
-    def feed(self, text: str) -> None:
-        """Take the next piece of output."""
-        self._tail.feed(text)
-
-    def result(self) -> Result:
-        """Return the cost; NoValue when the output is more or less than irace allows."""
-        text = self._tail.text
-        candidates = (part.split() for part in (text, *reversed(text.splitlines())))
-        words = next((words for words in candidates if 1 <= len(words) <= 2 and all(map(_is_number, words))), None)
-        if words is None:
-            raise NoValue(
-                f"no line that begins with a cost in its output{_quoted(text)};"
-                " a target runner prints the cost, or the cost and the time, and nothing else"
-            )
-        numbers = dict(zip(("cost", "time"), map(number_of, words), strict=False))
-        return Result(_finite(words[0]), measures_of(numbers), " ".join(words))
+    value: float | None
+    seconds: float
+    status: Status = "ok"
+    message: str = ""
+    measures: Mapping[str, float] | None = None
+    cpu: float | None = None
+    started: float | None = None
+    line: str = ""
+    cause: str = ""
+    exit_code: int | None = None
+    answer: str | None = None
+    memory: int | None = None
 
 
 class Tail:
-    """The last 64 kB of a text that comes in pieces, however long it is."""
+    """The end of a text that comes in pieces, however long it is."""
 
-    def __init__(self) -> None:
-        self._text = ""
+    def __init__(self, size: int = KEPT) -> None:
+        self._pieces: deque[str] = deque()
+        self._limit, self._length = size, 0
+        self.is_cut = False  # whether there was more
 
     def feed(self, text: str) -> None:
-        """Take the next piece."""
-        self._text = (self._text + text)[-2 * KEPT :] if len(self._text) + len(text) > 2 * KEPT else self._text + text
+        """Process the next piece of output."""
+        self._pieces.append(text)
+        self._length += len(text)
+        while self._length - len(self._pieces[0]) >= self._limit:
+            self._length -= len(self._pieces.popleft())
+            self.is_cut = True
 
     @property
     def text(self) -> str:
-        """What is kept."""
-        return self._text[-KEPT:]
+        """The last characters, as many as are kept."""
+        text = "".join(self._pieces)
+        self.is_cut = self.is_cut or len(text) > self._limit
+        return text[-self._limit :]
 
 
-def decoder() -> codecs.IncrementalDecoder:
-    """Return a decoder for what programs print: UTF-8, and whatever else as replacement characters."""
-    return codecs.getincrementaldecoder("utf-8")(errors="replace")
+def value_in(tail: Tail, reading: Reading, protocol: str = "arguments", *, timeout: float | None = None) -> Result:
+    """Return the value in what a command printed; NoValue when there is none.
+
+    A pattern has no more time than the run itself, and `MATCHING` seconds at most. A word that was cut off at its
+    beginning counts for nothing.
+
+    >>> tail = Tail()
+    >>> tail.feed("seed 1: best 17.5, then 1")
+    >>> tail.feed("6.25 (done)")
+    >>> value_in(tail, Reading()).value
+    16.25
+    """
+    text = tail.text
+    start = next(re.finditer(r"\s|$", text)).start() if tail.is_cut else 0
+    if reading.kind == "pattern":
+        return _last_match(reading.what, text, start, timeout)
+    if reading.kind == "json":
+        return _json_field(reading.what, text)
+    return (_cost_and_time if protocol == "irace" else _last_number)(text, start)
+
+
+def printed(text: str, outputs: Outputs, *, timeout: float | None = None) -> Printed:
+    """Return what a command printed next to its value; of each pattern the last match counts.
+
+    >>> printed("c 12 conflicts\\ns SATISFIABLE", Outputs("^s (UN)?SAT", "^s (.*)", {"conflicts": r"(\\d+) conf"}))
+    Printed(solved=True, answer='SATISFIABLE', measures={'conflicts': 12.0})
+    """
+
+    def last(pattern: str) -> str | None:
+        try:
+            match = _matched(pattern, text, 0, timeout)
+        except NoValue:
+            return None
+        return (match[1] if match.re.groups else match[0]) or ""
+
+    numbers = {name: last(pattern) for name, pattern in outputs.measures.items()}
+    finite = {
+        name: number_of(word)
+        for name, word in numbers.items()
+        if word is not None and _is_number(word.strip()) and math.isfinite(number_of(word.strip()))
+    }
+    answer = last(outputs.answer) if outputs.answer else None
+    return Printed(not outputs.solved or last(outputs.solved) is not None, answer, finite or None)
+
+
+def answer_in(document: Mapping[Any, Any], outputs: Outputs) -> str | None:
+    """Return the answer that a function or a worker gave; NoValue when it did not solve its instance or gave none."""
+    if outputs.solved and document.get(outputs.solved) not in (True, 1):
+        raise NoValue(f"{outputs.solved!r} is not true in its output, so the instance is not solved")
+    if not outputs.answer:
+        return None
+    if document.get(outputs.answer) is None:
+        raise NoValue(f"it gave no answer {outputs.answer!r}")
+    return excerpt(str(document[outputs.answer]))
+
+
+# Ways to read an output
+
+
+def _last_match(pattern: str, text: str, start: int, timeout: float | None) -> Result:
+    found = _matched(pattern, text, start, timeout)
+    line = text[text.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
+    return Result(_number_in_word(found[1] if found.re.groups else found[0]), line=excerpt(line))
+
+
+def _matched(pattern: str, text: str, start: int, timeout: float | None) -> re.Match[str]:
+    """The last match; a pattern that backtracks again and again is given up after some seconds."""
+    seconds = MATCHING if timeout is None else min(timeout, MATCHING)
+    try:
+        with _deadline(seconds):
+            matches = deque(re.compile(pattern, re.MULTILINE).finditer(text, start), maxlen=1)
+    except TimeoutError:
+        raise NoValue(
+            f"the pattern {pattern!r} was not matched within {seconds:g} s;"
+            " it backtracks too often: use a simpler one, such as 'cost: (\\S+)'"
+        ) from None
+    if not matches:
+        raise NoValue(f"no match of {pattern!r} in its output{quoted(text)}")
+    return matches[0]
+
+
+def _last_number(text: str, start: int) -> Result:
+    """Read the last number. What only looks like a number is refused, not guessed at."""
+    found = last_candidate(without_escapes(text[start:]))
+    if found is None and (cut_off := last_candidate(without_escapes(text[:start]))):
+        found = cut_off[0], "ambiguous", cut_off[2]
+    if found is None:
+        raise NoValue(f"no number in its output{quoted(text)}")
+    word, kind, line = found
+    if kind == "ambiguous":
+        raise NoValue(
+            f"the last number of its output must be a separate word, such as 1234.5, got {excerpt(word, width=40)!r}"
+            f" in the line {line!r}; print it separately, or set `value` to a pattern such as"
+            ' \'cost: (\\S+)\', to "json:FIELD", "seconds" or "cpu-seconds"'
+        )
+    return Result(_number_in_word(bare_of(word)), line=line)
+
+
+def _json_field(field: str, text: str) -> Result:
+    """Read a field of the last JSON object that begins a line and has it; its other numbers become measures."""
+    decode, too_deep, end = json.JSONDecoder().raw_decode, 0, 0
+    found: tuple[dict[str, Any], str] = {}, ""
+    text = text.lstrip()
+    for begin in (match.start() for match in re.finditer(r"^\{", text, re.MULTILINE)):
+        if begin < end:
+            continue
+        try:
+            document, end = decode(text, begin)
+        except ValueError:  # no JSON, or a number of too many digits
+            continue
+        except RecursionError:
+            too_deep += 1
+            if too_deep > MOST_TOO_DEEP:  # what comes later must not be passed over
+                raise NoValue("its output must hold JSON that ends; it begins again and again, and too deep") from None
+            continue
+        if _descend(document, field) is not _MISSING:
+            found = document, text[begin:end]
+    result = number_in(found[0], field)
+    if result is None:
+        raise NoValue(f"no JSON object with the field {field!r} in its output{quoted(text)}")
+    return result._replace(line=beginning(found[1]))
+
+
+def _cost_and_time(text: str, start: int) -> Result:
+    """Read what irace takes from a target runner: the cost, or the cost and the time, and nothing else.
+
+    irace refuses any other output. We take the last line that is such an answer, so that a log does no harm.
+    """
+    candidates = (part.split() for part in (text[start:], *reversed(text[start:].splitlines())))
+    words = next((words for words in candidates if 1 <= len(words) <= 2 and all(map(_is_number, words))), None)
+    if words is None:
+        raise NoValue(
+            f"no line that begins with a cost in its output{quoted(text)};"
+            " a target runner prints the cost, or the cost and the time, and nothing else"
+        )
+    numbers = dict(zip(("cost", "time"), map(number_of, words), strict=False))
+    return Result(_number_in_word(words[0]), measures_of(numbers), " ".join(words))
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Raise after some seconds, also while an expression is matched; only the main thread receives signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    before, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, before)
+        signal.signal(signal.SIGALRM, handler)
+
+
+# Which words are numbers
+
+
+def last_candidate(text: str) -> tuple[str, Kind, str] | None:
+    """Return the last word that is a number or looks like one, which of the two, and its line; None without one."""
+    if not ANY_NUMBER.search(text):
+        return None
+    lines = text.split("\n")
+    for number in reversed(range(len(lines))):
+        plain = SEPARATOR.sub("\t", lines[number])
+        words = list(WORD.finditer(plain))
+        for index in reversed(range(len(words))):
+            word, kind = words[index][0], kind_of(words[index][0])
+            if kind == "other":
+                continue
+            if kind == "number":
+                above = lines[number - 1].split() if number else []
+                previous = words[index - 1][0] if index else next(reversed(above), "")
+                blank = plain[words[index - 1].end() : words[index].start()] if index else ""
+                # 12.5 ± 0.3: which of the two is meant? And is "- 5" five below zero?
+                # 1 234: one number or two?
+                thousands = THOUSANDS.fullmatch(bare_of(word)) and LEADING_DIGITS.fullmatch(bare_of(previous))
+                if previous in SIGNS or (blank == " " and thousands):
+                    kind = "ambiguous"
+            return word, kind, excerpt(lines[number])
+    return None
+
+
+def kind_of(word: str) -> Kind:
+    """State whether a word is a number, looks like one but can be read in more than one way, or neither.
+
+    >>> [kind_of(word) for word in ("17.5", "cost=1e-3", "3,14", "12.5s", "v1.2.3")]
+    ['number', 'number', 'ambiguous', 'ambiguous', 'other']
+    """
+    bare = bare_of(word if len(word) <= 2 * LONGEST else word[:LONGEST] + word[-LONGEST:])  # long ones are no numbers
+    if _is_number(bare) or INFINITE.fullmatch(bare):
+        return "ambiguous" if word.startswith("<") and ">" not in word else "number"  # "<5" is less than five
+    first = next((mark for mark in bare if mark.isalnum()), "")
+    looks_like_one = "∞" in bare or first.isnumeric() or ASSIGNED.search(bare) or NOT_FINITE.match(bare)
+    return "ambiguous" if looks_like_one else "other"
+
+
+def bare_of(word: str) -> str:
+    """Return a word without the brackets, quotes, stops and the name around it; a minus is a minus in any script.
+
+    >>> bare_of("(cost=−5).")
+    '-5'
+    """
+    bare = word.lstrip(OPENING).rstrip(CLOSING)
+    if name := NAME.match(bare):
+        bare = bare[name.end() :].lstrip(OPENING).rstrip(CLOSING)
+    return bare.replace("−", "-")
+
+
+def number_of(word: str) -> float:
+    """Return the number that a word is; Fortran's exponents (1.5D+03) are read, infinity and NaN are themselves."""
+    bare = bare_of(word).lower().replace("∞", "inf")
+    return float(bare if "n" in bare else bare.replace("d", "e"))
+
+
+def without_escapes(text: str) -> str:
+    """Return a text without the sequences that colour it, move the cursor or set titles."""
+    return ESCAPES.sub("", CURSOR_MOVES.sub(" ", text)) if "\x1b" in text or "\x9b" in text else text
+
+
+def _is_number(word: str) -> bool:
+    return len(word) <= LONGEST and NUMBER.fullmatch(word) is not None
+
+
+def _number_in_word(word: str) -> float:
+    if not _is_number(word.strip()) and not INFINITE.fullmatch(word.strip()):
+        raise NoValue(f"the value must be a number, got {excerpt(word)!r}")
+    return _finite(number_of(word), excerpt(word))
+
+
+def _finite(number: float, shown: str = "") -> float:
+    if not math.isfinite(number):
+        raise NoValue(f"the value must be a finite number, got {shown or number}")
+    return number
+
+
+# Numbers of JSON
 
 
 def number_in(document: Mapping[str, Any], field: str) -> Result | None:
     """Return the number in a field of a JSON object, and its other numbers as measures; None without the field."""
-    number = _descend(document, field)
+    number = _descend(document, composed(field))
     if number is _MISSING:
         return None
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise NoValue(f"the JSON field {field!r} must hold a number, got {excerpt(json.dumps(number))}")
-    value = _as_float(number)
-    if not math.isfinite(value):
-        raise NoValue(f"the value must be a finite number, got {value}")
-    return Result(value, measures_of(document))
+    return Result(_finite(_as_float(number)), measures_of(document))
 
 
 def measures_of(numbers: Mapping[str, Any]) -> Mapping[str, float] | None:
     """Return the finite numbers of a mapping by name, or None when there are fewer than two."""
-    plain = {str(name): _as_float(number) for name, number in numbers.items()}
-    measures = {name: number for name, number in plain.items() if math.isfinite(number)}
+    measures = {as_key(name): number for name, value in numbers.items() if math.isfinite(number := _as_float(value))}
     return measures if len(measures) > 1 else None
+
+
+def as_key(name: Any) -> str:
+    """Return the name of a measure as it is recorded: in one spelling, without lone surrogates."""
+    return composed(str(name)).encode("utf-8", "replace").decode()
 
 
 def _as_float(value: Any) -> float:
@@ -279,6 +393,97 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+_MISSING = object()
+
+
+def _descend(document: Any, field: str) -> Any:
+    """The field of a document, or what a path of fields with dots leads to; numbers are places in a list."""
+    if isinstance(document, list):
+        document = {str(index): item for index, item in enumerate(document)}
+    if not isinstance(document, dict):
+        return _MISSING
+    document = {composed(name): item for name, item in document.items()}
+    if field in document:
+        return document[field]
+    head, dot, rest = field.partition(".")
+    return _descend(document[head], rest) if dot and head in document else _MISSING
+
+
+# What a function returned or raised. Nothing of it can be trusted to show itself: texts may raise or be endless.
+
+
+def result_of(returned: Any, function: Function) -> Result:
+    """Return the value in what a function returned: a number, or one of its measures."""
+    reading, outputs, answer = function.reading, function.outputs, None
+    if type(returned) is float and not outputs and reading.kind != "json" and math.isfinite(returned):
+        return Result(returned)  # the usual case, found out quickly
+    if outputs:
+        if not isinstance(returned, Mapping):
+            raise NoValue(f"a mapping with its answer or whether it solved must be returned, got {described(returned)}")
+        answer = answer_in(returned, outputs)
+        numbers = {name: number for name, number in returned.items() if name not in (outputs.solved, outputs.answer)}
+        returned = numbers or (None if reading.is_time else numbers)
+    if returned is None and reading.is_time:
+        return Result(0.0, answer=answer)  # the time will take its place
+    if not isinstance(returned, Mapping):
+        if reading.kind == "json":
+            raise NoValue(f"a mapping with {reading.what!r} must be returned, got {described(returned)}")
+        return Result(_finite(_to_float(returned, "a number or a mapping of numbers must be returned")))
+    numbers = {
+        as_key(name): _to_float(number, f"the measure {name!r} must be a number") for name, number in returned.items()
+    }
+    if not numbers:
+        raise NoValue("at least one measure must be returned, got an empty mapping")
+    chosen = composed(reading.what) if reading.kind == "json" else next(iter(numbers))
+    if chosen not in numbers:
+        raise NoValue(f"the measure {chosen!r} must be one of the returned ones, got {', '.join(map(repr, numbers))}")
+    finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
+    return Result(_finite(numbers[chosen]), finite, answer=answer)
+
+
+def _to_float(value: Any, requirement: str) -> float:
+    """A number of any library as a float; text, dates, complex numbers and arrays are none."""
+    if isinstance(value, float):
+        return float.__pos__(value)  # of its own kind, whatever it says as a float
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    no_real_number = isinstance(value, complex | str | bytes) or (isinstance(kind, str) and kind in [*NO_REAL_NUMBERS])
+    if not hasattr(type(value), "__float__") or getattr(value, "ndim", 0) != 0 or no_real_number:
+        raise NoValue(f"{requirement}, got {described(value)}")
+    try:
+        return float.__pos__(float(value))
+    except OverflowError:
+        return math.inf
+
+
+def raised(problem: BaseException) -> str:
+    """Return what was raised and where, in one line, whatever it says of itself."""
+    try:
+        text = excerpt(str(problem))
+    except BaseException:  # what cannot be printed was raised all the same
+        text = "it cannot be printed"
+    place, step = "", problem.__traceback__
+    while step is not None and step.tb_next is not None:  # not our own call
+        step = step.tb_next
+        place = f" ({os.path.basename(step.tb_frame.f_code.co_filename)}, line {step.tb_lineno})"
+    return f"it raised {type(problem).__name__}{': ' if text else ''}{text}{place}"
+
+
+def described(value: Any) -> str:
+    """Return the kind of a value and its beginning, in a few words."""
+    if value is None:
+        return "nothing"
+    brief = reprlib.Repr()  # a million things are not written out to show the first few
+    brief.maxstring = brief.maxother = brief.maxlong = REPR_WIDTH
+    try:
+        text = excerpt(brief.repr(value), width=REPR_WIDTH)
+    except BaseException:  # it is a stranger's code that shows it
+        text = "that cannot be shown"
+    return f"{type(value).__name__} {text}"
+
+
+# Excerpts for messages
 
 
 def excerpt(text: str, *, width: int = EXCERPT) -> str:
@@ -293,74 +498,7 @@ def beginning(text: str) -> str:
     return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
 
 
-def _line_at(text: str, place: int) -> str:
-    end = text.find("\n", place)
-    return text[text.rfind("\n", 0, place) + 1 : len(text) if end < 0 else end]
-
-
-def _in_doubt(word: str, line: str) -> str:
-    return (
-        f"the last number of its output must be a word by itself, such as 1234.5, got {excerpt(word, width=40)!r} in"
-        f" the line {line!r}; print it plainly, or say with `value` what to read: a pattern such as"
-        ' \'cost: (\\S+)\', "json:FIELD", "seconds" or "cpu-seconds"'
-    )
-
-
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return the end of an output as a clause that ends a message."""
     end = excerpt(text)
     return f", which ends with {end!r}" if end else ": it printed nothing"
-
-
-def _finite(text: str) -> float:
-    if not _is_number(text.strip()) and text.strip("+- ") != "∞":
-        raise NoValue(f"the value must be a number, got {excerpt(text)!r}")
-    number = number_of(text)
-    if not math.isfinite(number):
-        raise NoValue(f"the value must be a finite number, got {excerpt(text)}")
-    return number
-
-
-def _is_number(word: str) -> bool:
-    return len(word) <= LONGEST and NUMBER.fullmatch(word) is not None
-
-
-def _json_objects(text: str) -> list[tuple[dict[str, Any], str]]:
-    """The JSON objects that begin a line, in their order, each with its text."""
-    decode = json.JSONDecoder().raw_decode
-    objects, too_deep, text = [], 0, text.lstrip()
-    place = _object_from(text, 0)
-    while place >= 0:
-        try:
-            found, end = decode(text, place)
-            objects.append((found, text[place:end]))
-        except ValueError:  # no JSON, or a number of too many digits
-            end = place + 1
-        except RecursionError:
-            end, too_deep = place + 1, too_deep + 1
-            if too_deep > MOST_TOO_DEEP:  # each takes milliseconds, and what comes later must not be passed over
-                raise NoValue("its output must hold JSON that ends; it begins again and again, and too deep") from None
-        place = _object_from(text, end)
-    return objects
-
-
-def _object_from(text: str, place: int) -> int:
-    """Where the next line that begins with a brace begins, or −1."""
-    if place == 0 and text.startswith("{"):
-        return 0
-    found = text.find("\n{", max(place - 1, 0))
-    return found + 1 if found >= 0 else -1
-
-
-_MISSING = object()
-
-
-def _descend(document: Any, field: str) -> Any:
-    """The field of a document, or what a path of fields with dots leads to; numbers are places in a list."""
-    if isinstance(document, list):
-        document = {str(place): each for place, each in enumerate(document)}
-    if not isinstance(document, dict):
-        return _MISSING
-    if field in document:
-        return document[field]
-    head, dot, rest = field.partition(".")
-    return _descend(document[head], rest) if dot and head in document else _MISSING

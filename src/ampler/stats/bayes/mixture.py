@@ -1,21 +1,20 @@
-"""Mixtures of normal distributions, and how much of a distribution lies below, within and above a margin. Pure."""
+"""Mixtures of Student's t distributions, their areas around a margin, and verdicts from them. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, pi, sqrt
-from typing import Literal
+from math import isfinite
+from typing import Literal, cast
 
-import numpy as np
+from scipy.special import ndtr, ndtri
 
 from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidData
 
 Side = Literal["less", "equivalent", "more"]
 
-NEWTON_STEPS = 60  # eight are usual; every other one halves the bracket at worst
 CLOSE = 1e-15
-SQRT_TWO_PI = sqrt(2 * pi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Areas:
 
     def of(self, side: Side) -> float:
         """Return one of them."""
-        return {"less": self.less, "equivalent": self.equivalent, "more": self.more}[side]
+        return cast(float, getattr(self, side))
 
     def turned(self) -> Areas:
         """Return the areas of the difference taken the other way round."""
@@ -55,8 +54,6 @@ class NormalMixture:
 
     def areas(self, margin: float) -> Areas:
         """Return the probabilities outside and within ±margin."""
-        from scipy.special import ndtr
-
         less = float(self.weights @ ndtr((-margin - self.means) / self.deviations))
         more = float(self.weights @ ndtr((self.means - margin) / self.deviations))
         return Areas.of_tails(less, more)
@@ -66,33 +63,73 @@ class NormalMixture:
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
 
     def quantile(self, probability: float) -> float:
-        """Return the quantile: Newton steps, kept between the smallest and the largest quantile of a component.
+        """Return the quantile, which lies between the smallest and the largest quantile of a component.
 
+        >>> import numpy as np
         >>> round(NormalMixture(np.array([0.5, 0.5]), np.array([-1.0, 1.0]), np.ones(2)).quantile(0.9), 6)
         1.849468
         """
-        from scipy.special import ndtr, ndtri
+        from scipy.optimize import brentq
 
         single = self.means + self.deviations * float(ndtri(probability))
-        used = self.weights > 0
-        low, high = float(single[used].min()), float(single[used].max())
-        x, step = float(self.weights @ single), high - low
-        for _ in range(NEWTON_STEPS):
-            z = (x - self.means) / self.deviations
-            excess = float(self.weights @ ndtr(z)) - probability
-            low, high = (low, x) if excess > 0 else (x, high)
-            slope = float(self.weights @ (np.exp(-z * z / 2) / self.deviations)) / SQRT_TWO_PI
-            following = x - excess / slope if slope > 0 else inf
-            if not (low <= following <= high and abs(following - x) <= step / 2):  # steps that do not shrink may circle
-                following = (low + high) / 2
-            if abs(following - x) <= CLOSE * max(abs(x), high - low):
-                return following
-            x, step = following, abs(following - x)
-        return x
+        used = single[self.weights > 0]
+        low, high = float(used.min()), float(used.max())
+        room = 1e-9 * (high - low) + 1e-12 * max(abs(low), abs(high))  # for the rounding of both ends
+        if not room:
+            return low
+        unit = high - low + 2 * room  # tolerances in tiny units would be no numbers
+
+        def excess(x: float) -> float:
+            return float(self.weights @ ndtr((x * unit - self.means) / self.deviations)) - probability
+
+        return unit * float(brentq(excess, (low - room) / unit, (high + room) / unit, xtol=CLOSE**2, rtol=CLOSE))
 
 
 def checked_margin(margin: float) -> float:
     """Return a margin that is a number and not negative."""
     if not (isfinite(margin) and margin >= 0):
-        raise InvalidData(f"margin must be a number from 0 on, got {margin!r}: say what is too small to matter")
+        raise InvalidData(
+            f"margin must be a number from 0 on, got {margin!r}: specify the smallest difference that matters"
+        )
     return float(margin)
+
+
+Claim = Side | Literal["inconclusive"]
+
+CERTAIN = 0.975
+SHARED_FROM = 3  # comparisons: with fewer there is nothing to learn from the others
+
+
+def verdicts(
+    plain: Sequence[Areas], shared: Sequence[Areas] | None, *, margin: float, certain: float = CERTAIN
+) -> tuple[Claim, ...]:
+    """Return the verdict on each comparison; with fewer than three comparisons the plain posterior decides alone.
+
+    >>> verdicts([Areas(0.01, 0.98, 0.01)], None, margin=0.02)
+    ('equivalent',)
+    """
+    if not margin > 0:
+        raise InvalidData(
+            f"a verdict needs a margin above 0, got {margin!r}: specify the smallest difference that matters"
+        )
+    if len(plain) < SHARED_FROM:
+        return tuple(agreed_verdict([own], certain) for own in plain)
+    if shared is None:
+        raise InvalidData(
+            f"{len(plain)} comparisons need their shared posterior for a verdict, got the plain one alone"
+        )
+    return tuple(agreed_verdict(both, certain) for both in zip(plain, shared, strict=True))
+
+
+def expected_false_claims(plain: Sequence[Areas], claims: Sequence[Claim]) -> float:
+    """Return how many claims are wrong on average, if differences are as likely as the prior says; no guarantee."""
+    return sum(1 - own.of(claim) for own, claim in zip(plain, claims, strict=True) if claim != "inconclusive")
+
+
+def agreed_verdict(posteriors: Sequence[Areas], certain: float = CERTAIN) -> Claim:
+    """Return what is nearly certain under every one of the posteriors."""
+    sides: tuple[Side, ...] = ("less", "equivalent", "more")
+    for side in sides:
+        if all(areas.of(side) >= certain for areas in posteriors):
+            return side
+    return "inconclusive"

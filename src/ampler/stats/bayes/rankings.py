@@ -7,7 +7,7 @@ and who is better than whom may depend on who else is compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -15,8 +15,8 @@ from math import comb
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Better
 from ampler.core.errors import InvalidData
+from ampler.core.settings import Better
 
 NEWTON_STEPS = 200
 MODE_FOUND = 1e-22  # squared Newton decrement
@@ -24,8 +24,9 @@ FREEDOM = 20  # of the t distribution that draws are taken from
 DRAWS = 20_000  # unless said
 BLOCK = 512  # draws at once
 TOGETHER = 8  # factors multiplied before one logarithm is taken
-LARGEST_TIE = 8  # up to here every order of a tie counts; beyond, so many pairs of a random order and its reverse
+LARGEST_TIE = 8  # up to here every order of a tie counts; beyond, this many pairs of a random order and its reverse
 RANDOM_ORDERS = 64
+MAX_CELLS = 20_000_000  # of sets and algorithms: 160 MB
 FEWEST_EFFECTIVE = 1000
 
 
@@ -52,16 +53,16 @@ def rank_posterior(
     >>> bool(abs(found.win[0] - 0.7) < 0.01)  # Beta(3.5, 1.5) has mean 0.7
     True
     """
-    values = _checked(table, draws, prior)
+    values = np.asarray(table, dtype=float)
     model = _model(values if better == "lower" else -values, prior, seed)
     mode, curvature = model.mode()
-    found = _weighted(model, mode, curvature, draws, np.random.default_rng(seed))
-    if found.effective < FEWEST_EFFECTIVE:
+    result = _weighted(model, mode, curvature, draws, np.random.default_rng(seed))
+    if result.effective < FEWEST_EFFECTIVE:
         raise InvalidData(
-            f"rankings need an effective sample of {FEWEST_EFFECTIVE} draws or more, got {found.effective:.0f}: "
+            f"rankings need an effective sample of {FEWEST_EFFECTIVE} draws or more, got {result.effective:.0f}: "
             f"take more than {draws} draws"
         )
-    return found
+    return result
 
 
 # ── the likelihood ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -89,15 +90,18 @@ class _Model:
 
     def log_densities(self, draws: Iterable[Floats]) -> Floats:
         """Return the log posterior of draws in blocks; they are columns of weights that sum to 1."""
-        bundles = list(_bundles(self.sets, self.counts))
-        return np.concatenate([self._log_density(block, bundles) for block in draws])
-
-    def _log_density(self, weights: Floats, bundles: Sequence[tuple[Floats, float]]) -> Floats:
-        logs = self.gains @ np.log(weights)
-        for rows, count in bundles:
-            products = np.multiply.reduce((rows @ weights).reshape(-1, TOGETHER, weights.shape[1]), axis=1)
-            logs -= count * np.log(products).sum(axis=0)
-        return np.asarray(logs)
+        bundles = []
+        for count in np.unique(self.counts).tolist():
+            rows = self.sets[self.counts == count]  # filled up by the set of all, whose sum is 1 and changes no product
+            bundles.append((np.vstack([rows, np.ones((-len(rows) % TOGETHER, len(self.gains)))]), count))
+        densities = []
+        for weights in draws:
+            logs = self.gains @ np.log(weights)
+            for rows, count in bundles:
+                products = np.multiply.reduce((rows @ weights).reshape(-1, TOGETHER, weights.shape[1]), axis=1)
+                logs -= count * np.log(products).sum(axis=0)
+            densities.append(logs)
+        return np.concatenate(densities)
 
     def _derivatives(self, theta: Floats) -> tuple[Floats, Floats]:
         """The gradient, and minus the matrix of second derivatives."""
@@ -117,27 +121,24 @@ def _model(values: Floats, prior: float, seed: int) -> _Model:
     gains = np.full(algorithms, prior)
     pooled: dict[int, float] = {}
     for row in values:
-        groups = _groups(row)
+        levels = np.unique(row[~np.isnan(row)])  # of the algorithms that were run, best first; equal values together
+        groups = [np.flatnonzero(row == level).tolist() for level in levels]
         for members, weight in _sets(groups, rng):
             pooled[members] = pooled.get(members, 0.0) + weight
-        gains[[place for group in groups for place in group]] += 1
-    for place in range(algorithms):
-        gains[place] -= pooled.pop(1 << place, 0.0)  # the last place is nobody's merit
-    sets = np.array([[members >> place & 1 for place in range(algorithms)] for members in pooled], dtype=float)
+        if len(pooled) * algorithms > MAX_CELLS:
+            raise InvalidData("the rankings have too many ties for a posterior; compare fewer algorithms")
+        gains[[index for group in groups for index in group]] += 1
+    for index in range(algorithms):
+        gains[index] -= pooled.pop(1 << index, 0.0)  # the last place is nobody's merit
+    sets = np.array([[members >> index & 1 for index in range(algorithms)] for members in pooled], dtype=float)
     return _Model(gains, sets.reshape(-1, algorithms), np.array(list(pooled.values()), dtype=float), prior)
-
-
-def _groups(row: Floats) -> list[list[int]]:
-    """The algorithms that were run, best first; equal values stand together."""
-    levels = np.unique(row[~np.isnan(row)])
-    return [np.flatnonzero(row == level).tolist() for level in levels]
 
 
 def _sets(groups: list[list[int]], rng: np.random.Generator) -> Iterator[tuple[int, float]]:
     """The sets that places are taken from, one after the other, each with its share of all orders of a tie."""
     behind = 0
     for group in reversed(groups):
-        bits = [1 << place for place in group]
+        bits = [1 << index for index in group]
         for rest, weight in _rests(bits, rng):
             yield behind | rest, weight
         behind |= sum(bits)
@@ -145,26 +146,19 @@ def _sets(groups: list[list[int]], rng: np.random.Generator) -> Iterator[tuple[i
 
 def _rests(bits: list[int], rng: np.random.Generator) -> Iterator[tuple[int, float]]:
     """What is left of a tie when some of it have taken their places: every subset, or those of random orders."""
-    size, whole = len(bits), sum(bits)
+    size, everything = len(bits), sum(bits)
     if size <= LARGEST_TIE:
-        for taken in range(size):
-            for gone in combinations(bits, taken):
-                yield whole - sum(gone), 1 / comb(size, taken)
+        for chosen in range(size):
+            for gone in combinations(bits, chosen):
+                yield everything - sum(gone), 1 / comb(size, chosen)
         return
     for _ in range(RANDOM_ORDERS):
         order = rng.permutation(size)
         for way in (order, order[::-1]):
-            rest = whole
-            for place in way:
+            rest = everything
+            for index in way:
                 yield rest, 0.5 / RANDOM_ORDERS
-                rest -= bits[place]
-
-
-def _bundles(sets: Floats, counts: Floats) -> Iterator[tuple[Floats, float]]:
-    """Sets of the same count, filled up to whole bundles by the set of all, whose sum is 1 and changes no product."""
-    for count in np.unique(counts):
-        rows = sets[counts == count]
-        yield np.vstack([rows, np.ones((-len(rows) % TOGETHER, sets.shape[1]))]), float(count)
+                rest -= bits[index]
 
 
 # ── the posterior ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,16 +190,3 @@ def _proposals(mode: Floats, curvature: Floats, draws: int, rng: np.random.Gener
     scaled = rng.standard_normal((dimension, draws)) / np.sqrt(rng.chisquare(FREEDOM, draws) / FREEDOM)
     squared = np.einsum("ij,ij->j", scaled, scaled)
     return mode[:, None] + spread @ scaled, -(FREEDOM + dimension) / 2 * np.log1p(squared / FREEDOM)
-
-
-def _checked(table: Floats, draws: int, prior: float) -> Floats:
-    values = np.asarray(table, dtype=float)
-    if values.ndim != 2 or values.shape[1] < 2 or np.isinf(values).any():
-        raise InvalidData("rankings need numbers of two or more algorithms: instances in rows, algorithms in columns")
-    if not (~np.isnan(values)).any(axis=0).all():
-        raise InvalidData("rankings need every algorithm on some instance: leave out those that were never run")
-    if draws < FEWEST_EFFECTIVE:
-        raise InvalidData(f"rankings need {FEWEST_EFFECTIVE} draws or more, got {draws!r}: 20000 are usual")
-    if not (np.isfinite(prior) and prior > 0):
-        raise InvalidData(f"the weight of the prior must be positive, got {prior!r}: 1 is usual")
-    return values

@@ -14,7 +14,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, NormalMixture, checked_margin
+from ampler.stats.bayes.mixture import Areas, NormalMixture
 
 NODES = 400
 NEGLIGIBLE = 40.0
@@ -46,18 +46,18 @@ def shared_posteriors(
 
     For all-vs-all give the differences of the first algorithm to all others, and the `pairs` wanted (0 is the first).
     """
-    table = _checked(differences)
-    checked_margin(margin)
+    table = np.asarray(differences, dtype=float)
+    if len(table) < FEWEST:
+        raise InvalidData(f"a shared prior needs {FEWEST} or more instances, got {len(table)}")
     scale = float(np.abs(table).max())
-    contrasts = None if pairs is None else _contrasts(pairs, table.shape[1])
-    found = fit_shared(table.mean(axis=0) / scale, covariance_of_means(table / scale), contrasts)
-    return SharedFit(
-        tuple(
-            SharedPosterior(scale * one.mean, _times(one.interval(level), scale), one.areas(margin / scale))
-            for one in found.mixtures
-        ),
-        scale * found.omega,
-    )
+    contrasts = None
+    if pairs is not None:  # θ_i − θ_j from the differences θ_0 − θ_k: what is subtracted from the first twice cancels
+        to_first = np.vstack([np.zeros(table.shape[1]), np.eye(table.shape[1])])
+        contrasts = np.array([to_first[j] - to_first[i] for i, j in pairs])
+    fit = fit_shared(table.mean(axis=0) / scale, covariance_of_means(table / scale), contrasts)
+    mixtures = (NormalMixture(one.weights, scale * one.means, scale * one.deviations) for one in fit.mixtures)
+    posteriors = (SharedPosterior(one.mean, one.interval(level), one.areas(margin)) for one in mixtures)
+    return SharedFit(tuple(posteriors), scale * fit.omega)
 
 
 def covariance_of_means(differences: Floats) -> Floats:
@@ -93,8 +93,8 @@ def fit_shared(means: Floats, covariance: Floats, contrasts: Floats | None = Non
     z, back = vectors.T @ inverse @ means, root @ vectors
     back = back if contrasts is None else contrasts @ back
     omega, weights = _omega_posterior(z, variances)
-    kept = omega[:, None] ** 2 / (variances + omega[:, None] ** 2)  # of z, given ω
-    centres, spreads = (kept * z) @ back.T, np.sqrt((kept * variances) @ (back**2).T)
+    shares = omega[:, None] ** 2 / (variances + omega[:, None] ** 2)  # of z, given ω
+    centres, spreads = (shares * z) @ back.T, np.sqrt((shares * variances) @ (back**2).T)
     mixtures = tuple(NormalMixture(weights, centres[:, i], spreads[:, i]) for i in range(len(back)))
     return Fit(mixtures, float(weights @ omega))
 
@@ -105,8 +105,8 @@ def _omega_posterior(z: Floats, variances: Floats) -> tuple[Floats, Floats]:
     u = np.linspace(log(1e-9 * scale), log(1e4 * scale), NODES)
     for _ in range(2):
         logs = _log_density(u, z, variances)
-        kept = np.flatnonzero(logs > logs.max() - NEGLIGIBLE)
-        u = np.linspace(u[max(0, kept[0] - 1)], u[min(NODES - 1, kept[-1] + 1)], NODES)
+        shares = np.flatnonzero(logs > logs.max() - NEGLIGIBLE)
+        u = np.linspace(u[max(0, shares[0] - 1)], u[min(NODES - 1, shares[-1] + 1)], NODES)
     logs = _log_density(u, z, variances)
     weights = np.exp(logs - logs.max())
     return np.exp(u), weights / weights.sum()
@@ -116,24 +116,3 @@ def _log_density(u: Floats, z: Floats, variances: Floats) -> Floats:
     total = variances + np.exp(2 * u)[:, None]
     likelihood = -0.5 * (np.log(total) + z * z / total).sum(axis=1)
     return np.asarray(likelihood + 2 * u + 0.5 * np.log((total**-2.0).sum(axis=1)))
-
-
-def _contrasts(pairs: Sequence[tuple[int, int]], others: int) -> Floats:
-    """θ_i − θ_j from the differences θ_0 − θ_k: what is subtracted from the first algorithm twice cancels."""
-    to_first = np.vstack([np.zeros(others), np.eye(others)])
-    return np.array([to_first[j] - to_first[i] for i, j in pairs])
-
-
-def _times(interval: Interval, factor: float) -> Interval:
-    return interval[0] * factor, interval[1] * factor
-
-
-def _checked(differences: Floats) -> Floats:
-    table = np.asarray(differences, dtype=float)
-    if table.ndim != 2 or not np.isfinite(table).all():
-        raise InvalidData("a shared prior needs every comparison on every instance: leave out the incomplete instances")
-    if len(table) < FEWEST:
-        raise InvalidData(f"a shared prior needs {FEWEST} or more instances, got {len(table)}")
-    if not (np.ptp(table, axis=0) > 0).all():
-        raise InvalidData("a shared prior needs differences that vary in every comparison: leave out those that do not")
-    return table

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
-from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, checked_margin
+from ampler.stats.bayes.mixture import Areas
 
 DRAWS = 50_000  # unless said
 BLOCK = 1024  # draws at once: their weights fit into the processor's cache
@@ -37,61 +36,38 @@ def signed_rank(
     >>> [round(part, 4) for part in (found.mean_areas.less, found.mean_areas.equivalent, found.mean_areas.more)]
     [0.1587, 0.2381, 0.6032]
     """
-    z = np.append(0.0, _checked(differences, draws, prior))
+    z = np.append(0.0, differences)
     order = np.argsort(z, kind="stable")
-    tails = _tails(z[order], checked_margin(margin))
-    points = _points(tails, int(np.flatnonzero(order == 0)[0]), draws, seed, prior)
-    return SignedRank(_largest(points, margin), _mean_areas(tails, np.where(order == 0, prior, 1.0)), points)
+    ends = _limits(z[order], -margin), _limits(z[order], margin)
+    # Dirichlet weights are gamma variables over their sum; those of the instances are exponential.
+    rng, pseudo = np.random.default_rng(seed), int(np.flatnonzero(order == 0)[0])
+    points = np.concatenate([_block(ends, pseudo, rng, prior) for _ in range(-(-draws // BLOCK))])[:draws]
+    return SignedRank(_largest(points, margin), _mean_areas(ends, np.where(order == 0, prior, 1.0)), points)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tails:
-    """For each of the sorted differences: how many others make a mean below, or above; a tie counts half."""
-
-    below: tuple[Codes, Codes]  # strictly, and with ties
-    not_above: tuple[Codes, Codes]
-
-    def less(self, weights: Floats, sums: Floats) -> Floats:
-        """Return the probability of a mean below, times the squared total; `sums` are of the first 0, 1, … weights."""
-        return _halves(weights, sums, self.below)
-
-    def not_more(self, weights: Floats, sums: Floats) -> Floats:
-        """Return the same for a mean that is not above."""
-        return _halves(weights, sums, self.not_above)
+Limits = tuple[Codes, Codes]  # of the sorted differences: how many others make a mean below, strictly and with ties
 
 
-def _tails(z: Floats, margin: float) -> _Tails:
+def _limits(z: Floats, margin: float) -> Limits:
     pairs = z[:, None] + z
-    low, high = -2 * margin, 2 * margin
-    return _Tails(
-        ((pairs < low).sum(axis=1), (pairs <= low).sum(axis=1)),
-        ((pairs < high).sum(axis=1), (pairs <= high).sum(axis=1)),
-    )
+    return (pairs < 2 * margin).sum(axis=1), (pairs <= 2 * margin).sum(axis=1)
 
 
-def _halves(weights: Floats, sums: Floats, counts: tuple[Codes, Codes]) -> Floats:
-    strictly = np.einsum("ij,ij->j", weights, sums[counts[0]])
-    if (counts[0] == counts[1]).all():
-        return np.asarray(strictly)
-    return np.asarray((strictly + np.einsum("ij,ij->j", weights, sums[counts[1]])) / 2)
+def _below(weights: Floats, sums: Floats, limits: Limits) -> Floats:
+    """The probability of a mean below, times the squared total, a tie counts half; `sums` are of the first weights."""
+    strictly, ties = (np.einsum("ij,ij->j", weights, sums[counts]) for counts in limits)
+    return np.asarray((strictly + ties) / 2)
 
 
-def _points(tails: _Tails, pseudo: int, draws: int, seed: int, prior: float) -> Floats:
-    """Dirichlet weights are gamma variables over their sum; those of the instances are exponential."""
-    rng = np.random.default_rng(seed)
-    blocks = [_block(tails, pseudo, rng, prior) for _ in range(-(-draws // BLOCK))]
-    return np.concatenate(blocks)[:draws]
-
-
-def _block(tails: _Tails, pseudo: int, rng: np.random.Generator, prior: float) -> Floats:
-    size = len(tails.below[0])
+def _block(ends: tuple[Limits, Limits], pseudo: int, rng: np.random.Generator, prior: float) -> Floats:
+    size = len(ends[0][0])
     weights = rng.standard_exponential((size, BLOCK))
     weights[pseudo] = rng.standard_gamma(prior, BLOCK)
     sums = np.zeros((size + 1, BLOCK))
-    for place in range(size):  # many times quicker than cumsum along this axis
-        np.add(sums[place], weights[place], out=sums[place + 1])
+    for row in range(size):  # many times quicker than cumsum along this axis
+        np.add(sums[row], weights[row], out=sums[row + 1])
     square = sums[-1] ** 2
-    less, not_more = tails.less(weights, sums) / square, tails.not_more(weights, sums) / square
+    less, not_more = (_below(weights, sums, limits) / square for limits in ends)
     return np.column_stack([less, not_more - less, 1 - not_more])
 
 
@@ -104,27 +80,15 @@ def _largest(points: Floats, margin: float) -> Areas:
     return Areas(*shares.tolist())
 
 
-def _mean_areas(tails: _Tails, counts: Floats) -> Areas:
+def _mean_areas(ends: tuple[Limits, Limits], counts: Floats) -> Areas:
     """E[w_i·w_j] = a_i·a_j/(S(S + 1)) for i ≠ j, and a_i(a_i + 1)/(S(S + 1)) for i = j."""
     total = counts.sum()
     sums, column = np.append(0.0, np.cumsum(counts))[:, None], counts[:, None]
     places = np.arange(len(counts))
 
-    def mean(found: Floats, own: tuple[Codes, Codes]) -> float:
-        itself = sum((places < limits).astype(float) for limits in own) / 2
-        return float((found[0] + counts @ itself) / (total * (total + 1)))
+    def mean(limits: Limits) -> float:
+        itself = sum((places < counted).astype(float) for counted in limits) / 2
+        return float((_below(column, sums, limits)[0] + counts @ itself) / (total * (total + 1)))
 
-    less = mean(tails.less(column, sums), tails.below)
-    not_more = mean(tails.not_more(column, sums), tails.not_above)
+    less, not_more = map(mean, ends)
     return Areas(less, max(0.0, not_more - less), 1.0 - not_more)
-
-
-def _checked(differences: Floats, draws: int, prior: float) -> Floats:
-    z = np.asarray(differences, dtype=float)
-    if z.ndim != 1 or len(z) < 1 or not np.isfinite(z).all():
-        raise InvalidData("differences must be finite numbers, one for each instance")
-    if draws < 1:
-        raise InvalidData(f"draws must be 1 or more, got {draws!r}: 50000 are usual")
-    if not (np.isfinite(prior) and prior > 0):
-        raise InvalidData(f"the weight of the prior must be positive, got {prior!r}: 0.5 is usual")
-    return z

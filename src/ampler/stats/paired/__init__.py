@@ -8,11 +8,11 @@
 * `resampled`: tests that judge all comparisons together by resampling the instances
 
 Everything that tells one test from another stands in its row. Rooms above ask the row and never the name, so that a new
-test is a file here, a row below, and its name in `core.values.Test`. This room may import `core` and the rest of
+test is a file here, a row below, and its name in `core.settings.Test`. This room may import `core` and the rest of
 `stats` that is not built on it (`holm`, `location`).
 
 A family of comparisons is asked through `family_verdict`. Most tests look at one pair at a time: then `family` of the
-row stays empty and HolmFamily holds the family together (Holm's step-down on the p-values, Bonferroni's joint
+row stays empty and `holm_family` holds the family together (Holm's step-down on the p-values, Bonferroni's joint
 intervals). A test that needs all comparisons at once, as resampling the instances of the whole matrix does, brings its
 own: a callable that takes the matrix (instances in rows, pairs in columns; NaN where a pair lacks an instance, and each
 pair then uses those it has), the alternative and the family-wise alpha, and returns a `contract.FamilyVerdict`:
@@ -24,9 +24,8 @@ pair then uses those it has), the alternative and the family-wise alpha, and ret
 
 It must give the same answer whenever it is asked with the same numbers, so what it draws at random has a seed of its
 own, and it must follow a permutation of the columns. A pair with fewer than two differences is never rejected, and its
-intervals are the whole line. Intervals are made when asked for: many callers want the steps alone. The one-sample
-questions of its row remain (subgroups and figures ask about one pair).
-"""
+intervals are the whole line. Intervals are made when requested: many callers want the steps alone. The one-sample
+questions of its row remain (subgroups and figures ask about one pair)."""
 
 from __future__ import annotations
 
@@ -38,40 +37,26 @@ from types import ModuleType
 from typing import Any, cast
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative, Test
+from ampler.core.settings import Alternative, Test
+from ampler.core.text import named
 from ampler.stats.paired import sign, student, wilcoxon
-from ampler.stats.paired.bounds import Bounds
-from ampler.stats.paired.contract import Estimand, FamilyVerdict, Many, PairedTest, Procedure
-from ampler.stats.paired.family import HolmFamily
-from ampler.stats.paired.missing import (
-    FEWEST,
-    present,
-    present_columns,
-    sample_estimate,
-    sample_interval,
-    sample_p_value,
+from ampler.stats.paired.contract import FEWEST as FEWEST
+from ampler.stats.paired.contract import Bounds as Bounds
+from ampler.stats.paired.contract import Estimand as Estimand
+from ampler.stats.paired.contract import FamilyVerdict as FamilyVerdict
+from ampler.stats.paired.contract import Many as Many
+from ampler.stats.paired.contract import PairedTest as PairedTest
+from ampler.stats.paired.contract import (
+    Procedure,
+    holm_family,
 )
+from ampler.stats.paired.contract import present as present
+from ampler.stats.paired.contract import present_columns as present_columns
+from ampler.stats.paired.contract import sample_estimate as sample_estimate
+from ampler.stats.paired.contract import sample_interval as sample_interval
+from ampler.stats.paired.contract import sample_p_value as sample_p_value
 from ampler.stats.paired.resampled import BOOTSTRAP_T, SIGN_FLIP, Resampled
 from ampler.stats.resampling import RESAMPLES
-
-__all__ = [
-    "ESTIMANDS",
-    "FEWEST",
-    "TESTS",
-    "Bounds",
-    "Estimand",
-    "FamilyVerdict",
-    "Many",
-    "PairedTest",
-    "family_verdict",
-    "paired_test",
-    "present",
-    "present_columns",
-    "sample_estimate",
-    "sample_interval",
-    "sample_p_value",
-]
-
 
 MEAN = Estimand("mean", words="on average", tex="mean")
 RESAMPLING = Procedure(
@@ -87,8 +72,8 @@ RESAMPLING = Procedure(
 
 def _together(mathematics: Resampled) -> dict[str, Any]:
     """What a test that resamples the instances says of all comparisons together."""
-    asked = {name: getattr(mathematics, name) for name in ("family", "families", "equivalence")}
-    return asked | {"procedure": RESAMPLING}
+    answers = {name: getattr(mathematics, name) for name in ("family", "families", "equivalence")}
+    return answers | {"procedure": RESAMPLING}
 
 
 def _answers(mathematics: ModuleType | Resampled) -> dict[str, Any]:
@@ -100,6 +85,7 @@ _ROWS = (
     PairedTest(
         name="t",
         words="paired t-test",
+        label="paired t-test",
         null="of zero mean difference",
         cites=(),
         estimand=MEAN,
@@ -111,6 +97,7 @@ _ROWS = (
     PairedTest(
         name="wilcoxon",
         words="Wilcoxon signed-rank test",
+        label="Wilcoxon signed ranks",
         null="of a zero pseudomedian of the differences",
         cites=("wilcoxon1945",),
         estimand=Estimand("pseudomedian", words="in the pseudomedian", tex="pseudomedian"),
@@ -118,11 +105,13 @@ _ROWS = (
         efficiency=Fraction(86, 100),
         **_answers(wilcoxon),
         when_skewed="tests something else",
+        has_exact_p=True,
         look_back=1,
     ),
     PairedTest(
         name="sign",
         words="sign test",
+        label="sign test",
         null="that either sign of the difference is equally likely",
         cites=("dixon1946",),
         estimand=Estimand(
@@ -135,11 +124,13 @@ _ROWS = (
         efficiency=Fraction(637, 1000),  # the paper's: 2/π for normal differences
         **_answers(sign),
         when_skewed="stays sound",
-        look_back=4,  # its few possible p-values jump over the level; the signed-rank test has many more of them
+        has_exact_p=True,
+        look_back=4,  # it has few possible p-values; the signed-rank test has many more
     ),
     PairedTest(
         name="bootstrap-t",
         words="bootstrap-t test",
+        label="bootstrap-t, all together",
         null="of zero mean difference",
         cites=("hall1988",),
         estimand=MEAN,
@@ -152,6 +143,7 @@ _ROWS = (
     PairedTest(
         name="sign-flip",
         words="sign-flip test",
+        label="sign flips, all together",
         null="that the differences are symmetric about zero",
         estimand=MEAN,
         cites=(),
@@ -159,9 +151,11 @@ _ROWS = (
         **_answers(SIGN_FLIP),
         **_together(SIGN_FLIP),
         when_skewed="errs",
+        has_exact_p=True,
     ),
 )
 TESTS: Mapping[Test, PairedTest] = {row.name: row for row in _ROWS}
+SINGLE_TESTS = named([row.name for row in _ROWS if row.family is None])  # one comparison by itself
 _NORMAL_TIES: dict[str, Any] = {
     name: partial(getattr(wilcoxon, name), exact_ties=False) for name in ("p_value", "many", "interval")
 }
@@ -172,7 +166,7 @@ _OF_RUNS = (  # on one instance
     Estimand("difference", words="in the statistic compared", tex="difference"),
 )
 ESTIMANDS: Mapping[str, Estimand] = {  # by what results call them
-    each.name: each for each in (*(row.estimand for row in _ROWS), *_OF_RUNS)
+    estimand.name: estimand for estimand in (*(row.estimand for row in _ROWS), *_OF_RUNS)
 }
 
 
@@ -200,4 +194,4 @@ def family_verdict(differences: Floats, *, test: Test, alternative: Alternative,
     row = paired_test(test)
     if row.family is not None:
         return row.family(differences, alternative, alpha)
-    return HolmFamily(row, differences, alternative, alpha)
+    return holm_family(row, differences, alternative, alpha)

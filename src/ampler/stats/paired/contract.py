@@ -1,16 +1,57 @@
-"""What a paired test is: a row with its words, its numbers, and its questions to the differences. Pure."""
+"""What a paired test is: its row, its bounds, and families of comparisons, also with missing differences. Pure.
+
+A difference that a pair lacks on an instance is NaN; each column is tested by what it has.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
+import numpy as np
+from scipy.special import stdtr
+
 from ampler.core.arrays import Bools, Floats
-from ampler.core.choices import Alternative, Test
-from ampler.stats.holm import StepDown
-from ampler.stats.paired.bounds import Bounds
+from ampler.core.settings import Alternative, Test
+from ampler.stats.holm import StepDown, step_down
+
+
+class Bounds(NamedTuple):
+    """An interval and the level it really has: R narrows it when so few differences cannot reach the level."""
+
+    lower: float
+    upper: float
+    level: float
+
+
+def one_sided(lower: float, upper: float, alternative: Alternative, level: float) -> Bounds:
+    """Return the bounds, open on the side on which a one-sided alternative says nothing."""
+    return Bounds(-math.inf if alternative == "less" else lower, math.inf if alternative == "greater" else upper, level)
+
+
+def p_of_tails(at_least: Floats, at_most: Floats, alternative: Alternative) -> Floats:
+    """Return p-values from the chances of a statistic at least, and at most, as large as the one that came.
+
+    >>> p_of_tails(np.array([0.01]), np.array([0.995]), "two-sided").tolist()
+    [0.02]
+    """
+    if alternative == "two-sided":
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(at_least, at_most)))
+    return at_least if alternative == "greater" else at_most
+
+
+def p_of_t(t: Floats | float, freedom: Floats | float, alternative: Alternative) -> Floats:
+    """Return p-values of t statistics.
+
+    >>> p_of_t(2.0, 9.0, "greater").round(4).item()
+    0.0383
+    """
+    tail = {"two-sided": -np.abs(t), "less": t, "greater": -t}[alternative]
+    return np.asarray(np.minimum(1.0, (2 if alternative == "two-sided" else 1) * stdtr(freedom, tail)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +107,37 @@ class FamilyVerdict(Protocol):
     @property
     def p_values(self) -> Floats:
         """The p-value of each comparison by itself."""
-        ...
 
     @property
     def steps(self) -> StepDown:
         """What the step-down procedure rejects, with adjusted p-values, ranks and the level of each rank."""
-        ...
 
     @property
     def intervals(self) -> tuple[Bounds, ...]:
         """The interval of each comparison at the level of its rank; not joint."""
-        ...
 
     @property
     def joint_intervals(self) -> tuple[Bounds, ...]:
         """The intervals that hold together with probability 1 − alpha; the whole line where that cannot be."""
-        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TestedFamily:
+    """A family's verdict whose intervals are made when requested."""
+
+    p_values: Floats
+    steps: StepDown
+    intervals_at: Callable[[bool], tuple[Bounds, ...]]  # simultaneous, or at the level of each rank
+
+    @cached_property
+    def intervals(self) -> tuple[Bounds, ...]:
+        """Those at the level of each rank."""
+        return self.intervals_at(False)
+
+    @cached_property
+    def joint_intervals(self) -> tuple[Bounds, ...]:
+        """Those that hold together."""
+        return self.intervals_at(True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,16 +151,18 @@ class PairedTest:
 
     name: Test
     words: str  # "sign test"; with an s for several
+    label: str  # in a list of choices
     null: str  # continues "the null hypothesis …"
     cites: tuple[str, ...]  # keys of the works that a report cites for it
     estimand: Estimand
-    efficiency: Fraction  # relative to the paired t-test: that one needs so many times the instances
+    efficiency: Fraction  # relative to the paired t-test: that one needs this many times the instances
     p_value: Callable[[Floats, Alternative], float]
     many: Callable[[Floats, Alternative], Many]
     estimate: Callable[[Floats], float]
     interval: Callable[[Floats, Alternative, float], Bounds]  # the last argument is alpha
     leaning: Callable[[Floats], float]  # positive where the differences speak for "greater"; quicker than the estimate
     when_skewed: Literal["errs", "tests something else", "stays sound"]
+    has_exact_p: bool = False  # its smallest p-value follows from the number of instances
     price: int = 0  # instances that it needs beyond what its efficiency says
     by_moments: bool = False  # whether mean and standard deviation are all it sees: then simulations need no data
     look_back: int = 0  # instances below an answer at which its power, which goes up and down, may be higher again
@@ -122,3 +180,56 @@ class PairedTest:
     def estimate_of(self) -> str:
         """What the estimate is, in a word."""
         return self.estimand.name
+
+
+FEWEST = 2  # differences that a test needs: one alone shows nothing of how they vary
+EVERYTHING = Bounds(-math.inf, math.inf, 1.0)  # what an interval says that knows nothing
+
+
+def present(column: Floats) -> Floats:
+    """Return the differences there are, in their order.
+
+    >>> present(np.array([1.5, np.nan, 2.0])).tolist()
+    [1.5, 2.0]
+    """
+    missing = np.isnan(column)
+    return column[~missing] if missing.any() else column
+
+
+def present_columns(differences: Floats) -> tuple[Floats, ...]:
+    """Return the differences of each pair, without those it lacks."""
+    return tuple(present(column) for column in np.ascontiguousarray(differences.T))
+
+
+def sample_p_value(test: PairedTest, sample: Floats, alternative: Alternative) -> float:
+    """Return the p-value; 1 where there are too few differences to test."""
+    return test.p_value(sample, alternative) if len(sample) >= FEWEST else 1.0
+
+
+def sample_interval(test: PairedTest, sample: Floats, alternative: Alternative, alpha: float) -> Bounds:
+    """Return the interval; the whole line where there are too few differences to test."""
+    return test.interval(sample, alternative, alpha) if len(sample) >= FEWEST else EVERYTHING
+
+
+def sample_estimate(test: PairedTest, sample: Floats) -> float:
+    """Return the estimate; NaN where there are too few differences to test."""
+    return test.estimate(sample) if len(sample) >= FEWEST else math.nan
+
+
+def holm_family(test: PairedTest, differences: Floats, alternative: Alternative, alpha: float) -> FamilyVerdict:
+    """Test each column of differences by itself; Holm steps down, and Bonferroni makes intervals joint.
+
+    A column with fewer than two differences cannot be rejected; it keeps its place in the family.
+    """
+    columns = present_columns(differences)
+    p_values = np.array([sample_p_value(test, column, alternative) for column in columns])
+    steps = step_down(p_values, alpha)
+
+    def intervals_at(joint: bool) -> tuple[Bounds, ...]:
+        levels = np.full(len(columns), alpha / len(columns)) if joint else steps.levels
+        pairs = zip(columns, levels.tolist(), strict=True)
+        bounds = ((sample_interval(test, column, alternative, level), 1 - level) for column, level in pairs)
+        # One that promises to hold with all others and cannot reach its level must be the whole line.
+        return tuple(one if not joint or one.level >= promised else EVERYTHING for one, promised in bounds)
+
+    return TestedFamily(p_values, steps, intervals_at)

@@ -7,58 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative
+from ampler.core.settings import Alternative
 from ampler.stats import resampling
 from ampler.stats.holm import StepDown
 from ampler.stats.paired import student
-from ampler.stats.paired.bounds import Bounds
-from ampler.stats.paired.contract import Many
+from ampler.stats.paired.contract import Bounds, FamilyVerdict, Many, TestedFamily
 from ampler.stats.resampling import Family, Steps
 
 FEW_RESAMPLES = 499  # for each of many simulated families: their number, not this one, makes the answer exact
 
 Judge = Callable[..., Family]  # bootstrap_t or sign_flip
 Within = Callable[..., Steps]  # their tests of equivalence
-
-
-@dataclass(frozen=True, eq=False)
-class ResampledFamily:
-    """The columns of differences judged together; one set of resamples answers everything."""
-
-    judge: Judge
-    differences: Floats
-    alternative: Alternative
-    alpha: float
-
-    @cached_property
-    def _family(self) -> Family:
-        return self.judge(self.differences, alternative=self.alternative, alpha=self.alpha)
-
-    @property
-    def p_values(self) -> Floats:
-        """The p-value of each comparison by itself."""
-        return self._family.steps.p_values
-
-    @property
-    def steps(self) -> StepDown:
-        """What the step-down rejects; the levels are those at which each comparison by itself was judged."""
-        return as_step_down(self._family.steps)
-
-    @property
-    def intervals(self) -> tuple[Bounds, ...]:
-        """The interval of each comparison at the critical values of its own step: they agree with the decisions."""
-        levels = 1.0 - self._family.steps.levels
-        return tuple(Bounds(*map(float, row)) for row in np.column_stack([self._family.intervals, levels]))
-
-    @property
-    def joint_intervals(self) -> tuple[Bounds, ...]:
-        """The intervals that cover all true means together with probability 1 − alpha."""
-        return tuple(Bounds(float(low), float(high), 1 - self.alpha) for low, high in self._family.joint_intervals)
 
 
 @dataclass(frozen=True)
@@ -85,12 +49,21 @@ class Resampled:
     def families(self, differences: Floats, alternative: Alternative) -> Many:
         """Return the adjusted p-values of many families, with axes for families, comparisons and instances."""
         quick = partial(self.judge, alternative=alternative, resamples=FEW_RESAMPLES)
-        p = np.array([quick(each.T, seed=place).steps.adjusted for place, each in enumerate(differences)])
+        p = np.array([quick(family.T, seed=seed).steps.adjusted for seed, family in enumerate(differences)])
         return Many(p, differences.mean(axis=-1) > 0)
 
-    def family(self, differences: Floats, alternative: Alternative, alpha: float) -> ResampledFamily:
-        """Judge all comparisons together."""
-        return ResampledFamily(self.judge, differences, alternative, alpha)
+    def family(self, differences: Floats, alternative: Alternative, alpha: float) -> FamilyVerdict:
+        """Judge all comparisons together; the levels are those at which each by itself was judged."""
+        family = self.judge(differences, alternative=alternative, alpha=alpha)
+        steps = as_step_down(family.steps)
+
+        def intervals_at(joint: bool) -> tuple[Bounds, ...]:
+            ends, levels = (family.joint_intervals, np.array(alpha)) if joint else (family.intervals, steps.levels)
+            return tuple(
+                Bounds(*map(float, row)) for row in np.column_stack([ends, np.broadcast_to(1 - levels, len(ends))])
+            )
+
+        return TestedFamily(family.steps.p_values, steps, intervals_at)
 
     def equivalence(self, differences: Floats, margin: float, alpha: float) -> tuple[Floats, StepDown]:
         """Return the p-value of each comparison by itself, and what the family of equivalence tests establishes."""
@@ -102,7 +75,7 @@ class Resampled:
 
 
 def as_step_down(steps: Steps) -> StepDown:
-    """Return the steps as Holm's are told."""
+    """Return the steps as Holm's are reported."""
     return StepDown(steps.ranks, steps.levels, steps.adjusted, steps.rejected)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import bdtr, betaincinv
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative
-from ampler.stats.paired.bounds import Bounds, p_of_tails
-from ampler.stats.paired.contract import Many
+from ampler.core.settings import Alternative
+from ampler.stats.paired.contract import Bounds, Many, p_of_tails
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
@@ -19,8 +19,6 @@ def p_value(x: Floats, alternative: Alternative) -> float:
 
 def many(differences: Floats, alternative: Alternative) -> Many:
     """Return the exact p-values of many samples, on the last axis; zeros are dropped."""
-    from scipy.special import bdtr
-
     above, below = (differences > 0).sum(-1), (differences < 0).sum(-1)
     # P(at least `above` of n) = P(at most `below` of n), since signs are symmetric under the null
     at_least, at_most = (bdtr(count.astype(float), above + below, 0.5) for count in (below, above))
@@ -40,8 +38,6 @@ def estimate(x: Floats) -> float:
 
 def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
     """Return the interval of the probability that a difference is positive."""
-    from scipy.special import betaincinv
-
     above, below = int(np.sum(x > 0)), int(np.sum(x < 0))
     tail = alpha / 2 if alternative == "two-sided" else alpha
     lower = float(betaincinv(above, below + 1, tail)) if above and alternative != "less" else 0.0

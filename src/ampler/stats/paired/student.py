@@ -5,36 +5,27 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ampler.core.arrays import Floats
-from ampler.core.choices import Alternative
-from ampler.stats.location import ROUNDING, location
-from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
-from ampler.stats.paired.contract import Many
+from ampler.core.settings import Alternative
+from ampler.stats.descriptive import ROUNDING, location
+from ampler.stats.paired.contract import Bounds, Many, one_sided, p_of_t
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
     """Return the p-value of the t statistic; 1 if all differences are equal, as nothing is known of how they vary."""
-    from scipy.special import stdtr
-
-    t = t_statistic(x)
-    if math.isnan(t):
-        return 1.0
-    if alternative == "two-sided":
-        return float(min(1.0, 2 * stdtr(len(x) - 1, -abs(t))))
-    return float(stdtr(len(x) - 1, t if alternative == "less" else -t))
+    p = float(p_of_t(t_statistic(x), len(x) - 1, alternative))
+    return 1.0 if math.isnan(p) else p
 
 
 def many(differences: Floats, alternative: Alternative) -> Many:
     """Return the p-values of many samples, on the last axis; for simulations, whose magnitudes are ordinary."""
-    from scipy.special import stdtr
-
     n = differences.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         mean, sd = differences.mean(-1), differences.std(-1, ddof=1)
         t = np.where(sd > ROUNDING * np.abs(mean), mean / (sd / math.sqrt(n)), np.nan)
-    p = p_of_tails(stdtr(n - 1, -t), stdtr(n - 1, t), alternative)
-    return Many(np.where(np.isnan(t), 1.0, p), t > 0)
+    return Many(np.where(np.isnan(t), 1.0, p_of_t(t, n - 1, alternative)), t > 0)
 
 
 def t_statistic(differences: Floats) -> float:
@@ -54,18 +45,11 @@ leaning = estimate  # it is quick enough
 
 def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:
     """Return the interval of the mean difference; the whole line if all differences are equal."""
-    from scipy.special import stdtrit
-
     mean, sd, exponent = location(x)
     if sd <= ROUNDING * abs(mean):
         return Bounds(-math.inf, math.inf, 1 - alpha)
     tail = alpha / 2 if alternative == "two-sided" else alpha
     half = -float(stdtrit(len(x) - 1, tail)) * sd / math.sqrt(len(x))
-    lower, upper = (_unscaled(bound, exponent) for bound in (mean - half, mean + half))
+    with np.errstate(over="ignore"):  # beyond the largest double a bound is infinite
+        lower, upper = np.ldexp([mean - half, mean + half], exponent).tolist()
     return one_sided(lower, upper, alternative, 1 - alpha)
-
-
-def _unscaled(value: float, exponent: int) -> float:
-    """Times 2^exponent; beyond the largest double that is infinite."""
-    with np.errstate(over="ignore"):
-        return float(np.ldexp(value, exponent))

@@ -7,17 +7,17 @@ and ampler up to version 0.2 use the normal approximation (`exact_ties=False`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from ampler.core.arrays import Codes, Floats
-from ampler.core.choices import Alternative
-from ampler.stats.paired.bounds import Bounds, one_sided, p_of_tails
-from ampler.stats.paired.contract import Many
-from ampler.stats.ranks import mean_ranks_of, tied_with
+from ampler.core.arrays import Floats
+from ampler.core.settings import Alternative
+from ampler.stats.descriptive import mean_ranks_of, tied_with
+from ampler.stats.paired.contract import Bounds, Many, one_sided, p_of_tails
 
 EXACT_BELOW = 50  # differences: exact with fewer, as in R
 EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
@@ -25,15 +25,7 @@ EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as cou
 
 def p_value(x: Floats, alternative: Alternative, *, exact_ties: bool = True) -> float:
     """Return the p-value of the sum of the positive ranks; zeros are dropped."""
-    kept = x[x != 0]
-    if not len(kept):
-        return 1.0
-    ranked = _ranked(kept)
-    if exact_ties and len(kept) < EXACT_BELOW:
-        return float(p_of_tails(*_tied_exact_tails(ranked), alternative))
-    if _is_exact(x, ranked):
-        return float(p_of_tails(*_exact_tails(np.intp(ranked.above), len(kept)), alternative))
-    return _normal_p_value(_z(ranked, alternative), alternative)
+    return float(many(x, alternative, exact_ties=exact_ties).p_values)
 
 
 def many(differences: Floats, alternative: Alternative, *, exact_ties: bool = True) -> Many:
@@ -41,10 +33,15 @@ def many(differences: Floats, alternative: Alternative, *, exact_ties: bool = Tr
     sizes = np.abs(differences)
     order = np.argsort(sizes, axis=-1)
     ranked = np.take_along_axis(sizes, order, axis=-1)
-    tied = (ranked[..., 1:] == ranked[..., :-1]).any(-1) | (ranked[..., 0] == 0)
+    tied = (ranked[..., 1:] == ranked[..., :-1]).any(-1) | (ranked == 0).any(-1)
     positive = np.take_along_axis(differences, order, axis=-1) > 0
     n = differences.shape[-1]
-    at_least, at_most = _untied_tails(np.matmul(positive, np.arange(1.0, n + 1), dtype=float), n)
+    w = np.matmul(positive, np.arange(1.0, n + 1), dtype=float)
+    if n >= EXACT_BELOW:  # exact as far as R goes, normal beyond
+        at_least, at_most = _normal_tails(w, n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    else:
+        below, place = signed_rank_distribution(n), w.astype(np.intp)
+        at_least, at_most = np.asarray(below[n * (n + 1) // 2 - place]), np.asarray(below[place])
     if tied.any():
         at_least[tied], at_most[tied] = (_tails_one_by_one if exact_ties else _tied_tails)(differences[tied])
     return Many(p_of_tails(at_least, at_most, alternative), at_least < at_most)
@@ -56,49 +53,42 @@ def estimate(x: Floats) -> float:
     With many or tied differences R searches the root of a step function; where the step is flat at zero it returns
     whatever point of it the search met. The median is the middle of that piece.
     """
-    kept = x[x != 0]
-    if not len(kept):
+    nonzero = x[x != 0]
+    if not len(nonzero):
         return 0.0
-    total = len(kept) * (len(kept) + 1) // 2
-    low, high = _walsh(kept, ((total + 1) // 2, total // 2 + 1))
+    total = len(nonzero) * (len(nonzero) + 1) // 2
+    low, high = _walsh(nonzero, ((total + 1) // 2, total // 2 + 1))
     return low / 2 + high / 2
 
 
 def interval(x: Floats, alternative: Alternative, alpha: float, *, exact_ties: bool = True) -> Bounds:
     """Return the interval of the pseudomedian: two of the ordered pairwise means."""
-    kept = x[x != 0]
-    if len(kept) < 2:
+    nonzero = x[x != 0]
+    if len(nonzero) < 2:
         return Bounds(-math.inf, math.inf, 1.0)
-    ranked = _ranked(kept)
-    if exact_ties and len(ranked.ties) < len(kept) < EXACT_BELOW:
-        return _tied_interval(kept, alternative, alpha)
-    if len(ranked.ties) == len(kept) < EXACT_BELOW if exact_ties else _is_exact(x, ranked):
-        place, level = _exact_place(len(kept), alternative, alpha)
+    ranked = _ranked(nonzero)
+    if exact_ties and len(ranked.ties) < len(nonzero) < EXACT_BELOW:
+        return _tied_interval(nonzero, alternative, alpha)
+    # R's rule: exact with few differences, no ties, and no zeros.
+    if len(ranked.ties) == (len(nonzero) if exact_ties else len(x)) and len(nonzero) < EXACT_BELOW:
+        position, level = _exact_position(len(nonzero), alternative, alpha)
     else:
-        place, level = _normal_place(kept, alternative, alpha)
-    total = len(kept) * (len(kept) + 1) // 2
-    lower, upper = _walsh(kept, (place, total + 1 - place))
+        position, level = _normal_position(nonzero, alternative, alpha)
+    total = len(nonzero) * (len(nonzero) + 1) // 2
+    lower, upper = _walsh(nonzero, (position, total + 1 - position))
     return one_sided(lower, upper, alternative, level)
 
 
 def leaning(x: Floats) -> float:
     """Return how far the sum of the positive ranks lies above what chance gives."""
-    kept = x[x != 0]
-    return _ranked(kept).above - len(kept) * (len(kept) + 1) / 4 if len(kept) else 0.0
+    nonzero = x[x != 0]
+    return _ranked(nonzero).above - len(nonzero) * (len(nonzero) + 1) / 4 if len(nonzero) else 0.0
 
 
 @lru_cache(maxsize=64)
 def signed_rank_distribution(n: int) -> Floats:
     """Return P(W <= w) for w = 0..n(n+1)/2, W the sum of the ranks of positive differences; exact for n < 50."""
-    ways = np.ones(1)  # subsets of {1..n} by sum: at most 2^49 of them, so doubles hold the counts exactly
-    for rank in range(1, n + 1):
-        grown = np.zeros(len(ways) + rank)
-        grown[: len(ways)] = ways
-        grown[rank:] += ways
-        ways = grown
-    distribution = np.cumsum(ways) * 0.5**n
-    distribution.flags.writeable = False
-    return distribution
+    return tied_distribution((1,) * n)[::2]  # at most 2^49 ways to each sum: doubles count them exactly
 
 
 @lru_cache(maxsize=4096)
@@ -127,194 +117,134 @@ class _Ranked(NamedTuple):
     above: float
     ties: Floats
 
-    @property
-    def n(self) -> int:
-        return int(self.ties.sum())
 
-
-def _ranked(kept: Floats) -> _Ranked:
+def _ranked(nonzero: Floats) -> _Ranked:
     """Rank the non-zero differences by magnitude; equal magnitudes share their mean rank."""
-    order = np.argsort(np.abs(kept))
-    ordered = np.abs(kept)[order]
+    order = np.argsort(np.abs(nonzero))
+    ordered = np.abs(nonzero)[order]
     group = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
     ties = np.bincount(group).astype(float)
     mean_rank = np.cumsum(ties) - (ties - 1) / 2
-    return _Ranked(float(mean_rank[group][kept[order] > 0].sum()), ties)
-
-
-def _is_exact(x: Floats, ranked: _Ranked) -> bool:
-    """R's rule: few differences, no zeros, no ties."""
-    return len(x) < EXACT_BELOW and len(ranked.ties) == len(x)
+    return _Ranked(float(mean_rank[group][nonzero[order] > 0].sum()), ties)
 
 
 def _tied_exact_tails(ranked: _Ranked) -> tuple[Floats, Floats]:
-    """P(W >= w), by symmetry of the distribution, and P(W <= w)."""
+    """P(W >= w), by symmetry of the distribution, and P(W <= w); the differences may tie."""
     at_most = tied_distribution(tuple(ranked.ties.astype(int).tolist()))
-    place = round(2 * ranked.above)
-    return np.asarray(at_most[len(at_most) - 1 - place]), np.asarray(at_most[place])
+    position = round(2 * ranked.above)
+    return np.asarray(at_most[len(at_most) - 1 - position]), np.asarray(at_most[position])
 
 
-def _tied_interval(kept: Floats, alternative: Alternative, alpha: float) -> Bounds:
+def _tied_interval(nonzero: Floats, alternative: Alternative, alpha: float) -> Bounds:
     """The shifts that the test does not reject, from one pairwise mean to another; both lie between such means.
 
     Between two neighbouring means the test is the same, so that the first and the last interval that is not rejected
     are searched; zero, where differences tie with their opposites, belongs to it if the test does not reject it.
     """
     sides = 2 if alternative == "two-sided" else 1
-    half = kept / 2
-    i, j = np.triu_indices(len(kept))
+    half = nonzero / 2
+    i, j = np.triu_indices(len(nonzero))
     means = np.unique(half[i] + half[j])
     middles = means[:-1] / 2 + means[1:] / 2
 
-    def tail(place: int, above: bool) -> float:
-        shifted = _ranked((half - middles[place] / 2)[half != middles[place] / 2])
+    def tail(position: int, above: bool) -> float:
+        shifted = _ranked((half - middles[position] / 2)[half != middles[position] / 2])
         return float(_tied_exact_tails(shifted)[0 if above else 1])
 
     last = len(middles) - 1
-    lower = _first(len(middles), lambda place: tail(place, True) > alpha / sides)
-    upper = last - _first(len(middles), lambda place: tail(last - place, False) > alpha / sides)
+    places = range(len(middles))
+    lower = bisect_left(places, True, key=lambda position: tail(position, True) > alpha / sides)
+    upper = last - bisect_left(places, True, key=lambda position: tail(last - position, False) > alpha / sides)
     low, high = float(means[min(lower, len(means) - 1)]), float(means[max(upper + 1, 0)])
-    if p_value(kept, alternative) > alpha:
+    if p_value(nonzero, alternative) > alpha:
         low, high = min(low, 0.0), max(high, 0.0)
-    least = sides * 0.5 ** len(kept)
+    least = sides * 0.5 ** len(nonzero)
     return one_sided(low, high, alternative, 1 - alpha if least <= alpha else 1 - least)
 
 
-def _first(size: int, holds: Callable[[int], bool]) -> int:
-    """The first place from which a condition holds, by bisection; the size if it never does."""
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
-
-
-def _exact_tails(w: Codes | np.intp, n: int) -> tuple[Floats, Floats]:
-    """P(W >= w), by symmetry of the distribution, and P(W <= w)."""
+def _exact_position(n: int, alternative: Alternative, alpha: float) -> tuple[int, float]:
+    """Which pairwise mean, counted from the smallest, is the lower bound; R's qsignrank, and 1 where that is 0."""
+    sides = 2 if alternative == "two-sided" else 1
     at_most = signed_rank_distribution(n)
-    return np.asarray(at_most[n * (n + 1) // 2 - w]), np.asarray(at_most[w])
+    tail = alpha / sides * (1 - 64 * np.finfo(float).eps)  # as R: a quantile exactly at the level is reached
+    position = int(np.searchsorted(at_most, tail))
+    if position == 0:
+        return 1, 1 - sides * float(at_most[0])
+    return position, 1 - alpha
 
 
-def _z(ranked: _Ranked, alternative: Alternative) -> float:
-    """The normal score with continuity correction, its variance corrected for ties."""
-    n, ties = ranked.n, ranked.ties
-    centred = ranked.above - n * (n + 1) / 4
+def _normal_position(nonzero: Floats, alternative: Alternative, alpha: float) -> tuple[int, float]:
+    """The same for the normal approximation.
+
+    R searches the d at which the score of x − d crosses the quantile. Off the pairwise means that score counts how
+    many of them lie above d, so the crossing is one of them and needs no search. R doubles alpha until the scores at
+    the smallest and largest difference lie beyond the quantiles.
+    """
+    n, sides, reachable = len(nonzero), 2 if alternative == "two-sided" else 1, alpha
+    ends = []
+    if alternative != "less":
+        ends.append(_score_at(nonzero, float(nonzero.min()), alternative))
+    if alternative != "greater":
+        ends.append(-_score_at(nonzero, float(nonzero.max()), alternative))
+    while reachable < 1 and min(ends) < -float(ndtri(reachable / sides)):
+        reachable *= 2
+    total = n * (n + 1) // 2
+    if reachable >= 1:
+        return (total + 1) // 2, 0.0
+    above = total / 2 + 0.5 - float(ndtri(reachable / sides)) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    return max(1, math.floor(total - above) + 1), 1 - alpha if reachable == alpha else 1 - reachable
+
+
+def _score_at(nonzero: Floats, shift: float, alternative: Alternative) -> float:
+    """The normal score of shifted differences with continuity correction, its variance corrected for ties."""
+    moved = nonzero / 2 - shift / 2  # halves: a difference of two large numbers could overflow
+    moved = moved[moved != 0]
+    if not len(moved):
+        return 0.0
+    above, ties = _ranked(moved)
+    n = len(moved)
+    centred = above - n * (n + 1) / 4
     correction = {"two-sided": math.copysign(0.5, centred) if centred else 0.0, "greater": 0.5, "less": -0.5}
     variance = n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(ties**3 - ties)) / 48
     return (centred - correction[alternative]) / math.sqrt(variance)
 
 
-def _normal_p_value(z: float, alternative: Alternative) -> float:
-    from scipy.special import ndtr
-
-    if alternative == "two-sided":
-        return float(min(1.0, 2 * ndtr(-abs(z))))
-    return float(ndtr(z if alternative == "less" else -z))
-
-
-def _exact_place(n: int, alternative: Alternative, alpha: float) -> tuple[int, float]:
-    """Which pairwise mean, counted from the smallest, is the lower bound; R's qsignrank, and 1 where that is 0."""
-    sides = 2 if alternative == "two-sided" else 1
-    at_most = signed_rank_distribution(n)
-    tail = alpha / sides * (1 - 64 * np.finfo(float).eps)  # as R: a quantile exactly at the level is reached
-    place = int(np.searchsorted(at_most, tail))
-    if place == 0:
-        return 1, 1 - sides * float(at_most[0])
-    return place, 1 - alpha
-
-
-def _normal_place(kept: Floats, alternative: Alternative, alpha: float) -> tuple[int, float]:
-    """The same for the normal approximation.
-
-    R searches the d at which the score of x − d crosses the quantile. Off the pairwise means that score counts how
-    many of them lie above d, so the crossing is one of them and needs no search.
-    """
-    from scipy.special import ndtri
-
-    sides = 2 if alternative == "two-sided" else 1
-    reachable = _reachable_alpha(kept, alternative, alpha)
-    if reachable >= 1:
-        return (len(kept) * (len(kept) + 1) // 2 + 1) // 2, 0.0
-    n = len(kept)
-    total = n * (n + 1) / 2
-    sigma = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    above = total / 2 + 0.5 - float(ndtri(reachable / sides)) * sigma
-    place = max(1, math.floor(total - above) + 1)
-    return place, 1 - alpha if reachable == alpha else 1 - reachable
-
-
-def _reachable_alpha(kept: Floats, alternative: Alternative, alpha: float) -> float:
-    """R doubles alpha until the scores at the smallest and largest difference lie beyond the quantiles."""
-    from scipy.special import ndtri
-
-    sides = 2 if alternative == "two-sided" else 1
-    ends = []
-    if alternative != "less":
-        ends.append(_score_at(kept, float(kept.min()), alternative))
-    if alternative != "greater":
-        ends.append(-_score_at(kept, float(kept.max()), alternative))
-    while alpha < 1 and min(ends) < -float(ndtri(alpha / sides)):
-        alpha *= 2
-    return alpha
-
-
-def _score_at(kept: Floats, shift: float, alternative: Alternative) -> float:
-    moved = kept / 2 - shift / 2  # halves: a difference of two large numbers could overflow
-    moved = moved[moved != 0]
-    if not len(moved):
-        return 0.0
-    return _z(_ranked(moved), alternative)
-
-
-def _walsh(kept: Floats, places: tuple[int, int]) -> tuple[float, float]:
+def _walsh(nonzero: Floats, positions: tuple[int, int]) -> tuple[float, float]:
     """Two of the ordered pairwise means (i <= j) of the differences; places count from 1."""
-    if len(kept) <= EXPLICIT_WALSH:
-        i, j = np.triu_indices(len(kept))
-        half = kept / 2  # halves first: a sum could overflow
+    if len(nonzero) <= EXPLICIT_WALSH:
+        i, j = np.triu_indices(len(nonzero))
+        half = nonzero / 2  # halves first: a sum could overflow
         means = half[i] + half[j]
-        wanted = [place - 1 for place in places]
-        means.partition(wanted)
-        return float(means[wanted[0]]), float(means[wanted[1]])
-    ordered = np.sort(kept)
-    return _walsh_by_counting(ordered, places[0]), _walsh_by_counting(ordered, places[1])
+        indices = [position - 1 for position in positions]
+        means.partition(indices)
+        return float(means[indices[0]]), float(means[indices[1]])
+    ordered = np.sort(nonzero)
+    return _walsh_by_counting(ordered, positions[0]), _walsh_by_counting(ordered, positions[1])
 
 
-def _walsh_by_counting(ordered: Floats, place: int) -> float:
+def _walsh_by_counting(ordered: Floats, position: int) -> float:
     """The place-th pairwise mean without forming all of them: bisect the value, count the means below it."""
     low, high = float(ordered[0]), float(ordered[-1])
     half, rows = ordered / 2, np.arange(len(ordered))
-    while True:
-        middle = low / 2 + high / 2
-        if middle in (low, high):
-            return high if _means_up_to(half, rows, low) < place else low
-        if _means_up_to(half, rows, middle) >= place:
-            high = middle
-        else:
-            low = middle
 
+    def reaches(value: float) -> bool:
+        ends = np.searchsorted(half, value - half, side="right")  # pairs i <= j have half_i + half_j <= value
+        return int(np.maximum(ends - rows, 0).sum()) >= position
 
-def _means_up_to(half: Floats, rows: Codes, value: float) -> int:
-    """How many pairs i <= j have half_i + half_j <= value."""
-    ends = np.searchsorted(half, value - half, side="right")
-    return int(np.maximum(ends - rows, 0).sum())
+    while (middle := low / 2 + high / 2) not in (low, high):
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return low if reaches(low) else high
 
 
 # many samples at once -------------------------------------------------------------------------------------------------
-
-
-def _untied_tails(w: Floats, n: int) -> tuple[Floats, Floats]:
-    """P(W >= w) and P(W <= w) without ties: exact as far as R goes, normal beyond."""
-    if n >= EXACT_BELOW:
-        return _normal_tails(w, n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
-    return _exact_tails(w.astype(np.intp), n)
 
 
 def _tails_one_by_one(differences: Floats) -> tuple[Floats, Floats]:
     """The exact tails where there are ties or zeros; the normal ones of samples that are too large for them."""
     at_least, at_most = _tied_tails(differences)
     for row in np.flatnonzero((differences != 0).sum(-1) < EXACT_BELOW):
-        kept = differences[row][differences[row] != 0]
-        at_least[row], at_most[row] = _tied_exact_tails(_ranked(kept)) if len(kept) else (1.0, 1.0)
+        nonzero = differences[row][differences[row] != 0]
+        at_least[row], at_most[row] = _tied_exact_tails(_ranked(nonzero)) if len(nonzero) else (1.0, 1.0)
     return at_least, at_most
 
 
@@ -334,7 +264,5 @@ def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
 
 def _normal_tails(w: Floats, mean: Floats | float, deviation: Floats | float) -> tuple[Floats, Floats]:
     """P(W >= w) and P(W <= w) as normal, with continuity correction; both are 1 when nothing is left to rank."""
-    from scipy.special import ndtr
-
     centred, spread = w - mean, np.maximum(deviation, 1e-300)
     return np.asarray(ndtr((0.5 - centred) / spread)), np.asarray(ndtr((centred + 0.5) / spread))

@@ -1,5 +1,68 @@
-"""Studies to start from, with the texts they are made of beside them.
+"""Studies to start from: a commented study.toml with all the files it needs, for each kind of algorithm.
 
-* `init`: a commented study that works as it is, for each kind of algorithm (`ampler init`)
-* `demo`: a small study from start to finish (`ampler demo`)
+`demo` is the one that `ampler demo` runs.
 """
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from ampler.core.errors import InvalidInput
+from ampler.core.serialization import write_new_files
+
+Flavour = Literal["python", "command", "irace", "worker"]
+PROGRAMS: Mapping[Flavour, str] = {
+    "python": "solvers.py",
+    "command": "solver.py",
+    "irace": "target-runner",
+    "worker": "worker.py",
+}
+INSTANCES = 16
+EXECUTABLE = 0o755
+
+
+def starter(flavour: Flavour) -> dict[str, str]:
+    """Return the files of a study to start from: their text by name."""
+    here = files("ampler.study.starters")
+    program = PROGRAMS[flavour]
+    algorithms = (here / flavour / "algorithms.toml").read_text(encoding="utf-8")
+    study = (here / "study.toml").read_text(encoding="utf-8").replace("@ALGORITHMS@", algorithms)
+    solve = (here / "solve.py.in").read_text(encoding="utf-8").rstrip("\n")
+    code = (here / flavour / f"{program}.in").read_text(encoding="utf-8").replace("@SOLVE@", solve)
+    return {"study.toml": study.replace("@PYTHON@", _python()), program: code, **_instances()}
+
+
+def write_starter(folder: Path, flavour: Flavour) -> list[str]:
+    """Write a study to start from into a folder and return the names of its files; nothing is overwritten."""
+    texts = starter(flavour)
+    if old := [name for name in texts if os.path.lexists(folder / name)]:
+        first, more = folder / old[0], f" and {len(old) - 1} more" if len(old) > 1 else ""
+        raise InvalidInput(f"a new study overwrites nothing, and {first} is there{more}; choose another folder")
+    write_new_files({folder / name: text for name, text in texts.items()})
+    for name, text in texts.items():
+        if text.startswith("#!"):
+            (folder / name).chmod(EXECUTABLE)
+    return list(texts)
+
+
+def _instances() -> dict[str, str]:
+    """Jobs to be done by machines, made up and always the same: the number of machines, then the times."""
+    rng = random.Random(2019)
+    texts = {}
+    for number in range(1, INSTANCES + 1):
+        machines, jobs = rng.randint(3, 8), rng.randint(30, 60)
+        times = [rng.randint(5, 99) for _ in range(jobs)]
+        texts[f"instances/{number:02}.txt"] = f"{machines}\n{' '.join(map(str, times))}\n"
+    return texts
+
+
+def _python() -> str:
+    """The Python that a command finds: by its usual name, or else the one we are."""
+    return "python3" if shutil.which("python3") else sys.executable

@@ -11,8 +11,8 @@ from math import dist
 from pathlib import Path
 
 from ampler.core.errors import InvalidInput
-from ampler.core.files import written_new
-from ampler.core.spoken import parameter
+from ampler.core.serialization import write_new_files
+from ampler.core.text import parameter
 
 City = tuple[float, float]
 Move = tuple[float, Callable[[], None]]  # how much longer the tour becomes, and what makes it so
@@ -28,12 +28,12 @@ def instances() -> dict[str, list[City]]:
     >>> [(name, len(cities)) for name, cities in instances().items()][:3]
     [('even-1', 30), ('clusters-1', 35), ('ring-1', 25)]
     """
-    made = {}
+    cities = {}
     for number in range(INSTANCES // len(LAYOUTS)):
-        for layout, place in LAYOUTS.items():
+        for layout, draw in LAYOUTS.items():
             rng = random.Random(f"{layout} {number}")
-            made[f"{layout}-{number + 1}"] = [place(rng) for _ in range(rng.randint(25, 50))]
-    return made
+            cities[f"{layout}-{number + 1}"] = [draw(rng) for _ in range(rng.randint(25, 50))]
+    return cities
 
 
 def anneal(cities: Sequence[City], seed: int, *, moves: Sequence[str], steps: int = STEPS) -> dict[str, float]:
@@ -47,7 +47,7 @@ def anneal(cities: Sequence[City], seed: int, *, moves: Sequence[str], steps: in
     tour = list(cities)
     rng.shuffle(tour)
     now = best = length(tour)
-    taken = 0
+    accepted = 0
     for step in range(steps):
         heat = HEAT * (1 - step / steps) ** 2 * now / len(tour)
         worse, go = MOVES[rng.choice(moves)](tour, rng)
@@ -55,8 +55,8 @@ def anneal(cities: Sequence[City], seed: int, *, moves: Sequence[str], steps: in
             go()
             now += worse
             best = min(best, now)
-            taken += 1
-    return {"length": best, "taken": taken / steps}
+            accepted += 1
+    return {"length": best, "taken": accepted / steps}
 
 
 def length(tour: Sequence[City]) -> float:
@@ -65,14 +65,13 @@ def length(tour: Sequence[City]) -> float:
 
 
 def write_study(folder: Path) -> Path:
-    """Write the study file of the demonstration unless there is one, and return where it is."""
+    """Write the results file of the demonstration unless there is one, and return where it is."""
     study = folder / "study.toml"
     if not study.exists():
         if folder.exists() and not folder.is_dir():
-            raise InvalidInput(
-                f"the demonstration needs a folder, {folder} is a file; choose another with {parameter('output')}"
-            )
-        written_new({study: (files("ampler.study.starters") / "demo.toml").read_text(encoding="utf-8")})
+            way_out = f"choose another with {parameter('output')}"
+            raise InvalidInput(f"the demonstration needs a folder, {folder} is a file; {way_out}")
+        write_new_files({study: (files("ampler.study.starters") / "demo.toml").read_text(encoding="utf-8")})
     return study
 
 
@@ -94,9 +93,7 @@ def _ring(rng: random.Random) -> City:
 def _reverse(tour: list[City], rng: random.Random) -> Move:
     """A part of the tour is travelled the other way round (2-opt)."""
     cities = len(tour)
-    first, last = rng.randrange(cities), rng.randrange(cities)
-    if first > last:
-        first, last = last, first
+    first, last = sorted((rng.randrange(cities), rng.randrange(cities)))
     before, here, there, after = tour[first - 1], tour[first], tour[last], tour[(last + 1) % cities]
     worse = 0.0
     if last - first < cities - 2:  # else it is the whole tour, or all but one: the same round trip

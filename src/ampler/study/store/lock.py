@@ -1,113 +1,113 @@
-"""One writer per study: locks that the kernel keeps and that die with their holder."""
+"""Where a results file can be, and one writer at a time: locks that the kernel keeps and that die with their holder."""
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
+import sqlite3
 import stat
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.core.spoken import parameter
-from ampler.study.store.plain_lock import PlainLock
+from ampler.core.serialization import is_path
+from ampler.core.text import parameter
 
-# A POSIX lock belongs to a process: it does not stop the same process from locking twice, so that is kept here.
+try:
+    import fcntl
+
+    HAS_POSIX_LOCKS = True
+except ImportError:  # other systems have another lock
+    HAS_POSIX_LOCKS = False
+
+# A POSIX lock belongs to a process: it does not stop the same process from locking twice, so that is noted here.
 # The process id is part of it because a forked worker inherits this table but not the lock.
-_held: dict[Path, int] = {}
-_taking = threading.Lock()
-_signs: set[socket.socket] = set()  # see _sign_of; a worker that outlives us must not keep the study locked
+_holders: dict[Path, int] = {}
+_mutex = threading.Lock()
+CLOCK_ERROR = 2.0  # seconds by which the date of a file and the start of a process may be wrong
 
 
-def _forget_signs() -> None:
-    for sign in _signs:
-        sign.close()
+def study_path(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path behind all links; StoreUnusable where no results file can be.
+
+    Nothing is opened: a pipe would have us wait forever, and a device has no end.
+    """
+    if not is_path(path):
+        raise StoreUnusable(f"a results file must be named by a path, got {path!r}")
+    file = Path(os.path.realpath(path))
+    try:
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    except OSError as problem:  # links that lead in circles, names that are too long, folders that cannot be entered
+        raise StoreUnusable(f"{file} cannot be used as a results file: {problem.strerror}; name another") from None
+    if stat.S_ISDIR(mode):
+        raise StoreUnusable(f"a results file must be a file, {file} is a folder; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise StoreUnusable(f"a results file must be a plain file, {file} is a pipe, socket or device; name another")
+    for ending in ("-wal", "-shm", "-journal"):  # SQLite would follow a link that somebody put there
+        with suppress(FileNotFoundError):  # a writer that ends removes its journals at any moment
+            if not _is_regular_file(os.lstat(f"{file}{ending}")):
+                raise StoreUnusable(
+                    f"{file}{ending} must be a file of SQLite's, got a link or something else; remove it"
+                )
+    return file
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_signs)
+def _is_regular_file(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
+
+
+def check_folder(file: Path) -> None:
+    """Raise StoreUnusable when there is no folder to put a file in."""
+    if not file.parent.is_dir():
+        raise StoreUnusable(f"folder {file.parent} does not exist; make it, or choose another with {parameter('path')}")
+
+
+def has_writer(study: Path) -> bool | None:
+    """Return whether a process of this machine has a study file open to write it; None if another machine may have."""
+    import psutil
+
+    path = study.with_name(study.name + ".lock")
+    try:
+        holder, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" on ")
+        locked_at = path.stat().st_mtime
+    except OSError:
+        return False
+    if machine != socket.gethostname() or not holder.isdecimal():
+        return None
+    try:  # a later process of this number is another one
+        return bool(psutil.Process(int(holder)).create_time() <= locked_at + CLOCK_ERROR)
+    except psutil.Error:
+        return False
 
 
 class StudyLock:
     """The right to write a study, held from the moment it is made until `release`.
 
-    The lock lies on a file beside the study file (SQLite's own locks vanish when anybody closes the study file). It
-    is a POSIX lock: workers forked by the holder do not inherit it, and it ends with the holder, however that ends.
-    A file that has two names is locked under both, see `hold_the_file`.
+    The lock lies on a file next to the results file (SQLite's own locks vanish when anybody closes the results file).
+    It is a POSIX lock: workers forked by the holder do not inherit it, and it ends with the holder, however that ends.
     """
 
     def __init__(self, study: Path) -> None:
         self.path = study.with_name(study.name + ".lock")
-        self._study = study
         self._pid = os.getpid()
-        self._sign: socket.socket | None = None
-        with _taking:
-            if _held.get(self.path) == self._pid:
+        with _mutex:
+            if _holders.get(self.path) == self._pid:
                 raise StoreBusy(f"{study.name} is already open for writing in this process; close it first")
-            self._file = _locked(self.path, study) if _has_posix_locks() else PlainLock(self.path, study)
-            _held[self.path] = self._pid
-        try:
-            self.hold_the_file()
-        except BaseException:
-            self.release()
-            raise
-
-    def hold_the_file(self) -> None:
-        """Lock the file itself, whatever other names it has; StoreBusy when it is run under another one.
-
-        Where the file does not exist yet nothing happens: call it again when it does.
-        """
-        if self._sign is None and self._study.exists():
-            self._sign = _sign_of(self._study)
+            self._file = _locked(self.path, study) if HAS_POSIX_LOCKS else _locked_by_sqlite(self.path, study)
+            _holders[self.path] = self._pid
 
     def release(self) -> None:
         """Give the right back; a second time, or in a forked process, nothing happens."""
-        if _held.get(self.path) == self._pid == os.getpid():
-            if self._sign is not None:
-                self._sign.close()
-                _signs.discard(self._sign)
-            if isinstance(self._file, PlainLock):
-                self._file.close()
-            else:
+        if _holders.get(self.path) == self._pid == os.getpid():
+            if isinstance(self._file, int):
                 self.path.unlink(missing_ok=True)  # still locked: whoever waits for it sees that it is gone
                 os.close(self._file)
-            del _held[self.path]
-
-
-def _sign_of(study: Path) -> socket.socket | None:
-    """A name in the kernel's own list, made of device and number of the file: only one process can have it.
-
-    Linux alone has such a list; elsewhere the lock beside the file must do. It is opened by nobody and needs no file.
-    """
-    if not sys.platform.startswith("linux"):
-        return None
-    found = study.stat()
-    sign = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    try:
-        sign.bind(f"\0ampler-study-{found.st_dev:x}-{found.st_ino:x}")
-    except OSError as problem:
-        sign.close()
-        if problem.errno != errno.EADDRINUSE:
-            return None
-        raise StoreBusy(
-            f"{study.name} is being run under another name of the same file; wait for it to end, or interrupt it"
-        ) from None
-    _signs.add(sign)
-    return sign
-
-
-def _has_posix_locks() -> bool:
-    try:
-        import fcntl  # noqa: F401 - only whether it is there
-    except ImportError:
-        return False
-    return True
-
-
-_has_posix_locks()  # loads them now: a process that gives up its rights later may not be able to
+            else:
+                self._file.close()  # the file stays, as another process may already have it
+            del _holders[self.path]
 
 
 def _locked(path: Path, study: Path) -> int:
@@ -115,52 +115,58 @@ def _locked(path: Path, study: Path) -> int:
     while True:
         file = _opened(path, study)
         try:
-            import fcntl  # not at the top: systems without it have another lock
-
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_still(file, path):
-                with suppress(OSError):  # a full disk: the lock holds all the same
-                    os.truncate(file, 0)
-                    os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
-                return file
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False)):
+                    with suppress(OSError):  # a full disk: the lock holds all the same
+                        os.truncate(file, 0)
+                        os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
+                    return file
         except BlockingIOError:
             holder = os.pread(file, 200, 0).decode(errors="replace").strip()
             os.close(file)
-            who = f"process {holder}" if holder else "another process"
-            raise StoreBusy(f"{study.name} is being run by {who}; wait for it to end, or interrupt it") from None
+            raise _busy(study, f"process {holder}" if holder else "another process") from None
         except OSError as problem:
             os.close(file)
-            raise StoreUnusable(
-                f"{study} cannot be locked ({problem.strerror}); keep the study on a file system that has locks"
-            ) from None
+            raise _no_locks(study, problem.strerror) from None
         os.close(file)
 
 
 def _opened(path: Path, study: Path) -> int:
     """Open the file that is locked, never what a link of its name leads to."""
-    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    planted = StoreUnusable(f"{path} must be a file of ours, got a link or something else of that name; remove it")
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | careful, 0o644)
+        file = os.open(path, flags, 0o644)
     except OSError as problem:
         if path.is_symlink():
-            raise _planted(path) from None
+            raise planted from None
         raise StoreUnusable(
             f"{study} cannot be written: folder {study.parent} gives {problem.strerror!r}; choose another with"
             f" {parameter('path')}"
         ) from None
-    found = os.fstat(file)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    if not _is_regular_file(os.fstat(file)):
         os.close(file)
-        raise _planted(path)
+        raise planted
     return file
 
 
-def _planted(path: Path) -> StoreUnusable:
-    return StoreUnusable(f"{path} must be a file of ours, got a link or something else of that name; remove it")
-
-
-def _is_still(file: int, path: Path) -> bool:
+def _locked_by_sqlite(path: Path, study: Path) -> sqlite3.Connection:
+    """Lock with an exclusive transaction of SQLite, which locks everywhere; it ends with its process."""
     try:
-        return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False))
-    except FileNotFoundError:
-        return False
+        # from any thread: whoever closes the study gives the lock back
+        connection = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as problem:
+        if "locked" in str(problem):
+            raise _busy(study, "another process") from None
+        raise _no_locks(study, problem) from None
+    return connection
+
+
+def _no_locks(study: Path, problem: object) -> StoreUnusable:
+    return StoreUnusable(f"{study} cannot be locked ({problem}); move it to a folder on a file system with locks")
+
+
+def _busy(study: Path, holder: str) -> StoreBusy:
+    return StoreBusy(f"{study.name} is being run by {holder}; wait for it to end, or interrupt it")

@@ -2,12 +2,9 @@
 
 In reading order:
 
-* `reading`: the way through the others, from text to plan
-* `keys`: the keys there are, and what their values must be
-* `sizes`: the keys of a study that finds its own size
-* `lines`: the line on which each key stands
-* `instances`, `imports`: what the file names outside of itself
-* `costs`: costs written into the file, and nothing else in it changed
+* `reading`: the way through the others, from text to plan; costs written into the file
+* `keys`: the keys there are, what their values must be, and the line on which each stands
+* `instances`: what the file names outside of itself: instances, their features, objects of Python modules
 """
 
 from ampler.study.toml.reading import StudyFile as StudyFile

@@ -1,22 +1,26 @@
-"""The instances that a study file names: files, names, or the objects of a Python mapping; and their features."""
+"""The instances that a study definition names: files, names, or the objects of a Python mapping; and their features."""
 
 from __future__ import annotations
 
 import csv
 import glob
 import hashlib
+import importlib
 import os
-from collections.abc import Mapping
+import sys
+import unicodedata
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from importlib.machinery import PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from ampler.core.names import composed
-from ampler.core.values import Instance
-from ampler.core.wording import in_bytes
+from ampler.core.answers import expected_answer
+from ampler.core.plan import Instance
+from ampler.core.text import composed, in_bytes
 from ampler.study.toml import keys
-from ampler.study.toml.imports import imported
 from ampler.study.toml.keys import Table
 
 LARGEST = 64 * 10**6  # bytes of a table of features
@@ -28,12 +32,10 @@ def read_instances(table: Table, folder: Path) -> list[Instance]:
     if len(kinds) != 1:
         came = " and ".join(kinds) or "none of them"
         raise table.error("", f"[instances] must have one of files, names and python, got {came}")
-    if kinds == ["files"]:
-        instances = _files(table, folder)
-    elif kinds == ["names"]:
+    if kinds == ["names"]:
         instances = [Instance(name) for name in table.read("names", keys.texts, [])]
     else:
-        instances = _objects(table, folder)
+        instances = (_files if kinds == ["files"] else _objects)(table, folder)
     return _with_features(instances, table, folder) if "features" in table else instances
 
 
@@ -44,89 +46,145 @@ def file_instance(path: Path, name: str) -> Instance:
 
 
 def _files(table: Table, folder: Path) -> list[Instance]:
-    found: dict[str, Path] = {}
+    files_by_name: dict[str, Path] = {}
     for pattern in table.read("files", keys.texts, []):
         matches = [Path(folder, match) for match in glob.glob(pattern, root_dir=folder, recursive=True)]
         files = sorted(match for match in matches if match.is_file())
         if not files:
             raise table.error("files", f"files must match at least one file in {folder}, {pattern!r} matches none")
-        found |= {_relative(file, folder): file for file in files}
+        files_by_name |= {Path(os.path.relpath(file, folder)).as_posix(): file for file in files}
     try:
-        return [file_instance(Path(os.path.abspath(file)), name) for name, file in found.items()]
+        return [file_instance(Path(os.path.abspath(file)), name) for name, file in files_by_name.items()]
     except OSError as problem:
         raise table.error("files", f"{problem.filename} cannot be read: {problem.strerror}") from None
 
 
-def _relative(file: Path, folder: Path) -> str:
-    return Path(os.path.relpath(file, folder)).as_posix()
-
-
 def _objects(table: Table, folder: Path) -> list[Instance]:
-    where, found = imported(table, "python", folder)
-    if callable(found) and not isinstance(found, Mapping):
+    where, instances = imported(table, "python", folder)
+    if callable(instances) and not isinstance(instances, Mapping):
         try:
-            found = found()
+            instances = instances()
         except Exception as problem:
             raise table.error("python", f"{where} raised {type(problem).__name__}: {problem}") from problem
-    if not isinstance(found, Mapping):
-        raise table.error(
-            "python", f"python must name a mapping of names to instances, {where} is {type(found).__name__}"
-        )
-    return [Instance(str(name), data=data) for name, data in found.items()]
+    if not isinstance(instances, Mapping):
+        kind = type(instances).__name__
+        raise table.error("python", f"python must name a mapping of names to instances, {where} is {kind}")
+    return [Instance(str(name), data=data) for name, data in instances.items()]
 
 
 def _with_features(instances: list[Instance], table: Table, folder: Path) -> list[Instance]:
     file = Path(folder, table.require("features", keys.text, ""))
-    rows = _rows(table, file)
-    for instance in instances:
-        if composed(instance.name) not in rows:
-            near = get_close_matches(instance.name, rows, 1)
-            hint = f"; did you mean {near[0]!r} there?" if near else ""
-            raise table.error("features", f"{file.name} must have a row for instance {instance.name!r}{hint}")
+    try:
+        rows = _rows(file)
+        for instance in instances:
+            if composed(instance.name) not in rows:
+                near = get_close_matches(instance.name, rows, 1)
+                hint = f"; did you mean {near[0]!r} there?" if near else ""
+                raise ValueError(f"{file.name} must have a row for instance {instance.name!r}{hint}")
+        _check_expected(rows, {composed(instance.name) for instance in instances}, file.name)
+    except OSError as problem:
+        raise table.error("features", f"the table of features {file} cannot be read ({problem.strerror})") from None
+    except UnicodeDecodeError:
+        raise table.error("features", f"the table of features {file} must be a text in UTF-8") from None
+    except ValueError as problem:
+        raise table.error("features", str(problem)) from None
     return [replace(instance, features=rows[composed(instance.name)]) for instance in instances]
 
 
-def _rows(table: Table, file: Path) -> dict[str, dict[str, str]]:
+def _check_expected(rows: Mapping[str, Mapping[str, str]], names: Collection[str], file: str) -> None:
+    for name, features in rows.items():
+        try:
+            expected = expected_answer(features)
+        except ValueError as problem:
+            raise ValueError(f"{problem} on instance {name!r} of {file}") from None
+        if expected and name not in names:
+            raise ValueError(f"{file} expects an answer on {name!r}, which is no instance here")
+
+
+def _rows(file: Path) -> dict[str, dict[str, str]]:
     """The rows by instance: the column "instance", else the first one, names them. Errors show nothing of the file."""
-    lines = _lines(table, file)
+    if not file.is_file():
+        raise ValueError(f"the table of features {file} must be a file, and there is none")
+    if (size := file.stat().st_size) > LARGEST:
+        raise ValueError(f"the table of features {file} has {in_bytes(size)}, over {in_bytes(LARGEST)}")
+    lines = file.read_text(encoding="utf-8-sig").splitlines()
     separator = max(",;\t", key=(lines or [""])[0].count)
     try:
         header, *rows = list(csv.reader(lines, delimiter=separator)) or [[]]
     except csv.Error as problem:
-        raise table.error("features", f"{file.name} must be a table: {problem}") from None
+        raise ValueError(f"{file.name} must be a table: {problem}") from None
     columns = [composed(column.strip()) for column in header]
     folded = [column.lower() for column in columns]
-    place = folded.index("instance") if "instance" in folded else 0
+    name_column = folded.index("instance") if "instance" in folded else 0
+    unlike = f"{file.name} must be a table with distinct columns, but"
     if len(columns) < 2 or len(set(columns)) != len(columns):
         what = "one column alone" if len(columns) < 2 else "columns of the same name"
-        raise table.error("features", f"{file.name} must be a table with distinct columns, but its header has {what}")
-    found: dict[str, dict[str, str]] = {}
-    for number, row in enumerate(rows, start=2):
-        if row and len(row) != len(columns):
-            ragged = f"row {number} has {len(row)} cells where the header has {len(columns)}"
-            raise table.error("features", f"{file.name} must be a table with distinct columns, but {ragged}")
-        name = composed(row[place].strip()) if row else ""
-        if row and name in found:
+        raise ValueError(f"{unlike} its header has {what}")
+    rows_by_name: dict[str, dict[str, str]] = {}
+    for number, row in ((number, row) for number, row in enumerate(rows, start=2) if row):
+        if len(row) != len(columns):
+            raise ValueError(f"{unlike} row {number} has {len(row)} cells where the header has {len(columns)}")
+        values = {column: composed(value.strip()) for column, value in zip(columns, row, strict=True)}
+        name = values.pop(columns[name_column])
+        if name in rows_by_name:
             twice = f"row {number} names one that has a row already"
-            raise table.error("features", f"{file.name} must have one row for each instance, but {twice}")
-        found |= {name: _features(columns, row, place)} if row else {}
-    return found
+            raise ValueError(f"{file.name} must have one row for each instance, but {twice}")
+        rows_by_name[name] = values
+    return rows_by_name
 
 
-def _lines(table: Table, file: Path) -> list[str]:
+# Modules of ours that lie elsewhere now. Study files of earlier days name them; what they name stays what it was.
+MOVED = {"ampler.demo": "ampler.study.starters.demo", "ampler.dummies": "ampler.testing.dummies"}
+
+
+def imported(table: Table, key: str, folder: Path) -> tuple[str, Any]:
+    """Return the name, as it is written, and the object that a key of a table names."""
+    where = table.require(key, _module_and_name, "")
+    module_name, _, path = where.partition(":")
+    path = unicodedata.normalize("NFKC", path)  # as Python has the names of its source
     try:
-        size = file.stat().st_size if file.is_file() else None
-        text = "" if size is None or size > LARGEST else file.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise table.error("features", f"the table of features {file} cannot be read ({problem.strerror})") from None
-    except ValueError:  # no text, or no name of a file
-        raise table.error("features", f"the table of features {file} must be a text in UTF-8") from None
-    if size is None:
-        raise table.error("features", f"the table of features {file} must be a file, and there is none")
-    if size > LARGEST:
-        raise table.error("features", f"the table of features {file} has {in_bytes(size)}, over {in_bytes(LARGEST)}")
-    return text.splitlines()
+        value: Any = _module(MOVED.get(module_name, module_name), folder)
+    except ModuleNotFoundError as problem:
+        raise table.error(key, f"there is no module {problem.name!r} in {folder} or installed, got {where!r}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:
+        sentence = f"{type(problem).__name__}: {problem}".splitlines()[0]
+        raise table.error(key, f"module {module_name!r} cannot be imported ({sentence})") from problem
+    for name in path.split("."):
+        if not hasattr(value, name):
+            near = get_close_matches(name, dir(value), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise table.error(key, f"module {module_name!r} has no {name!r}{hint}")
+        value = getattr(value, name)
+    return f"{module_name}:{path}", value
 
 
-def _features(columns: list[str], row: list[Any], place: int) -> dict[str, str]:
-    return {column: composed(row[n].strip()) for n, column in enumerate(columns) if n != place}
+def _module_and_name(key: str, value: Any) -> str:
+    written = keys.text(key, value)
+    module, _, name = written.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+        raise keys.unfit(key, 'must be "module:name"', value)
+    return written
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    """Import a module, the folder's own before any other of that name.
+
+    A process that reads several study definitions may know a module of this name from another folder already."""
+    if sys.path[:1] != [str(folder)]:
+        sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    top = name.partition(".")[0]
+    here, loaded = PathFinder.find_spec(top, [str(folder)]), sys.modules.get(top)
+    if here is not None and loaded is not None and getattr(loaded.__spec__, "origin", None) != here.origin:
+        for other in [other for other in sys.modules if f"{other}.".startswith(f"{top}.")]:
+            del sys.modules[other]
+    leave, os._exit = os._exit, sys.exit  # type: ignore[assignment]  # the reason of a module that leaves is shown
+    paths, streams = list(sys.path), (sys.stdout, sys.stderr)
+    try:
+        return importlib.import_module(name)
+    finally:
+        os._exit = leave
+        sys.stdout, sys.stderr = streams
+        sys.path += [path for path in paths if path not in sys.path]

@@ -1,4 +1,4 @@
-"""Reads a study file: text, tables, algorithms, instances, rule, and at last the plan."""
+"""Reads a study definition: text, tables, algorithms, instances, rule, and at last the plan; writes costs into it."""
 
 from __future__ import annotations
 
@@ -6,42 +6,51 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ampler.core.checks import integer, positive, workers
-from ampler.core.choices import Better
-from ampler.core.errors import InvalidInput, InvalidPlan
+from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, Par, Penalty, StopStudy
-from ampler.core.settings import declared
-from ampler.core.values import Algorithm, Around, Command, Decision, Function, Limits, Plan, Question, Reading
+from ampler.core.measures import Measure, checked_measures
+from ampler.core.plan import (
+    Algorithm,
+    Around,
+    Command,
+    Decision,
+    Function,
+    Limits,
+    Outputs,
+    Plan,
+    Question,
+    Reading,
+    Seeds,
+)
+from ampler.core.serialization import is_path
+from ampler.core.settings import Better, declared, finite, integer, positive, workers
+from ampler.core.text import composed
 from ampler.sampling.allocation import Allocation
 from ampler.sampling.rules import Accuracy, Fixed
-from ampler.study.command_line import places
+from ampler.study.detect import Detect
+from ampler.study.interim import looking
 from ampler.study.plan import make_plan, run_costs
+from ampler.study.run_inputs import places
 from ampler.study.toml import keys
-from ampler.study.toml.imports import imported
-from ampler.study.toml.instances import read_instances
-from ampler.study.toml.keys import Table
-from ampler.study.toml.lines import key_lines, line_of
-from ampler.study.toml.sizes import instances_used, read_detect, read_looks
+from ampler.study.toml.instances import imported, read_instances
+from ampler.study.toml.keys import Table, key_lines, line_of
 
-PROTOCOLS: dict[str, Literal["arguments", "irace", "worker"]] = {
-    "command": "arguments",
-    "runner": "irace",
-    "worker": "worker",
-}
+Protocol = Literal["arguments", "irace", "worker"]
+PROTOCOLS: dict[str, Protocol] = {"command": "arguments", "runner": "irace", "worker": "worker"}
 KINDS = (*PROTOCOLS, "python")
 SHELL_WORDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFile:
-    """A study file that was read: the plan, and what does not change its results."""
+    """A study definition that was read: the plan, and what does not change its results."""
 
     path: Path
     plan: Plan
@@ -54,7 +63,7 @@ def read_study_file(path: str | PathLike[str], *, better: Better | None = None) 
 
     `better` is what the results file has recorded, for study definitions of versions in which it had a default.
     """
-    file = _plain_file(path)
+    file = _regular_file(path)
     written = _text(file)
     document = _parsed(file.name, written)
     top = Table(file.name, "", (), document, key_lines(written))
@@ -71,41 +80,33 @@ def read_study_file(path: str | PathLike[str], *, better: Better | None = None) 
             question=question,
             algorithms=algorithms,
             instances=read_instances(available, file.parent),
-            rule=_rule(top, rule, question, algorithms, usual=_usual_allocation(document, policy))
-            if detect is None
-            else Fixed(runs=detect.start),
-            study_rule=read_looks(top) if detect is None else detect,
+            rule=_rule(top, rule, question, algorithms, policy) if detect is None else Fixed(runs=detect.start),
+            study_rule=detect or top.read("looks", lambda _, value: looking(value), None),
             seed=top.read("seed", integer, 0),
-            count=instances_used(top, available, detect),
+            seeds=top.read("seeds", keys.one_of(*get_args(Seeds)), "own"),
+            count=available.read("use", keys.use, "needed")
+            if detect is None
+            else top.read("available", keys.at_least(3), "all"),
             name=top.read("name", keys.text, file.stem),
             limits=_common_limits(run, defaults),
             policy=policy,
             retries=run.read("retries", keys.at_least(0), 0),
         )
-    return StudyFile(file, plan, run.read("workers", workers, None), notes=_left_open(document, plan))
-
-
-def _left_open(document: dict[str, Any], plan: Plan) -> tuple[str, ...]:
-    """What the file does not say, and what is taken instead."""
     notes = []
-    if isinstance(plan.rule, Fixed) and plan.study_rule is None and "allocation" not in document.get("rule", {}):
+    if isinstance(plan.rule, Fixed) and plan.study_rule is None and "allocation" not in rule:
         notes.append(
-            f"neither se nor an allocation is said, and failed runs count as a penalty: every algorithm is run"
-            f" {plan.rule.runs} times on each instance, so that no value decides when runs end"
+            f"failed runs count as a penalty, and neither se nor an allocation is specified: every algorithm is run"
+            f" {plan.rule.runs} times on each instance, so that results do not decide when runs stop"
         )
-    return tuple(notes)
+    everything = (*plan.instances, *plan.untouched)
+    if any("expected" in item.features for item in everything) and not any(item.outputs.answer for item in algorithms):
+        notes.append("the features have expected answers, but no algorithm has `answer`, so none is judged")
+    return StudyFile(file, plan, run.read("workers", workers, None), tuple(notes))
 
 
-def _usual_allocation(document: dict[str, Any], policy: FailurePolicy) -> str:
-    """The allocation of those who say none: where rare values are large, values must not decide when runs end."""
-    rule = document.get("rule", {})
-    free = "se" not in document and isinstance(rule, dict) and set(rule) <= {"runs"}
-    return "fixed" if free and isinstance(policy, Penalty | Par) else "optimal"
-
-
-def _plain_file(path: str | PathLike[str]) -> Path:
+def _regular_file(path: str | PathLike[str]) -> Path:
     """The absolute path behind all links; nothing is opened that would have us wait, or has no end."""
-    if not isinstance(path, str | PathLike) or "\0" in str(path):
+    if not is_path(path):
         raise InvalidPlan(f"a study must be named by the path of its study.toml, got {path!r}")
     file = Path(os.path.realpath(path))
     if file.is_dir():
@@ -121,11 +122,15 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        raise InvalidPlan(f"there is no study file {file}; `ampler init` makes one") from None
+        raise InvalidPlan(f"there is no study definition {file}; `ampler init` creates one") from None
     except UnicodeDecodeError as problem:
-        raise InvalidPlan(
-            f"{file.name} must be text in UTF-8, got the byte {problem.object[problem.start]:#x}"
-        ) from None
+        if problem.object.startswith(b"SQLite format 3\0"):
+            raise InvalidPlan(
+                f"{file.name} is a results file, and this command takes the study definition, e.g."
+                f" {file.with_suffix('.toml').name}"
+            ) from None
+        byte = problem.object[problem.start]
+        raise InvalidPlan(f"{file.name} must be text in UTF-8, got the byte {byte:#x}") from None
     except OSError as problem:
         raise InvalidPlan(f"{file} cannot be read: {problem.strerror}") from None
 
@@ -133,6 +138,8 @@ def _text(file: Path) -> str:
 def _parsed(name: str, written: str) -> dict[str, Any]:
     try:
         return tomllib.loads(written)
+    except RecursionError:
+        raise InvalidPlan(f"{name} has brackets within brackets too deep to be read; remove some") from None
     except tomllib.TOMLDecodeError as problem:
         where = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(problem))
         sentence = str(problem)[: where.start()] if where else str(problem)
@@ -168,13 +175,13 @@ def _pointing(top: Table) -> Iterator[None]:
 def _line_named(top: Table, sentence: str) -> int | None:
     """The line of the key a sentence begins with, of the algorithm it speaks of, or of any key that it names."""
     paths = {str(path[-1]): path for path in top.lines if len(path) <= 2}
-    known = [paths[word] for word in map(_key, re.findall(r"[\w-]+", sentence)) if word in paths]
-    if known and _key(sentence.split(maxsplit=1)[0]) == known[0][-1]:
-        return top.lines[known[0]]
-    for place, entry in reversed([*enumerate(top.values.get("algorithm", []))]):
+    named_keys = [paths[word] for word in map(_key, re.findall(r"[\w-]+", sentence)) if word in paths]
+    if named_keys and _key(sentence.split(maxsplit=1)[0]) == named_keys[0][-1]:
+        return top.lines[named_keys[0]]
+    for index, entry in reversed([*enumerate(top.values.get("algorithm", []))]):
         if "algorithm" in sentence and repr(entry.get("name")) in sentence:
-            return line_of(top.lines, ("algorithm", place))
-    return top.lines[known[0]] if known else None
+            return line_of(top.lines, ("algorithm", index))
+    return top.lines[named_keys[0]] if named_keys else None
 
 
 def _key(word: str) -> str:
@@ -183,11 +190,27 @@ def _key(word: str) -> str:
 
 
 def _question(top: Table) -> Question:
-    """Every field of a Question is a key."""
-    difference = top.require("difference", _reader("difference"), "'simple', 'percent' or 'ratio', no default")
-    others = [field for field in fields(Question) if field.name != "difference"]
-    said: dict[str, Any] = {field.name: top.read(field.name, _reader(field.name), field.default) for field in others}
-    return Question(difference, **said)
+    """Every field of a Question is a key; the primary measure tells the difference and which values are better."""
+    measures = _measures(top)
+    primary = {item.role: item for item in measures or ()}
+    names = [field.name for field in fields(Question) if field.name != "measures"]
+    values = top.options({name.replace("_", "-"): _reader(name) for name in names})
+    for name in ("difference", "better") if primary else ():
+        chosen = getattr(primary["primary"], name)
+        if values.setdefault(name, chosen) != chosen:
+            raise top.error(name, f"{name} is {values[name]!r} here and {chosen!r} in the primary measure; choose one")
+    if not primary:
+        top.require("difference", _reader("difference"), "'simple', 'percent' or 'ratio', no default")
+    return Question(**values, measures=measures)
+
+
+def _measures(top: Table) -> tuple[Measure, ...] | None:
+    """The measures of [[measure]] tables; None without one."""
+    tables = _entries(top, "measure")
+    try:
+        return checked_measures([table.values for table in tables]) if "measure" in top else None
+    except InvalidInput as problem:
+        raise top.error("measure", str(problem)) from None
 
 
 def _reader(key: str) -> keys.Reader[Any]:
@@ -196,120 +219,126 @@ def _reader(key: str) -> keys.Reader[Any]:
 
 
 def _rule(
-    top: Table, table: Table, question: Question, algorithms: list[Algorithm], *, usual: str
+    top: Table, table: Table, question: Question, algorithms: list[Algorithm], policy: FailurePolicy
 ) -> Callable[[Any], Decision]:
-    allocation = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), usual)
+    # where rare values are large, values must not decide when runs end
+    penalises = isinstance(policy, Penalty | Par) and "se" not in top and set(table.values) <= {"runs"}
+    usual = "fixed" if penalises else "optimal"
+    allocation: Any = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), usual)
     useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
     if useless:
-        raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; leave it out")
+        raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; remove it")
     if allocation == "fixed":
         return Fixed(runs=table.read("runs", keys.at_least(1), 30))
-    given: dict[str, Any] = {
-        "allocation": allocation,
-        "start": table.read("start", keys.at_least(2), None),
-        "budget": table.read("budget", keys.at_least(1), None),
-        "batch": table.read("batch", keys.at_least(1), None),
-        "guard": table.read("guard", _reader("guard"), None),
-        "guard_edition": table.read("guard-edition", _reader("guard_edition"), None),
-        "formula": table.read("formula", _reader("formula"), question.formula),
-        "costs": run_costs(algorithms),
-    }
+    readers = {"start": keys.at_least(2), "budget": keys.at_least(1), "batch": keys.at_least(1)}
+    readers |= {name: _reader(name.replace("-", "_")) for name in ("guard", "guard-edition", "formula")}
     return Accuracy(
         se=top.require("se", positive, "the accuracy wanted for each difference (or detect, or allocation = 'fixed')"),
         difference=question.difference,
         reference=question.reference,
         statistic=question.statistic,
-        **{key: value for key, value in given.items() if value is not None},
+        allocation=allocation,
+        costs=run_costs(algorithms),
+        **{"formula": question.formula} | table.options(readers),
     )
 
 
 def _limits(table: Table) -> Limits:
-    return Limits(
-        timeout=table.read("timeout", keys.seconds, None),
-        memory=table.read("memory", keys.memory, None),
-        cpu_timeout=table.read("cpu-timeout", keys.seconds, None),
-    )
+    return Limits(**table.options({"timeout": keys.seconds, "memory": keys.memory, "cpu-timeout": keys.seconds}))
 
 
 def _common_limits(run: Table, defaults: Table) -> Limits:
     twice = [key for key in keys.LIMITS if key in run and key in defaults]
     if twice:
-        raise defaults.error(twice[0], f"{twice[0]} must be said once, under [run] or under [defaults], got both")
+        raise defaults.error(twice[0], f"{twice[0]} must be specified once, under [run] or under [defaults], got both")
     return _limits(run).over(_limits(defaults))
 
 
 def _algorithms(top: Table, defaults: Table, folder: Path) -> list[Algorithm]:
-    entries = top.values.get("algorithm")
-    if entries is None:
+    if "algorithm" not in top:
         raise top.error("", "algorithms must be given: write an [[algorithm]] table for each of two or more")
+    return [_algorithm(table, defaults, folder) for table in _entries(top, "algorithm")]
+
+
+def _entries(top: Table, key: str) -> list[Table]:
+    """The tables of an array of tables."""
+    entries = top.values.get(key, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise top.error("algorithm", "algorithm must be written as [[algorithm]], with two brackets, once for each")
-    return [
-        _algorithm(Table(top.file, "[[algorithm]]", ("algorithm", place), entry, top.lines), defaults, folder)
-        for place, entry in enumerate(entries)
-    ]
+        raise top.error(key, f"{key} must be written as [[{key}]], with two brackets, once for each")
+    tables = [Table(top.file, f"[[{key}]]", (key, index), entry, top.lines) for index, entry in enumerate(entries)]
+    for table in tables:
+        table.check_keys()
+    return tables
 
 
 def _algorithm(table: Table, defaults: Table, folder: Path) -> Algorithm:
-    table.check_keys()
     name = table.require("name", keys.text, "it stands in every table and figure")
     kinds = [key for key in KINDS if key in table]
     if len(kinds) != 1:
         came = " and ".join(kinds) or "none of them"
         raise table.error("", f"algorithm {name!r} must have one of command, python, runner and worker, got {came}")
-    parameters = table.read("parameters", keys.table, {})
+    [kind], has_codes = kinds, kinds[0] in ("command", "runner")
     common = defaults.read("parameters", keys.table, {})
-    reading = table.read("value", keys.reading, defaults.read("value", keys.reading, Reading()))
-    cost = table.read("cost", positive, 1.0)
-    deterministic = table.read("deterministic", keys.flag, False)
-    success = table.read("success", keys.exit_codes, defaults.read("success", keys.exit_codes, (0,)))
-    if "success" in table and kinds[0] not in ("command", "runner"):
-        raise table.error("success", f"success is about exit codes, and a {kinds[0]} algorithm has none; leave it out")
-    around = _around(table, defaults, folder)
-    if kinds == ["python"]:
+    values: dict[str, Any] = {"cost": table.read("cost", positive, 1.0)}
+    values["deterministic"] = table.read("deterministic", keys.flag, False)
+    values["outputs"], codes = _outputs(table, defaults, kind)
+    values["reading"] = table.read("value", keys.reading, defaults.read("value", keys.reading, Reading()))
+    if codes is None:
+        codes = table.read("success", keys.exit_codes, defaults.read("success", keys.exit_codes, (0,)))
+    if "success" in table and not has_codes:
+        raise table.error("success", f"success is about exit codes, and a {kind} algorithm has none; remove it")
+    values |= {"around": _around(table, defaults, folder), "limits": _limits(table)}
+    if kind == "python":
         where, call = imported(table, "python", folder)
         if not callable(call):
             raise table.error("python", f"python must name a function, {where} is {call!r}")
-        return Function(name, call, where, common | parameters, reading, cost, deterministic, _limits(table), around)
-    argv = table.require(kinds[0], words, "")
-    if kinds == ["command"]:
+        return Function(name, call, where, common | table.read("parameters", keys.table, {}), **values)
+    argv = table.require(kind, command_words, "")
+    if kind == "command":
         common = {key: value for key, value in common.items() if key in places(argv)}
     return Command(
-        name=name,
-        argv=argv,
-        parameters=common | parameters,
-        reading=reading,
-        protocol=PROTOCOLS[kinds[0]],
+        name,
+        argv,
+        parameters=common | table.read("parameters", keys.table, {}),
+        protocol=PROTOCOLS[kind],
         folder=str(folder),
-        cost=cost,
-        deterministic=deterministic,
-        success=success if kinds[0] in ("command", "runner") else (0,),
-        limits=_limits(table),
-        around=around,
+        success=codes if has_codes else (0,),
+        **values,
     )
+
+
+def _outputs(table: Table, defaults: Table, kind: str) -> tuple[Outputs, tuple[int, ...] | None]:
+    """What is read of a run next to its value, and the exit codes of solved runs; None: `success` has them."""
+    source = table if "solved" in table else defaults
+    if "solved" in source and "success" in source:
+        raise source.error("success", "success and solved both define a solved instance; remove success")
+    pattern, codes = source.read("solved", keys.solved, ("", None))
+    if "success" in table:
+        pattern, codes = "", None
+    if codes and kind not in ("command", "runner"):
+        raise source.error("solved", f"a {kind} algorithm has no exit codes; solved must name the field that is true")
+    measures = table.read("measures", keys.patterns, None)
+    if measures is not None and kind not in ("command", "runner"):
+        raise table.error("measures", f"the numbers of a {kind} algorithm are its measures by name; remove it")
+    common = defaults.read("measures", keys.patterns, {}) if kind in ("command", "runner") else {}
+    answer = table.read("answer", keys.pattern, defaults.read("answer", keys.pattern, ""))
+    return Outputs(pattern, answer, {**common, **(measures or {})}), codes
 
 
 def _around(table: Table, defaults: Table, folder: Path) -> Around:
     """What is done around each run: as the algorithm says, else as the defaults do."""
-    said: dict[str, Any] = {
-        key: table.read(key, read, defaults.read(key, read, None))
-        for key, read in zip(keys.AROUND, (words, _warmup, words), strict=True)
-    }
-    given = {key: value for key, value in said.items() if value is not None}
-    return Around(**given, folder=str(folder)) if given else Around()
+    readers: dict[str, keys.Reader[Any]] = {"prepare": command_words, "warmup": _warmup, "cleanup": command_words}
+    options = defaults.options(readers) | table.options(readers)
+    return Around(**options, folder=str(folder)) if options else Around()
 
 
 def _warmup(key: str, value: Any) -> tuple[str, ...] | int:
     """A command, or how many runs are made to warm up."""
-    if isinstance(value, str | list):
-        return words(key, value)
-    try:
-        return integer(key, value, 0)
-    except InvalidInput:
-        raise keys.unfit(key, "must be a command, or a number of runs of 0 or more", value) from None
+    runs = keys.required("must be a command, or a number of runs of 0 or more")(keys.at_least(0))
+    return command_words(key, value) if isinstance(value, str | list) else runs(key, value)
 
 
-def words(key: str, value: Any) -> tuple[str, ...]:
+def command_words(key: str, value: Any) -> tuple[str, ...]:
     """The words of a command: a text is split as a shell would split it, a list is taken as it is."""
     if isinstance(value, list):
         if value and all(isinstance(word, str) for word in value):
@@ -328,3 +357,74 @@ def words(key: str, value: Any) -> tuple[str, ...]:
         )
         raise keys.unfit(key, must, value)
     return tuple(split)
+
+
+ONLY_WITH_DETECT = ("instance-cost", "available")
+INSTEAD = {
+    "se": "the accuracy on each instance is decided after the pilot",
+    "effect": "both are the smallest difference of interest, in different units",
+    "looks": "a study that finds its own size takes one decision, after its pilot",
+    "use": "how many instances are used is decided after the pilot; say available = N if there are no more than N",
+}
+
+
+def read_detect(top: Table, rule: Table, instances: Table) -> Detect | None:
+    """Return the rule over instances that a study definition asks for with `detect`; None if it does not."""
+    if "detect" not in top:
+        _refuse(top, ONLY_WITH_DETECT, "has a meaning with detect only")
+        _refuse(rule, ("pilot",), "has a meaning with detect only")
+        return None
+    for table in (top, instances):
+        for key, why in INSTEAD.items():
+            if key in table and (key == "use") == (table is instances):
+                raise table.error(key, f"{key} must be left out with detect: {why}")
+    _refuse(rule, (key for key in rule.values if key not in ("start", "pilot")), "has no meaning with detect")
+    options = rule.options({"pilot": keys.at_least(3), "start": keys.at_least(2)})
+    return Detect(detect=top.require("detect", positive, ""), **options, **top.options({"instance-cost": _cost}))
+
+
+def _refuse(table: Table, names: Iterable[str], why: str) -> None:
+    for key in names:
+        if key in table:
+            raise table.error(key, f"{key} {why}; remove it")
+
+
+def _cost(key: str, value: Any) -> float:
+    cost = finite(key, value)
+    if cost < 0:
+        raise InvalidDesign(f"{key} must not be negative, got {value!r}: it is counted in runs")
+    return cost
+
+
+def with_costs(text: str, costs: Mapping[str, float]) -> str:
+    """Return the text of a study definition in which each algorithm has its cost; line ends and a mark stay.
+
+    >>> print(with_costs('[[algorithm]]\\nname = "full"\\ncommand = "solve"', {"full": 3.2}))
+    [[algorithm]]
+    name = "full"
+    cost = 3.2
+    command = "solve"
+    """
+    if text.startswith("\ufeff"):
+        return f"\ufeff{with_costs(text[1:], costs)}"
+    if "\r\n" in text:
+        return with_costs(text.replace("\r\n", "\n"), costs).replace("\n", "\r\n")
+    lines, where = text.splitlines(keepends=True), key_lines(text)
+    entries = tomllib.loads(text).get("algorithm", [])
+    cost_by_index = {index: costs[composed(entry["name"].strip())] for index, entry in enumerate(entries)}
+    for index, cost in reversed(cost_by_index.items()):
+        written = f"cost = {cost:g}\n"
+        old, name = where.get(("algorithm", index, "cost")), where.get(("algorithm", index, "name"))
+        if old is not None:
+            lines[old - 1] = written
+        elif name is not None:
+            lines[name - 1] = f"{lines[name - 1].rstrip()}\n{written}"
+    changed = "".join(lines)
+    expected = tomllib.loads(text)
+    for index, cost in cost_by_index.items():
+        expected["algorithm"][index]["cost"] = cost
+    with suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(changed) == expected:
+            return changed
+    listed = ", ".join(f"{name}: cost = {cost:g}" for name, cost in costs.items())
+    raise InvalidPlan(f"costs can be written to algorithms that begin with [[algorithm]]; do it by hand ({listed})")

@@ -1,0 +1,173 @@
+"""`ampler analyse` and `ampler report`: what the results you have allow to conclude, in a terminal or as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ampler.app import load_matplotlib
+from ampler.app.cli.options import (
+    JsonOption,
+    MeasureOption,
+    Options,
+    ResultsFiles,
+    analysed,
+    as_command_line,
+    read_options,
+    results_options,
+    takes,
+    usage_errors,
+)
+from ampler.app.cli.output import (
+    WrongUsage,
+    has_colours,
+    mark_colours,
+    say,
+    say_lines,
+    say_next,
+    say_points,
+    say_table,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from ampler.analysis import Analysis
+    from ampler.analysis.bayes import Bayes
+
+Option = typer.Option
+MAX_PROBABLE = 3  # sentences with probabilities, next to how many more there are
+
+
+@takes(options=results_options())
+def analyse(
+    files: ResultsFiles,
+    options: Options,
+    explain: Annotated[bool, Option("--explain", help="Show all verdicts, tests and warnings in detail.")] = False,
+    explore: Annotated[bool, Option("--explore", help="Show subgroups and how stable the conclusion is.")] = False,
+    bayes: Annotated[
+        bool, Option("--bayes", help="Add posterior probabilities of worse, equivalent and better; needs --margin.")
+    ] = False,
+    json: JsonOption = False,
+    latex: Annotated[bool, Option("--latex", help="Print the Holm table as LaTeX (booktabs).")] = False,
+    csv: Annotated[bool, Option("--csv", help="Print the comparisons as CSV.")] = False,
+    measure: MeasureOption = None,
+) -> None:
+    """Compare algorithms: verdicts and intervals.
+
+    Example: ampler analyse runs.csv --reference full --difference ratio
+    """
+    from ampler import api
+
+    if json + latex + csv > 1:
+        raise WrongUsage("choose one of --json, --latex and --csv")
+    results, keywords = (None, {}) if measure else read_options(files, options)
+    if results is not None and len(results.runs.algorithms) == 1:
+        if latex or csv or bayes or explore:
+            raise WrongUsage(
+                "the results have one algorithm, and nothing to compare: omit --latex, --csv, --bayes and --explore"
+            )
+        description = api.describe(results, settings=keywords["settings"])
+        write_json(description.as_dict()) if json else say_lines([*str(description).splitlines(), *results.lines()[2:]])
+        return
+    analysis = analysed(files, options, measure) if results is None else api.analyse(results, **keywords)
+    if json:
+        write_json(analysis.as_dict() | ({"bayes": analysis.bayes.as_dict()} if bayes else {}))
+    elif latex:
+        from ampler.report.latex import bayes_tabular, holm_table
+
+        say_lines([holm_table(analysis), *(["", bayes_tabular(analysis.bayes)] if bayes else [])])
+    elif csv:
+        from ampler.report.tables import comparisons_csv
+
+        say_lines(comparisons_csv(analysis, bayes=bayes).splitlines())
+    else:
+        tell(analysis, explain=explain)
+        if bayes:
+            tell_bayes(analysis.bayes)
+        if explore and not analysis.unfinished:
+            tell_exploration(analysis)
+        say_next("report", *files, *as_command_line(options | {"measure": measure}), "-o", "report.html")
+
+
+def tell(analysis: Analysis, *, explain: bool = False) -> None:
+    """Print what was found: the text of `print(analysis)`, in the width and the colours of this terminal."""
+    from ampler.analysis.display import blocks
+    from ampler.report.theme import TERMINAL
+
+    styles = {"answer": "bold", "text": "", "quiet": "dim", "warning": TERMINAL["caution"] if has_colours() else ""}
+    for block in blocks(analysis, shell=True, explain=explain):
+        if block.paragraph:
+            print(end="\n" * block.paragraph.startswith("\n"))
+            say(block.paragraph.lstrip("\n"), style=styles[block.style])
+        say_points(block.points)
+        if block.table is not None:
+            say_table(block.table, colours=mark_colours())
+
+
+def tell_bayes(bayes: Bayes) -> None:
+    """Print how probable it is: the answer, the table, what to know of it, and who is best by rankings alone."""
+    from ampler.analysis import bayes as posteriors
+
+    print()
+    say(posteriors.bayes_headline(bayes), style="bold")
+    say_points(posteriors.bayes_sentences(bayes, most=MAX_PROBABLE))
+    say_table(posteriors.bayes_columns(bayes))
+    say_points(posteriors.footnotes(bayes))
+    if bayes.ranking is not None:
+        say_table(posteriors.ranking_columns(bayes))
+        say(posteriors.ABOUT_RANKING)
+
+
+def tell_exploration(analysis: Analysis) -> None:
+    """Print the exploratory tables: other tests and differences, subgroups."""
+    from ampler.analysis import tables, text
+
+    print()
+    say(text.ABOUT_EXPLORATION, style="bold")
+    say_table(tables.stability_columns(analysis))
+    for note in dict.fromkeys(row.note for row in analysis.stability if row.note):
+        say(f"– {note}.")
+    if analysis.subgroups:
+        say_table(tables.subgroup_columns(analysis))
+
+
+@takes(options=results_options())
+def report(
+    files: ResultsFiles,
+    options: Options,
+    output: Annotated[
+        Path, Option("--output", "-o", metavar="FILE", help="Report to write: .html, .tex, .md or .csv.")
+    ] = Path("report.html"),
+    title: Annotated[str | None, Option(metavar="TEXT", help="Title. [default: name of the study or file]")] = None,
+    figures: Annotated[Path | None, Option(metavar="FOLDER", help="Also write every figure to this folder.")] = None,
+    figure_format: Annotated[
+        Literal["pdf", "svg", "png", "pgf"], Option(help="Format of these figures; pgf needs LaTeX.")
+    ] = "pdf",
+    measure: MeasureOption = None,
+) -> None:
+    """Write a report: HTML, LaTeX, Markdown, CSV.
+
+    It contains tables, figures, and paragraphs on methods and results to paste.
+
+    Example: ampler report study.db -o study.html
+    """
+    from ampler.api import is_study_file
+    from ampler.core.serialization import check_not_input
+    from ampler.report import report_format, subject_of, write_figures, write_report
+
+    with usage_errors():  # before any work is done
+        kind = report_format(output)
+        check_not_input(output, *files)
+    analysis = analysed(files, options, measure)
+    study = files[0] if len(files) == 1 and is_study_file(files[0]) else None
+    title = title or (None if study else " and ".join(dict.fromkeys(file.stem for file in files)))
+    subject = subject_of(analysis, title=title, study=study)
+    if kind == "html" or figures is not None:
+        load_matplotlib()
+    say_lines([f"Written: {write_report(subject, output)}"])  # never wrapped, so that it can be copied
+    if figures is not None:
+        say_lines([f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}"])
+    if study is not None:
+        say_next("export", study, "runs.csv")  # what a paper is published with

@@ -1,0 +1,105 @@
+"""Runs that fail: what they say most often, and an algorithm none of whose runs comes to an end of its own. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ampler.core.failures import kind_of
+from ampler.core.runs import Observation, Tally
+from ampler.core.text import parameter
+
+ENOUGH = 10  # failed runs of an algorithm, without any other, that are no accident
+PLACES = 2  # instances on which they must have failed: one instance alone may be beyond an algorithm
+LAST_WORDS = "; its error output ends with "  # differs from run to run where the reason does not
+OUT_OF_MEMORY = re.compile(r"it used .* of memory, more than ")  # in files that have no causes
+
+
+class CommonFailure(NamedTuple):
+    """Why runs failed most often: the message of the first of them, and how many of all had the same reason."""
+
+    message: str
+    times: int
+    failures: int
+
+    def __str__(self) -> str:
+        often = "every time" if self.times == self.failures else f"most often ({self.times} times)"
+        return f"{often}: {self.message}"
+
+
+def commonest(failures: Iterable[Observation]) -> CommonFailure | None:
+    """Return the commonest reason of runs that gave no value; None when there are none.
+
+    >>> from ampler.core.runs import RunKey
+    >>> seen = [Observation(RunKey("i1", "a", n), None, status="failed", message=f"it broke{LAST_WORDS}'{n}'")
+    ...         for n in range(3)]
+    >>> commonest(seen).times
+    3
+    """
+    reasons = [(reason_of(run), run.message) for run in failures]
+    if not reasons:
+        return None
+    reason, times = Counter(reason for reason, _ in reasons).most_common(1)[0]
+    return CommonFailure(next(message for of, message in reasons if of == reason), times, len(reasons))
+
+
+def reason_of(run: Observation) -> str:
+    """Return what a failed run has in common with others of the same reason, however much memory it used."""
+    is_cause_enough = run.cause and kind_of(run.status, run.cause) in ("timeout", "memout", "crash")
+    return run.cause if is_cause_enough else run.message.partition(LAST_WORDS)[0]
+
+
+class AlwaysFailing:
+    """Looks out for an algorithm that fails every time for one kind of reason, as a mistake in the study does.
+
+    Runs that a limit ended say nothing either way: a solver may reach it on hard instances and, by mistake, fail on all
+    that it solves. Nor do lost ones, which are tried again.
+    """
+
+    def __init__(self, tally: Iterable[Tally] = (), failures: Iterable[Observation] = (), *, instances: int) -> None:
+        self._cleared = {cell.algorithm for cell in tally if cell.ok}
+        self._places = min(PLACES, instances)
+        self._failed: defaultdict[str, list[Observation]] = defaultdict(list)
+        self._limited: Counter[str] = Counter()
+        self.note(failures)
+
+    def note(self, observations: Iterable[Observation]) -> None:
+        """Take more runs in."""
+        for run in observations:
+            name = run.key.algorithm
+            if name in self._cleared or run.status == "lost":
+                continue
+            if run.status == "timeout" or _kind(run) in ("memory", "wrong"):
+                self._limited[name] += 1
+            elif run.status == "ok" or any(_kind(run) != _kind(failed) for failed in self._failed[name][:1]):
+                self._cleared.add(name)
+                self._failed.pop(name, None)
+            else:
+                self._failed[name].append(run)
+
+    def found(self) -> str | None:
+        """Return why an algorithm is hopeless by the runs known so far, if one is."""
+        return next(filter(None, map(self._verdict, self._failed)), None)
+
+    def _verdict(self, name: str) -> str | None:
+        failed = self._failed[name]
+        if len(failed) < ENOUGH or len({run.key.instance for run in failed}) < self._places:
+            return None
+        besides = f" ({self._limited[name]} more reached a limit)" if self._limited[name] else ""
+        return (
+            f"all {len(failed)} runs of {name!r} so far failed{besides}: {failed[0].message}; fix it and start a new"
+            " results file; if the study was right, repeat them"
+            f" ({parameter('retry_failed', True)}), or continue with {parameter('despite_failures', True)}"
+        )
+
+
+def _kind(run: Observation) -> str:
+    """The kind of cause: of exit codes any, of signals and exceptions which one."""
+    if run.cause:
+        return "exit" if run.cause.startswith("exit:") else run.cause
+    # files of versions 0.1 and 0.2 have no causes: the first clause stands for it, whatever its numbers are
+    if OUT_OF_MEMORY.match(run.message):
+        return "memory"
+    return re.sub(r"'[^']*'|\d+", "…", re.split(r"[;:]", run.message.partition(LAST_WORDS)[0])[0])

@@ -1,0 +1,325 @@
+"""A session with a study file: its connection, its errors as sentences, its environment, and runs written in groups."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+from ampler.core.contracts import Store
+from ampler.core.errors import StoreBusy, StoreError, StoreUnusable
+from ampler.core.runs import Finished, Observation
+from ampler.core.serialization import replace_file
+from ampler.core.text import printable, shortened
+from ampler.study.store.schema import check_tables, check_version, migrate
+
+# A stranger's schema calls no functions, and cells that reach beyond their page are noticed.
+DISTRUST = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0")
+MIN_TEXT_LIMIT = 1_000_000  # bytes that a text may have in any file
+WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
+JOURNALS = ("-wal", "-shm")  # the endings of the files that SQLite keeps next to a results file that is open
+
+# What code meets that was written for sound rows: names that nothing has, numbers that are texts, JSON that is none.
+SURPRISES = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH)
+MAX_DETAIL_LENGTH = 160  # characters of what was wrong with a damaged file
+
+# The types under which Linux mounts file systems that other machines may write to at the same time.
+# fmt: off
+NETWORK_TYPES = frozenset({
+    "9p", "afs", "beegfs", "ceph", "cifs", "coda", "fuse.beegfs", "fuse.ceph", "fuse.cvmfs2", "fuse.glusterfs",
+    "fuse.juicefs", "fuse.s3fs", "fuse.sshfs", "gfs2", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2",
+    "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "vboxsf", "wekafs",
+})
+# fmt: on
+BACKUP = ".bak"
+PACKAGES = ("ampler", "numpy", "scipy")
+
+GROUP_RUNS = 100  # a group of runs is written when it has this many …
+GROUP_SECONDS = 0.25  # … or its first one has waited so long: more than this is never lost
+
+
+# Connections
+
+
+def connection_to_write(path: Path) -> sqlite3.Connection:
+    """Connect to a results file, new or old, after making sure that it is one and whole; for the holder of its lock."""
+    with kept_open(_connection(path, "mode=rwc")) as connection:
+        network = on_network(path)
+        if network:  # no shared memory there, so no readers next to the writer
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _checked_version(connection, path)  # before anything is written into a foreign file
+        connection.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}")  # WAL: readers never block
+        connection.execute("PRAGMA synchronous = FULL")
+        migrate(connection, path.name)
+        problems = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problems != "ok":
+            raise damaged(path, problems.splitlines()[-1])
+        return connection
+
+
+@contextmanager
+def kept_open(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Close a connection if what is done with it fails."""
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _connection(path: Path, mode: str, timeout: float = WAIT) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path))}?{mode}"
+    with kept_open(
+        sqlite3.connect(uri, timeout, isolation_level=None, check_same_thread=False, uri=True)
+    ) as connection:
+        for setting in DISTRUST:
+            connection.execute(setting)
+        return connection
+
+
+def connection_to_rescue(path: Path) -> sqlite3.Connection:
+    """Connect to a damaged file as it is; for the holder of its lock."""
+    connection = _connection(path, "mode=ro" if _size(f"{path}-wal") else "mode=ro&immutable=1")
+    # with a schema that could be written, SQLite reads a file that has lost its end
+    connection.executescript("PRAGMA query_only = ON; PRAGMA writable_schema = ON;")
+    return connection
+
+
+def connection_to_read(path: Path) -> sqlite3.Connection:
+    """Connect to a results file that is there, to read it only. Where nothing can be written, nothing needs to be."""
+    wal = Path(f"{path}-wal")
+    if not os.access(path, os.W_OK) and not wal.exists():
+        return _reader(path, "mode=ro&immutable=1")
+    try:
+        return _reader(path, "mode=ro")
+    except sqlite3.OperationalError as problem:
+        # A folder that cannot be written, or is full, has no place for WAL's shared memory; a file nobody can change
+        # needs none.
+        no_space = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+        if _kind(problem) not in no_space or _size(wal):
+            raise
+        return _reader(path, "mode=ro&immutable=1")
+
+
+def _reader(path: Path, mode: str) -> sqlite3.Connection:
+    with kept_open(_connection(path, mode)) as connection:
+        connection.execute("PRAGMA query_only = ON")
+        size = _size(path) + _size(f"{path}-wal")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(MIN_TEXT_LIMIT, size))  # no text is longer than its file
+        if not _checked_version(connection, path):
+            raise StoreUnusable(f"{path.name} has no study in it yet; `ampler run` begins it")
+        return connection
+
+
+def _size(file: Path | str) -> int:
+    try:
+        return os.stat(file).st_size
+    except FileNotFoundError:  # a writer that ends removes its journals at any moment
+        return 0
+
+
+def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of a file, 0 when it is empty; an error unless it is ours, and has the tables of its version."""
+    version = check_version(connection, path.name)
+    if problem := check_tables(connection, version):
+        raise damaged(path, problem)
+    return version
+
+
+def remove_empty_journals(path: Path) -> None:
+    """Let SQLite remove the journals of a closed results file, which read-only access cannot do."""
+    journals = [Path(f"{path}{ending}") for ending in JOURNALS]
+    if os.access(path, os.W_OK) and any(map(Path.exists, journals)):
+        with (
+            suppress(sqlite3.Error, OSError),
+            closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=0.0)) as connection,
+        ):
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA schema_version").fetchone()
+
+
+def on_network(path: str | Path) -> bool:
+    """Whether the file lies on a network file system, where SQLite's shared memory cannot be relied on.
+
+    Where the system does not tell, it does not.
+    """
+    return filesystem_type(path) in NETWORK_TYPES
+
+
+def filesystem_type(path: str | Path) -> str:
+    """Return the type of the file system a path lies on, as the system names it; empty when it is not known."""
+    import psutil
+
+    with suppress(OSError):
+        file, mounts = Path(path).resolve(), psutil.disk_partitions(all=True)
+        # later ones hide others
+        around = [mount for mount in reversed(mounts) if file.is_relative_to(mount.mountpoint)]
+        return str(max(around, key=lambda mount: len(Path(mount.mountpoint).parts)).fstype) if around else ""
+    return ""
+
+
+# Copies
+
+
+def back_up(connection: sqlite3.Connection, path: Path) -> None:
+    """Copy an open results file to `study.db.bak`; where that cannot be, the study continues without."""
+    with (
+        suppress(sqlite3.Error, OSError),
+        replace_file(f"{path}{BACKUP}") as draft,
+        closing(sqlite3.connect(draft)) as copy,
+    ):
+        connection.backup(copy)
+
+
+def fate(path: Path, opened: os.stat_result) -> str | None:
+    """Return what has become of a file that is open if its path leads elsewhere by now."""
+    try:
+        return None if os.path.samestat(os.stat(path), opened) else "was replaced by another file"
+    except OSError:
+        return "was removed or renamed"
+
+
+def saved_copy(connection: sqlite3.Connection, path: Path) -> Path | None:
+    """Copy what is open into a new file next to its path; None where that cannot be."""
+    names = (path.with_stem(f"{path.stem}-saved{'' if number == 1 else f'-{number}'}") for number in count(1))
+    file = next(file for file in names if not os.path.lexists(file))
+    try:
+        with closing(sqlite3.connect(file)) as copy:
+            connection.backup(copy)
+    except sqlite3.Error:
+        return None
+    return file
+
+
+# Errors
+
+
+def damaged(path: Path, what: object) -> StoreUnusable:
+    """Return the error for a damaged file: what is wrong, and how to save the rest."""
+    detail = shortened(printable(" ".join(str(what).split())), MAX_DETAIL_LENGTH)
+    return StoreUnusable(
+        f"{path.name} is damaged ({detail}); take it from a backup, or save every run that can be read:"
+        f" ampler rescue {path.name} -o rescued.db"
+    )
+
+
+def is_a_definition(path: Path) -> str:
+    """Return the sentence for a study definition in place of a results file."""
+    results = path.with_suffix(".db").name
+    return f"{path.name} is a study definition, and this command takes the results file, e.g. {results}"
+
+
+def error_for(path: Path, problem: sqlite3.Error) -> StoreError:
+    """Return the error that says what an error of SQLite means for the study."""
+    name, kind = path.name, _kind(problem)
+    if kind == sqlite3.SQLITE_NOTADB and path.suffix == ".toml":
+        return StoreUnusable(is_a_definition(path))
+    if kind in DAMAGE or "decode" in str(problem):  # a text that is not UTF-8
+        return damaged(path, problem)
+    if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusy(f"{name} is in use by another program; try again when it is done")
+    meanings = {
+        sqlite3.SQLITE_NOTADB: f"{name} is not a results file (no SQLite file); choose another name, or, if it is a"
+        f" damaged one, save the readable runs: ampler rescue {name} -o rescued.db",
+        sqlite3.SQLITE_FULL: f"{name} cannot be written: the disk is full; recorded runs are safe, free space and run"
+        " again",
+        sqlite3.SQLITE_IOERR: f"{name} cannot be read or written ({problem}): disk or quota full?; recorded runs are"
+        " safe",
+    }
+    denied = f"{path} cannot be opened ({problem}); check the permissions of the file and its folder"
+    meanings |= dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), denied)
+    return StoreUnusable(meanings.get(kind, f"{name} cannot be used: {problem}"))
+
+
+def _kind(problem: sqlite3.Error) -> int:
+    """The kind of an error; the higher bits of SQLite's codes are detail."""
+    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
+
+
+# The environment
+
+
+def environment() -> dict[str, str]:
+    """Return versions, operating system and processor, to judge times and repeat the study; no name of a machine."""
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        **{package: _version(package) for package in PACKAGES},
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count() or "unknown"),
+    }
+
+
+@cache
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # loads much that readers do without
+
+    try:
+        return version(package)
+    except PackageNotFoundError:  # a source tree on the path, not installed
+        return "unknown"
+
+
+@cache
+def _processor() -> str:
+    """The model's name; Linux keeps it in /proc only."""
+    with suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if match := re.search(r"^model name\s*:\s*(\S.*)$", text, re.MULTILINE | re.IGNORECASE):
+            return match[1].strip()
+    return platform.processor() or platform.machine() or "unknown"
+
+
+# Group commit
+
+
+class Journal:
+    """Collects runs and finished instances and writes them in groups, because each durable write waits for the disk.
+
+    `add` and `flush` return the runs that are durable now; only those may be reported as done.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        runs: int = GROUP_RUNS,
+        seconds: float = GROUP_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._runs, self._seconds, self._clock = store, runs, seconds, clock
+        self._waiting: list[Observation] = []
+        self._finished: list[Finished] = []
+        self._since = 0.0
+
+    @property
+    def due_in(self) -> float | None:
+        """Seconds until the group must be written, 0 when it must be now; None when nothing waits."""
+        if not self._waiting and not self._finished:
+            return None
+        return max(0.0, self._since + self._seconds - self._clock())
+
+    def add(self, *observations: Observation, finished: Finished | None = None) -> list[Observation]:
+        """Add runs, and an instance that they finished; write the group if it is full or has waited long enough."""
+        if self.due_in is None:
+            self._since = self._clock()
+        self._waiting.extend(observations)
+        if finished is not None:
+            self._finished.append(finished)
+        return self.flush() if len(self._waiting) >= self._runs or self.due_in == 0 else []
+
+    def flush(self) -> list[Observation]:
+        """Write what waits, whatever it is; when that fails everything still waits."""
+        if self._waiting or self._finished:
+            self._store.add(self._waiting, self._finished)
+        durable, self._waiting, self._finished = self._waiting, [], []
+        return durable

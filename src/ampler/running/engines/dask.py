@@ -5,6 +5,7 @@ Futures of Dask are used as they are: wrapped by `get_executor`, they never end 
 
 from __future__ import annotations
 
+import atexit
 import os
 import time
 import warnings
@@ -73,6 +74,7 @@ def dask_cluster(where: str, *, workers: int | None = None) -> Iterator[Any]:
                         silence_logs="CRITICAL",
                     )
             except (OSError, RuntimeError) as problem:  # a worker was killed while it started
+                atexit.unregister(import_module("distributed.deploy.spec").close_clusters)  # it would wait and complain
                 raise EngineFailed(f"the Dask cluster did not start ({sentence(problem)}); run again") from problem
             stack.callback(_end, cluster)
             client = distributed.Client(cluster, timeout=CONNECT, set_as_default=False)

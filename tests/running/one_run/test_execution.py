@@ -491,11 +491,11 @@ def test_a_process_that_dies_with_a_child_at_hand_ends_it_without_a_word():
     assert gone_within(done.stdout)
 
 
-@pytest.mark.parametrize("limits", [Limits(timeout=0.5), NO_LIMITS], ids=["limited", "unlimited"])
+@pytest.mark.parametrize("limits", [Limits(timeout=1.5), NO_LIMITS], ids=["limited", "unlimited"])
 def test_what_a_function_imports_is_imported_before_its_clock_starts(tmp_path, monkeypatch, limits):
     """A lazy import that takes longer than the limit fails no run, and is not in the time of any."""
     name = f"slow_to_import_{'limited' if limits.timeout else 'unlimited'}"
-    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(1.0)\nONE = 1.0\n")
+    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(2.0)\nONE = 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
     namespace = {"__name__": "lazy"}
     exec(
@@ -506,7 +506,7 @@ def test_what_a_function_imports_is_imported_before_its_clock_starts(tmp_path, m
     outcomes = [call(namespace["lazy"], limits) for _ in range(2)]
 
     assert [(outcome.status, outcome.value) for outcome in outcomes] == [("ok", 1.0)] * 2
-    assert max(outcome.seconds for outcome in outcomes) < 0.5
+    assert max(outcome.seconds for outcome in outcomes) < 1.5
 
 
 @pytest.mark.parametrize("module", ["import os; os._exit(3)", "import sys; sys.exit(0)", "while True: pass"])

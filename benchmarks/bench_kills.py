@@ -265,7 +265,7 @@ def page(rows: list[Row]) -> str:
         "# Kills",
         "",
         f"{total['kills']:,} signals in {len(rows)} studies: {total['lost']} runs lost, {total['different']} studies"
-        f" with other runs, decisions or conclusions, {total['left']} processes left, {total['tracebacks']} tracebacks.",
+        f" with other results, {total['left']} processes left, {total['tracebacks']} tracebacks.",
         "Driver, one worker, all workers or the supervisor got the signal at a random moment; the study was resumed.",
         "Commands leave daemons behind that start sessions of their own. Helper processes of Dask and Python printed"
         f" {total['helpers']} tracebacks when they were interrupted. Written by `python benchmarks/bench_kills.py`.",

@@ -15,7 +15,7 @@ from ampler.running.check import inspect_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, part_of
 from ampler.study.store import merge_stores, open_store, read_store
-from ampler.study.store.rescue import rescue_store
+from ampler.study.store.transfer import rescue_store
 from ampler.testing import MemoryStore, SerialExecutor
 
 SERIAL = SerialExecutor()

@@ -21,8 +21,7 @@ from ampler.core.plan import Algorithm, Plan
 from ampler.core.runs import Observation, RunKey
 from ampler.core.settings import RATE
 from ampler.core.text import TextTable, listed, table_of
-from ampler.running.code import code_status
-from ampler.running.driver import Interrupts, last_carried_out
+from ampler.running.driver import Interrupts, code_status, last_carried_out
 from ampler.running.engines import Done, Engine, Lost, Returned
 from ampler.running.engines.local import LocalPool
 from ampler.running.one_run.execution import check_supported

@@ -17,8 +17,7 @@ from ampler.core.runs import Finished, Observation, Progress, RunKey, Tally
 from ampler.core.text import count, short_duration
 
 if TYPE_CHECKING:
-    from ampler.running.instance import InstanceRun
-    from ampler.running.queue import RunTimes
+    from ampler.running.instance import InstanceRun, RunTimes
     from ampler.study.failure_patterns import CommonFailure
 
 WINDOW = 20.0  # seconds over which the rate is measured

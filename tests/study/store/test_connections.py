@@ -15,7 +15,7 @@ import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
 from ampler.study.store import open_store, read_store
-from ampler.study.store.schema import MIGRATIONS
+from ampler.study.store.session import MIGRATIONS
 from ampler.testing import contract_plan
 
 

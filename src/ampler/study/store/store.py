@@ -29,7 +29,7 @@ from ampler.study.store import rows as run_rows
 from ampler.study.store import session as access
 from ampler.study.store.lock import StudyLock, check_folder, study_path
 from ampler.study.store.rows import Row, check_table, refuse_mismatch, storable
-from ampler.study.store.schema import check_sqlite
+from ampler.study.store.session import check_sqlite
 
 Value = TypeVar("Value")
 ORPHANS = """

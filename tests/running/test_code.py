@@ -10,7 +10,8 @@ from ampler.api import FixedSize, Study, analyse
 from ampler.core.errors import InvalidInput, PlanMismatch, RunFailed
 from ampler.core.failures import Drop
 from ampler.core.plan import Function, Question
-from ampler.running import code, run_plan
+from ampler.running import driver as code
+from ampler.running import run_plan
 from ampler.running.check import inspect_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, part_of

@@ -74,21 +74,6 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
         raise
 
 
-@contextmanager
-def draft_store(path: Path, goal: Path) -> Iterator[SqliteStore]:
-    """Open a new results file that is to take another's place: nothing lies next to it when it is closed.
-
-    What goes wrong is said of the file that was requested."""
-    try:
-        with open_store(path) as store:
-            yield store
-    except StoreError as problem:
-        raise type(problem)(str(problem).replace(str(path), str(goal)).replace(path.name, goal.name)) from None
-    finally:
-        for ending in (*access.JOURNALS, ".lock"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-
-
 def read_store(path: str | os.PathLike[str]) -> SqliteStore:
     """Open a results file for reading only; a study that is being run can be read at any time."""
     check_sqlite()

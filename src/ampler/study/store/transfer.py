@@ -8,8 +8,8 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from itertools import groupby, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -25,20 +25,25 @@ from ampler.study.record import FIRST_FORMULA, changed, undated
 from ampler.study.run_inputs import run_seed
 from ampler.study.store.lock import StudyLock, check_folder, study_path
 from ampler.study.store.rows import KEY, NAMED, Row, checked_rows, every_attempt, take, with_attempt, with_session
-from ampler.study.store.session import BACKUP, SURPRISES, check_sqlite, connection_to_rescue, connection_to_write
+from ampler.study.store.session import (
+    BACKUP,
+    JOURNALS,
+    SURPRISES,
+    check_sqlite,
+    connection_to_rescue,
+    connection_to_write,
+)
 from ampler.study.store.store import (
     NumberedSession,
     PlanDecision,
     SqliteStore,
-    draft_store,
+    open_store,
     read_store,
     translated_errors,
 )
 
 CAUSES = {"fingerprint", "question", "rule", "limits", "policy", "retries"}  # from which the rest of a plan follows
 RunFilter = Callable[[int, str], bool]  # whether the runs of a session and an algorithm count
-Attempts = list[tuple[int, Row]]  # of one run, each with the place of the file it comes from
-
 key_of = take(*KEY)
 outcome_of = take("status", "value")
 session_of = take("session")
@@ -80,7 +85,7 @@ def merge_stores(
         sources, plans = [*before, *parts], _history(before, parts)
         codes = joined_codes({source.name: source.store.codes() for source in sources}, same=same)
         with replace_file(goal) as path:
-            with draft_store(path, goal) as draft:
+            with _draft_store(path, goal) as draft:
                 number = _written(draft, sources, plans, codes)
             for source in before:
                 source.store.retire()
@@ -89,10 +94,14 @@ def merge_stores(
             os.fsync(folder)
         finally:
             os.close(folder)
-        return Merged(plans[-1], number, _missing(sources))
+        given = [source.part for source in sources]
+        cuts = {part.partition("/")[2] for part in given}
+        all_parts = range(1, int(cuts.pop()) + 1) if "" not in given and len(cuts) == 1 else ()  # a whole lacks nothing
+        missing = [part for place in all_parts if (part := f"{place}/{len(all_parts)}") not in given]
+        return Merged(plans[-1], number, tuple(missing))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class _Source:
     """A results file to be merged: its plans, oldest first, as plans of the whole, and what its names mean."""
 
@@ -102,16 +111,40 @@ class _Source:
     last: str  # plan, without its date
     part: str
     meaning: Fingerprint
+    made_with: Mapping[tuple[int, str], str]
+    counts: RunFilter  # which of its runs count in it by itself …
+    joint: RunFilter  # … and in the whole
+    numbers: dict[int, int] = field(default_factory=dict)  # of its sessions in the whole
+    stale: set[str] = field(default_factory=set)  # instances whose runs gave way: how they ended is no longer true
+
+
+Attempts = list[tuple[_Source, Row]]  # of one run, each with the file it comes from
 
 
 def _source(store: SqliteStore) -> _Source:
     """A results file as it is at this moment; one that is being run may grow meanwhile."""
     store.snapshot()
-    plans, meaning = store.plans(), store.meaning()
+    plans, meaning, made_with = store.plans(), store.meaning(), store.made_with()
     if not plans or meaning is None:
         raise StoreUnusable(f"{store.path.name} holds no plan yet; run this part first, or omit it")
     whole = tuple(replace(plan, part="", elsewhere=()) for plan in plans)
-    return _Source(store, store.path.name, whole, undated(whole[-1]), plans[-1].part, meaning)
+    own = counting(store.codes(), made_with)
+    return _Source(store, store.path.name, whole, undated(whole[-1]), plans[-1].part, meaning, made_with, own, own)
+
+
+@contextmanager
+def _draft_store(path: Path, goal: Path) -> Iterator[SqliteStore]:
+    """Open a new results file that is to take another's place: nothing lies next to it when it is closed.
+
+    What goes wrong is said of the file that was requested."""
+    try:
+        with open_store(path) as store:
+            yield store
+    except StoreError as problem:
+        raise type(problem)(str(problem).replace(str(path), str(goal)).replace(path.name, goal.name)) from None
+    finally:
+        for ending in (*JOURNALS, ".lock"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 # Do the plans agree?
@@ -134,20 +167,14 @@ def _history(before: Sequence[_Source], parts: Sequence[_Source]) -> list[PlanRe
                 f"{target.name} was run with another plan than the parts; merge them into another file, or run"
                 " the parts with the same study.toml first"
             )
-    return _joined(max((part.plans for part in parts), key=len), [source.plans for source in (*before, *parts)])
-
-
-def _joined(longest: Sequence[PlanRecord], all_plans: Sequence[Sequence[PlanRecord]]) -> list[PlanRecord]:
-    """The longest history, and before its last plan those that only others had; a plan has its earliest date."""
+    # the longest history, and before its last plan those that only others had; a plan has its earliest date
     earliest: dict[str, PlanRecord] = {}
-    for plan in sorted((plan for plans in all_plans for plan in plans), key=lambda plan: plan.created):
+    for plan in sorted((plan for source in (*before, *parts) for plan in source.plans), key=lambda plan: plan.created):
         earliest.setdefault(undated(plan), plan)
-    more = dict(earliest)
-    history = []
-    for text, same in groupby(longest, key=undated):  # equal neighbours: parts that were cut again
-        history.append(more.pop(text, next(same)))
+    longest = max((part.plans for part in parts), key=len)
+    history = [earliest.pop(text, next(same)) for text, same in groupby(longest, key=undated)]  # parts may be cut again
     *early, last = history
-    return [*sorted([*early, *more.values()], key=lambda plan: plan.created), last]
+    return [*sorted([*early, *earliest.values()], key=lambda plan: plan.created), last]
 
 
 def _difference(first: _Source, other: _Source) -> str:
@@ -160,7 +187,8 @@ def _difference(first: _Source, other: _Source) -> str:
     if what == "formula":  # likewise
         one, two = one or FIRST_FORMULA, two or FIRST_FORMULA
         way_out = f'say formula = "{FIRST_FORMULA}" in study.toml and run the other part again'
-    return f"the plans differ: {what} is {_display(one)} in {first.name} and {_display(two)} in {other.name}; {way_out}"
+    shown = [f"{len(value)} of them" if isinstance(value, dict | list) else repr(value) for value in (one, two)]
+    return f"the plans differ: {what} is {shown[0]} in {first.name} and {shown[1]} in {other.name}; {way_out}"
 
 
 def _field_of(field: str, one: Any, two: Any) -> tuple[str, Any, Any]:
@@ -172,151 +200,112 @@ def _field_of(field: str, one: Any, two: Any) -> tuple[str, Any, Any]:
     return field, one, two
 
 
-def _display(value: Any) -> str:
-    return f"{len(value)} of them" if isinstance(value, dict | list) else repr(value)
-
-
-def _missing(sources: Sequence[_Source]) -> tuple[str, ...]:
-    """The parts that are not there, as far as the others say how many there are; a whole lacks nothing."""
-    parts = [source.part for source in sources]
-    cuts = {part.partition("/")[2] for part in parts}
-    if "" in parts or len(cuts) != 1:
-        return ()
-    cut = cuts.pop()
-    return tuple(part for number in range(int(cut)) if (part := f"{number + 1}/{cut}") not in parts)
-
-
 # Writing
 
 
 def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[PlanRecord], codes: Sequence[Code]) -> int:
     """Fill an empty results file; return the number of runs."""
-    plan_indexes = {undated(plan): index for index, plan in enumerate(plans)}
-    sessions, numbers = _sessions(sources, plan_indexes)
-    stale: list[set[str]] = [set() for _ in sources]
-    made_with = [source.store.made_with() for source in sources]
-    separate = [counting(source.store.codes(), own) for source, own in zip(sources, made_with, strict=True)]
-    joint = [counting(codes, own) for own in made_with]
-    chosen = _chosen(sources, separate, joint, numbers, stale, pending=isinstance(plans[-1].policy, StopStudy))
+    indexes = {undated(plan): index for index, plan in enumerate(plans)}
+    for source in sources:
+        source.joint = counting(codes, source.made_with)
+    sessions, pending = _numbered_sessions(sources, indexes), isinstance(plans[-1].policy, StopStudy)
+    held: dict[int, list[PlanDecision]] = {}  # by plan; decisions of a part speak of that part alone
+    for source in sources:
+        for item in [] if source.part else source.store.all_decisions():
+            plan, number = indexes[undated(source.plans[item.plan])], item.decision.number
+            in_force = held.setdefault(plan, [])
+            if [old.decision.digest for old in in_force[number : number + 1]] != [item.decision.digest]:
+                in_force[number:] = [PlanDecision(plan, source.numbers[item.session], item.decision)]
+    chosen = (attempt for attempts in _chosen(sources, pending=pending) for attempt in attempts)
+    ended = ((done, source) for source in sources for done in source.store.all_finished())
     return store.fill(
         plans,
         sessions,
-        runs=(with_session(row, numbers[index, session_of(row)]) for attempts in chosen for index, row in attempts),
-        finished=(
-            done
-            for source, old in zip(sources, stale, strict=True)
-            for done in source.store.all_finished()
-            if done.instance not in old
-        ),
-        decisions=_decisions(sources, plan_indexes, numbers),
+        runs=(with_session(row, source.numbers[session_of(row)]) for source, row in chosen),
+        finished=(done for done, source in ended if done.instance not in source.stale),
+        decisions=[item for decisions in held.values() for item in decisions],
         codes=codes,
         made_with=[
-            (numbers[index, session], digest, algorithm)
-            for index, digests in enumerate(made_with)
-            for (session, algorithm), digest in digests.items()
+            (source.numbers[session], digest, algorithm)
+            for source in sources
+            for (session, algorithm), digest in source.made_with.items()
         ],
     )
 
 
-def _sessions(
-    sources: Sequence[_Source], plan_indexes: Mapping[str, int]
-) -> tuple[list[NumberedSession], dict[tuple[int, int], int]]:
-    """The sessions of all files by their date, numbered again; and the new numbers by file and old number.
+def _numbered_sessions(sources: Sequence[_Source], indexes: Mapping[str, int]) -> list[NumberedSession]:
+    """The sessions of all files by their date, numbered again; each file notes the new numbers of its own.
 
     A session that several files tell of, because some were merged before, is there once.
     """
-    occurrences: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
-    for index, source in enumerate(sources):
+    occurrences: dict[tuple[Any, ...], list[tuple[_Source, int]]] = {}
+    for source in sources:
         same: Counter[tuple[Any, ...]] = Counter()
         for numbered in source.store.numbered_sessions():
-            session = (numbered.started, plan_indexes[undated(source.plans[numbered.plan])], numbered.environment)
+            session = (numbered.started, indexes[undated(source.plans[numbered.plan])], numbered.environment)
             same[session] += 1
-            occurrences.setdefault((*session, same[session]), []).append((index, numbered.number))
-    sessions, numbers = [], {}
-    for number, ((started, plan, environment, _), olds) in enumerate(sorted(occurrences.items()), 1):
+            occurrences.setdefault((*session, same[session]), []).append((source, numbered.number))
+    sessions = []
+    for number, session in enumerate(sorted(occurrences), 1):
+        started, plan, environment, _ = session
         sessions.append(NumberedSession(number, plan, started, environment))
-        numbers.update(dict.fromkeys(olds, number))
-    return sessions, numbers
+        for source, old in occurrences[session]:
+            source.numbers[old] = number
+    return sessions
 
 
-def _decisions(
-    sources: Sequence[_Source], plan_indexes: Mapping[str, int], numbers: Mapping[tuple[int, int], int]
-) -> list[PlanDecision]:
-    """The decisions over instances that hold, plan by plan; those of a part speak of that part alone."""
-    held: dict[int, list[PlanDecision]] = {}
-    for index, source in enumerate(sources):
-        for item in [] if source.part else source.store.all_decisions():
-            plan, number = plan_indexes[undated(source.plans[item.plan])], item.decision.number
-            in_force = held.setdefault(plan, [])
-            if [old.decision.digest for old in in_force[number : number + 1]] != [item.decision.digest]:
-                in_force[number:] = [PlanDecision(plan, numbers[index, item.session], item.decision)]
-    return [item for decisions in held.values() for item in decisions]
-
-
-def _story(attempts: Attempts, counts: Sequence[RunFilter]) -> list[Any]:
-    """What the attempts at a run that count came to: status and value of each."""
-    return [outcome_of(row) for index, row in attempts if counts[index](*made_by(row))]
-
-
-def _chosen(
-    sources: Sequence[_Source],
-    separate: Sequence[RunFilter],
-    joint: Sequence[RunFilter],
-    numbers: Mapping[tuple[int, int], int],
-    stale: Sequence[set[str]],
-    *,
-    pending: bool,
-) -> Iterator[Attempts]:
+def _chosen(sources: Sequence[_Source], *, pending: bool) -> Iterator[Attempts]:
     """All attempts at each run, with the file each comes from. Which attempts count is said of each file by itself, and
-    in the whole. Instances whose runs in a file gave way to those of another are noted in `stale`: what that file says
-    of their end is no longer true."""
-    streams = [zip(repeat(index), source.store.attempts(), strict=False) for index, source in enumerate(sources)]
+    in the whole."""
+    streams = [zip(repeat(source), source.store.attempts(), strict=False) for source in sources]
     merged = heapq.merge(*streams, key=lambda item: key_of(item[1]))
-    for (instance, algorithm, index), group in groupby(merged, key=lambda item: key_of(item[1])):
+    for key, group in groupby(merged, key=lambda item: key_of(item[1])):
         accounts = [list(rows) for _, rows in groupby(group, key=itemgetter(0))]
         best = accounts[0]
         for other in accounts[1:]:
-            stories = _story(best, joint), _story(other, joint)
-            names = [sources[attempts[0][0]].name for attempts in (best, other)]
-            best = (best, other)[_better(RunKey(instance, algorithm, index), stories, names, pending)]
+            best = _better(RunKey(*key), best, other, pending)
         for attempts in accounts:
-            if _story(attempts, separate)[-1:] != _story(best, joint)[-1:]:
-                stale[attempts[0][0]].add(instance)
-        yield _with_superseded(best, accounts, joint, numbers)
+            own = [outcome_of(row) for source, row in attempts if source.counts(*made_by(row))]
+            if own[-1:] != _story(best)[-1:]:
+                attempts[0][0].stale.add(key[0])
+        yield _with_superseded(best, accounts)
 
 
-def _better(key: RunKey, stories: Sequence[list[Any]], names: Sequence[str], pending: bool) -> int:
+def _story(attempts: Attempts) -> list[Any]:
+    """What the attempts at a run that count in the whole came to: status and value of each."""
+    return [outcome_of(row) for source, row in attempts if source.joint(*made_by(row))]
+
+
+def _better(key: RunKey, best: Attempts, other: Attempts, pending: bool) -> Attempts:
     """Which of two files' accounts of a run holds: the longer one of the same story, or the one with a value."""
-    shorter = min(map(len, stories))
-    if stories[0][:shorter] == stories[1][:shorter]:
-        return int(len(stories[1]) > len(stories[0]))
-    ended = [story[-1] for story in stories]
+    first, second = _story(best), _story(other)
+    shorter = min(len(first), len(second))
+    if first[:shorter] == second[:shorter]:
+        return other if len(second) > len(first) else best
+    ended = [first[-1], second[-1]]
     if ended[0] == ended[1]:
-        return 0
+        return best
     certainty = [0 if status == "lost" else 1 if pending and status != "ok" else 2 for status, _ in ended]
     if min(certainty) < 2:  # it would have been tried again
-        return int(certainty[1] > certainty[0])
+        return other if certainty[1] > certainty[0] else best
     values = [value if status == "ok" else status for status, value in ended]
     raise PlanMismatch(
-        f"run {key.index} of {key.algorithm!r} on {key.instance!r} is {values[0]} in {names[0]} and {values[1]} in"
-        f" {names[1]}, with the same seed; omit one of the files, or find the difference between the machines"
+        f"run {key.index} of {key.algorithm!r} on {key.instance!r} is {values[0]} in {best[0][0].name} and {values[1]}"
+        f" in {other[0][0].name}, with the same seed; omit one of the files, or find how the machines differ"
     )
 
 
-def _with_superseded(
-    best: Attempts, accounts: Sequence[Attempts], joint: Sequence[RunFilter], numbers: Mapping[tuple[int, int], int]
-) -> Attempts:
+def _with_superseded(best: Attempts, accounts: Sequence[Attempts]) -> Attempts:
     """The account that holds, and before it the superseded attempts that only others have: nothing is lost."""
-    sessions = {numbers[index, session_of(row)] for index, row in best}
-    lost: dict[tuple[int, Any], tuple[int, Row]] = {}
-    for index, row in (attempt for attempts in accounts if attempts is not best for attempt in attempts):
-        session = numbers[index, session_of(row)]
-        if session not in sessions and not joint[index](*made_by(row)):
-            lost.setdefault((session, outcome_of(row)), (index, row))
+    sessions = {source.numbers[session_of(row)] for source, row in best}
+    lost: dict[tuple[int, Any], tuple[_Source, Row]] = {}
+    for source, row in (attempt for attempts in accounts if attempts is not best for attempt in attempts):
+        session = source.numbers[session_of(row)]
+        if session not in sessions and not source.joint(*made_by(row)):
+            lost.setdefault((session, outcome_of(row)), (source, row))
     if not lost:
         return best
-    rows = [*lost.values(), *best]
-    return [(index, with_attempt(row, number)) for number, (index, row) in enumerate(rows)]
+    return [(source, with_attempt(row, number)) for number, (source, row) in enumerate([*lost.values(), *best])]
 
 
 # What can be read of a damaged results file and of its backup
@@ -360,7 +349,7 @@ def rescue_store(path: str | os.PathLike[str], target: str | os.PathLike[str]) -
         stores = [store for connection in connections if (store := _store(connection, source)) is not None]
         if not stores:
             raise StoreUnusable(f"nothing of a study can be read in {source.name}; take it from a backup")
-        with replace_file(goal) as draft, draft_store(draft, goal) as new:
+        with replace_file(goal) as draft, _draft_store(draft, goal) as new:
             return _write(new, stores[0], connections)
 
 

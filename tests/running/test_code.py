@@ -10,8 +10,7 @@ from ampler.api import FixedSize, Study, analyse
 from ampler.core.errors import InvalidInput, PlanMismatch, RunFailed
 from ampler.core.failures import Drop
 from ampler.core.plan import Function, Question
-from ampler.running import driver as code
-from ampler.running import run_plan
+from ampler.running import driver, run_plan
 from ampler.running.check import inspect_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, part_of
@@ -31,7 +30,7 @@ class Version:
     def __init__(self, monkeypatch):
         self.shift = 0
         CALLS.clear()
-        monkeypatch.setattr(code, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms})
+        monkeypatch.setattr(driver, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms})
 
     @property
     def calls(self):

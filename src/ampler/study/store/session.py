@@ -9,9 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import cache
 from importlib.resources import files
-from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -95,19 +93,21 @@ def connection_to_rescue(path: Path) -> sqlite3.Connection:
 
 
 def connection_to_read(path: Path) -> sqlite3.Connection:
-    """Connect to a results file that is there, to read it only. Where nothing can be written, nothing needs to be."""
-    wal = Path(f"{path}-wal")
-    if not os.access(path, os.W_OK) and not wal.exists():
-        return _reader(path, "mode=ro&immutable=1")
-    try:
-        return _reader(path, "mode=ro")
-    except sqlite3.OperationalError as problem:
-        # A folder that cannot be written, or is full, has no place for WAL's shared memory; a file nobody can change
-        # needs none.
-        no_space = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
-        if _kind(problem) not in no_space or _size(wal):
-            raise
-        return _reader(path, "mode=ro&immutable=1")
+    """Connect to a results file that is there, to read it only. Where nothing can be written, nothing needs to be.
+
+    Where it can be written, SQLite removes its journals when the last reader leaves.
+    """
+    may_write, wal = os.access(path, os.W_OK), Path(f"{path}-wal")
+    if may_write or wal.exists():
+        try:
+            return _reader(path, "mode=rw" if may_write else "mode=ro")
+        except sqlite3.OperationalError as problem:
+            # A folder that cannot be written, or is full, has no place for WAL's shared memory; a file nobody can
+            # change needs none.
+            no_space = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+            if _kind(problem) not in no_space or _size(wal):
+                raise
+    return _reader(path, "mode=ro&immutable=1")
 
 
 def _reader(path: Path, mode: str) -> sqlite3.Connection:
@@ -135,36 +135,20 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def remove_empty_journals(path: Path) -> None:
-    """Let SQLite remove the journals of a closed results file, which read-only access cannot do."""
-    journals = [Path(f"{path}{ending}") for ending in JOURNALS]
-    if os.access(path, os.W_OK) and any(map(Path.exists, journals)):
-        with (
-            suppress(sqlite3.Error, OSError),
-            closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=0.0)) as connection,
-        ):
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA schema_version").fetchone()
-
-
 def on_network(path: str | Path) -> bool:
     """Whether the file lies on a network file system, where SQLite's shared memory cannot be relied on.
 
     Where the system does not tell, it does not.
     """
-    return filesystem_type(path) in NETWORK_TYPES
-
-
-def filesystem_type(path: str | Path) -> str:
-    """Return the type of the file system a path lies on, as the system names it; empty when it is not known."""
     import psutil
 
     with suppress(OSError):
         file, mounts = Path(path).resolve(), psutil.disk_partitions(all=True)
         # later ones hide others
         around = [mount for mount in reversed(mounts) if file.is_relative_to(mount.mountpoint)]
-        return str(max(around, key=lambda mount: len(Path(mount.mountpoint).parts)).fstype) if around else ""
-    return ""
+        nearest = max(around, key=lambda mount: len(Path(mount.mountpoint).parts), default=None)
+        return nearest is not None and nearest.fstype in NETWORK_TYPES
+    return False
 
 
 # Copies
@@ -178,26 +162,6 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
         closing(sqlite3.connect(draft)) as copy,
     ):
         connection.backup(copy)
-
-
-def fate(path: Path, opened: os.stat_result) -> str | None:
-    """Return what has become of a file that is open if its path leads elsewhere by now."""
-    try:
-        return None if os.path.samestat(os.stat(path), opened) else "was replaced by another file"
-    except OSError:
-        return "was removed or renamed"
-
-
-def saved_copy(connection: sqlite3.Connection, path: Path) -> Path | None:
-    """Copy what is open into a new file next to its path; None where that cannot be."""
-    names = (path.with_stem(f"{path.stem}-saved{'' if number == 1 else f'-{number}'}") for number in count(1))
-    file = next(file for file in names if not os.path.lexists(file))
-    try:
-        with closing(sqlite3.connect(file)) as copy:
-            connection.backup(copy)
-    except sqlite3.Error:
-        return None
-    return file
 
 
 # Errors
@@ -250,33 +214,24 @@ def _kind(problem: sqlite3.Error) -> int:
 
 def environment() -> dict[str, str]:
     """Return versions, operating system and processor, to judge times and repeat the study; no name of a machine."""
-    return {
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        **{package: _version(package) for package in PACKAGES},
-        "system": platform.platform(),
-        "processor": _processor(),
-        "cores": str(os.cpu_count() or "unknown"),
-    }
-
-
-@cache
-def _version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version  # loads much that readers do without
 
-    try:
-        return version(package)
-    except PackageNotFoundError:  # a source tree on the path, not installed
-        return "unknown"
-
-
-@cache
-def _processor() -> str:
-    """The model's name; Linux keeps it in /proc only."""
-    with suppress(OSError):
+    versions = dict.fromkeys(PACKAGES, "unknown")  # of a source tree on the path that is not installed
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    processor = platform.processor() or platform.machine() or "unknown"
+    with suppress(OSError):  # Linux keeps the model's name in /proc only
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         if match := re.search(r"^model name\s*:\s*(\S.*)$", text, re.MULTILINE | re.IGNORECASE):
-            return match[1].strip()
-    return platform.processor() or platform.machine() or "unknown"
+            processor = match[1].strip()
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        **versions,
+        "system": platform.platform(),
+        "processor": processor,
+        "cores": str(os.cpu_count() or "unknown"),
+    }
 
 
 # Group commit

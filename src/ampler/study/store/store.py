@@ -7,10 +7,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -168,12 +168,22 @@ class SqliteStore:
 
     def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
         """Record the plan with its date, if new, and the session; PlanMismatch when it does not fit the runs."""
+        # Runs that failed and will be tried again bind nothing: a command that never gave a value may be fixed.
+        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
+        binding = self.meaning(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
+        text = to_json(replace(plan, created=""))
         with self._transaction() as connection:
-            refuse_mismatch(self._binding(plan), plan.fingerprint, self.path.name)
+            if binding is not None and binding.algorithms:
+                refuse_mismatch(binding, plan.fingerprint, self.path.name)
             self._register(connection, plan.fingerprint)
-            self._plan = _plan_number(connection, plan)
-            row = (self._plan, plan.created or _now(), canonical(dict(environment)))
-            cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", row)
+            last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
+            if last is not None and (last[1] == text or undated(from_json(last[1])) == undated(plan)):
+                self._plan = last[0]
+            else:
+                row = (plan.created or _now(), text)
+                self._plan = connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid
+            started = (self._plan, plan.created or _now(), canonical(dict(environment)))
+            cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", started)
             self._session = cursor.lastrowid
         self._read_names()
 
@@ -299,13 +309,18 @@ class SqliteStore:
             f'SELECT instance, algorithm, "index", {number}, {code}, {kind}, max(attempt) FROM run'
             f' WHERE {self._counting()} GROUP BY instance, algorithm, "index"'
         )
+        plan = self.plans()[-1:]
         with surprises_as_damage(self.path, "its runs"):
             table = np.fromiter(self._rows(query), dtype=RUN_ROW)
             check_table(table, len(self._instances), len(self._algorithms))
-            if decisions:
-                table = table[table["index"] < self._requested(*decisions)[table["instance"], table["algorithm"]]]
+            if decisions:  # how many runs were requested, by the numbers of instance and algorithm
+                requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
+                finished = self.finished(*decisions)
+                for name in (name for one in plan for name in one.instances if name in finished):
+                    for algorithm, most in finished[name].counts.items():
+                        requested[self._instances[name], self._algorithms[algorithm]] = most
+                table = table[table["index"] < requested[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
-        plan = self.plans()[-1:]
         with surprises_as_damage(self.path, "the names of its plan"):
             instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
             algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
@@ -378,9 +393,16 @@ class SqliteStore:
         """Read from here on what the file holds at this moment, however it may grow."""
         list(self._rows("BEGIN"))
 
-    def meaning(self) -> Fingerprint | None:
-        """Return the seed, and what every name means; None when no plan was begun."""
-        return self._fingerprint("")
+    def meaning(self, where: str = "") -> Fingerprint | None:
+        """Return the seed, and what every name means, or those of a condition; None when no plan was begun."""
+        seeds = list(self._rows("SELECT seed FROM study"))
+        if not seeds:
+            return None
+        algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
+        instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
+        with surprises_as_damage(self.path, "the meaning of its names"):
+            meaning = {name: json.loads(text) for name, text in algorithms}
+            return validated(Fingerprint(seeds[0][0], meaning, dict(instances)))
 
     def attempts(self) -> Iterator[Row]:
         """Yield every attempt at every run, in the order of the names; columns as in NAMED."""
@@ -475,8 +497,6 @@ class SqliteStore:
             access.back_up(self._connection, self.path)
         self._connection.close()
         self._connection = None
-        if not self._locks:
-            access.remove_empty_journals(self.path)
         for lock in self._locks:
             lock.release()
 
@@ -486,24 +506,32 @@ class SqliteStore:
         What it held is then saved in another file, and so is what is recorded from now on.
         """
         if self._status is not None and self._loss is None:
-            what = access.fate(self.path, self._status)
-            if what is not None:
+            try:
+                what = "" if os.path.samestat(os.stat(self.path), self._status) else "was replaced by another file"
+            except OSError:
+                what = "was removed or renamed"
+            if what:
                 self._loss = StoreUnusable(f"{self.path.name} {what} while the study ran; {self._save_elsewhere()}")
         if self._loss is not None:
             raise self._loss
 
     def _save_elsewhere(self) -> str:
         """Go on in a copy of the file that was open; say where."""
-        lost, copy = self.path, access.saved_copy(self._open_connection(), self.path)
-        if copy is None:
+        lost = self.path
+        names = (lost.with_stem(f"{lost.stem}-saved{'' if number == 1 else f'-{number}'}") for number in count(1))
+        copy = next(file for file in names if not os.path.lexists(file))
+        try:
+            with closing(sqlite3.connect(copy)) as saved:
+                self._open_connection().backup(saved)
+        except sqlite3.Error:
             return "nothing can be written next to it, so its runs are lost"
         with suppress(sqlite3.Error):
             self._open_connection().close()
         self._locks.append(StudyLock(copy))
         self._connection, self.path = access.connection_to_write(copy), copy
-        runs, name = sum(tally.runs for tally in self.tally()), copy.name if copy.parent == lost.parent else copy
-        remedy = f"add them to a copy of {lost.name} with ampler merge, or rename {name}"
-        return f"its {runs} runs are saved in {name}; {remedy}"
+        runs = sum(tally.runs for tally in self.tally())
+        remedy = f"add them to a copy of {lost.name} with ampler merge, or rename {copy.name}"
+        return f"its {runs} runs are saved in {copy.name}; {remedy}"
 
     def _begun_session(self) -> int:
         if self._session is None:
@@ -585,27 +613,9 @@ class SqliteStore:
             {number: name for name, number in numbers.items()} for numbers in (self._instances, self._algorithms)
         )
 
-    def _binding(self, plan: PlanRecord) -> Fingerprint | None:
-        """What the recorded runs hold fast. Runs that failed and will be tried again bind nothing: a command that
-        never gave a value may be mended under its name."""
-        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
-        recorded = self._fingerprint(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
-        return recorded if recorded is not None and recorded.algorithms else None
-
-    def _fingerprint(self, where: str) -> Fingerprint | None:
-        """The seed, and the meaning of the names, as they are written down."""
-        seeds = list(self._rows("SELECT seed FROM study"))
-        if not seeds:
-            return None
-        algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
-        instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
-        with surprises_as_damage(self.path, "the meaning of its names"):
-            meaning = {name: json.loads(text) for name, text in algorithms}
-            return validated(Fingerprint(seeds[0][0], meaning, dict(instances)))
-
     def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
         """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""
-        registered = self._fingerprint("")
+        registered = self.meaning()
         if registered is not None and changed(registered, planned):
             connection.execute("DELETE FROM finished")
         statement = "INSERT INTO study VALUES (1, ?, ?) ON CONFLICT DO UPDATE SET seed = excluded.seed"
@@ -625,28 +635,9 @@ class SqliteStore:
             raise StoreError(f"a run must be of a planned {what}, got {name!r}; begin the plan with it")
         return numbers[name]
 
-    def _requested(self, *decisions: str) -> Codes:
-        """How many runs were requested, by the numbers of instance and algorithm; on instances of the last plan."""
-        requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
-        finished = self.finished(*decisions)
-        for name in (name for plan in self.plans()[-1:] for name in plan.instances if name in finished):
-            for algorithm, count in finished[name].counts.items():
-                requested[self._instances[name], self._algorithms[algorithm]] = count
-        return requested
-
 
 def _decision_row(record: DecisionRecord) -> Row:
     return (record.number, canonical(to_data(record.decision)), record.digest, record.taken)
-
-
-def _plan_number(connection: sqlite3.Connection, plan: PlanRecord) -> int:
-    """The number of the plan; a plan that is not the last one's equal gets a new one."""
-    text = to_json(replace(plan, created=""))
-    last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
-    if last is not None and (last[1] == text or undated(from_json(last[1])) == undated(plan)):
-        return int(last[0])
-    row = (plan.created or _now(), text)
-    return int(connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid or 0)
 
 
 def _in_order(first: Iterable[str], numbers: Mapping[str, int], column: Codes) -> tuple[tuple[str, ...], Codes]:

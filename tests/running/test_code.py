@@ -30,7 +30,9 @@ class Version:
     def __init__(self, monkeypatch):
         self.shift = 0
         CALLS.clear()
-        monkeypatch.setattr(driver, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms})
+        monkeypatch.setattr(
+            driver.codes, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms}
+        )
 
     @property
     def calls(self):

@@ -40,21 +40,9 @@ from ampler.running.instance import (
 from ampler.running.one_run.execution import check_supported
 from ampler.running.progress import ProgressMeter
 from ampler.running.work import CHANGED_INSTANCE, Task, Work
+from ampler.study import code as codes
 from ampler.study.changes import PlanChange, check_decided, check_declared, is_decided_alike, plan_change
-from ampler.study.code import (
-    OBJECT,
-    CodeChange,
-    Files,
-    code_changes,
-    codes_in_force,
-    codes_of,
-    differing,
-    file_list,
-    objects_of,
-    paths_of,
-    question,
-    with_objects,
-)
+from ampler.study.code import CodeChange, Files
 from ampler.study.failure_patterns import AlwaysFailing
 from ampler.study.forecast import Forecast, Share, forecast, instance_budget, summed
 from ampler.study.plan import begun_first
@@ -189,8 +177,15 @@ class Driver:
             while self._keep_busy(engine):
                 due = self._journal.due_in  # a group of runs must be written then
                 self._arrived.extend(engine.collect(REPORT_EVERY if due is None else min(due, REPORT_EVERY)))
-                while self._arrived:
-                    self._note(self._arrived.popleft())
+                while self._arrived:  # what became of a chunk
+                    match self._arrived.popleft():
+                        case Done(observations, seconds):
+                            self._times.note(observations, seconds)
+                            self._take(observations)
+                        case Lost(tasks, how):
+                            self._take([self._under_way[task.key.instance].lost(task, how) for task in tasks])
+                        case Returned(tasks):
+                            self._queue.add(tasks)
                 if time.monotonic() >= self._next_mark:
                     self._mark(engine.workers)
                 if self._journal.due_in == 0:
@@ -293,24 +288,14 @@ class Driver:
             self._finish(instance.done)
             del self._under_way[instance.name]
 
-    def _note(self, fate: Fate) -> None:
-        """Record what became of a chunk, and continue its instances."""
-        match fate:
-            case Done(observations, seconds):
-                self._times.note(observations, seconds)
-                self._take(observations)
-            case Lost(tasks, how):
-                self._take([self._under_way[task.key.instance].lost(task, how) for task in tasks])
-            case Returned(tasks):
-                self._queue.add(tasks)
-
     def _take(self, observations: Sequence[Observation]) -> None:
+        """Record runs, and continue their instances."""
         spoiled = [run for run in observations if run.cause == CHANGED_INSTANCE]
         if spoiled:
             observations = [run for run in observations if run.cause != CHANGED_INSTANCE]
         if self._watch is not None and (changes := self._watch.changes()):
             self.meter.add(self._journal.add(*[run for run in observations if run.key.algorithm not in changes]))
-            which = "; ".join(f"{name!r} ({file_list(files)})" for name, files in changes.items())
+            which = "; ".join(f"{name!r} ({codes.file_list(files)})" for name, files in changes.items())
             raise RunFailed(
                 f"the study stops: the code of {which} was changed while it ran; later runs are not"
                 f" recorded: restore the old code, or run again with {parameter('same', True)} if the change does"
@@ -475,15 +460,12 @@ class CodeStatus:
     rerun: tuple[str, ...] = ()  # algorithms whose earlier runs count no longer
     code: Mapping[str, Files] = field(default_factory=dict)  # without instances
 
-    def without_changes(self) -> CodeStatus:
-        """Return the status without changed algorithms."""
-        changed = {change.algorithm for change in self.changes}
-        return replace(self, now={name: files for name, files in self.now.items() if name not in changed}, changes=())
-
-    def keep(self, store: Store) -> None:
+    def keep(self, store: Store, *, without_changed: bool = False) -> None:
         """Have the store note which code counts, and what this session's runs are made with; a plan was begun."""
-        present = {name: Code(name, files) for name, files in self.now.items()}
-        store.keep_code(codes_in_force(self.recorded, self.now, self.rerun), present)
+        changed = {change.algorithm for change in self.changes} if without_changed else set()
+        now = {name: files for name, files in self.now.items() if name not in changed}
+        present = {name: Code(name, files) for name, files in now.items()}
+        store.keep_code(codes.codes_in_force(self.recorded, now, self.rerun), present)
 
 
 class CodeWatch:
@@ -494,46 +476,43 @@ class CodeWatch:
 
     def __init__(self, algorithms: Iterable[Algorithm], code: CodeStatus) -> None:
         self._algorithms, self._code = tuple(algorithms), code.code
-        self._paths = {path for algorithm in self._algorithms for path in paths_of(algorithm).values()}
+        self._paths = {path for algorithm in self._algorithms for path in codes.paths_of(algorithm).values()}
         self._stats: dict[Path, Status | None] = {}
         self._changed: dict[str, tuple[str, ...]] = {}
 
     def changes(self) -> dict[str, tuple[str, ...]]:
         """Return the changed files by the algorithms that depend on them."""
-        stats = {path: _status(path) for path in self._paths}
+        stats: dict[Path, Status | None] = dict.fromkeys(self._paths)
+        for path in stats:
+            with suppress(OSError):
+                status = os.stat(path)
+                stats[path] = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
         if stats != self._stats and not self._changed:
-            self._stats, now = stats, codes_of(self._algorithms)
+            self._stats, now = stats, codes.codes_of(self._algorithms)
             for algorithm, before in self._code.items():
                 present = now[algorithm]
                 # a file that changed may no longer import one of the others
-                if files := differing(before, present) or tuple(name for name in before if name not in present):
+                if files := codes.differing(before, present) or tuple(name for name in before if name not in present):
                     self._changed[algorithm] = files
         return self._changed
 
 
-def _status(path: Path) -> Status | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
 def code_status(plan: Plan, store: Store) -> CodeStatus:
     """Return the code of a plan's algorithms next to that of the runs in the store."""
-    code = codes_of(plan.algorithms)
-    objects = objects_of(plan.all_instances or plan.instances)
+    code = codes.codes_of(plan.algorithms)
+    objects = codes.objects_of(plan.all_instances or plan.instances)
     functions = {algorithm.name for algorithm in plan.algorithms if isinstance(algorithm, Function)}
     recorded = store.codes()
-    now = {name: with_objects(files, objects) if name in functions else files for name, files in code.items()}
-    if not code_changes(recorded, now, dict.fromkeys(now, 1)):  # whatever runs there are: counting them takes time
+    now = {name: codes.with_objects(files, objects) if name in functions else files for name, files in code.items()}
+    if not codes.code_changes(recorded, now, dict.fromkeys(now, 1)):  # counting the runs there are would take time
         return CodeStatus(recorded, now, code=code)
-    fresh = {f"{OBJECT}{instance.name}" for instance in plan.instances} - {f"{OBJECT}{name}" for name in store.begun()}
+    begun = store.begun()
+    fresh = {f"{codes.OBJECT}{instance.name}" for instance in plan.instances if instance.name not in begun}
     binding = {name: {file: sha for file, sha in files.items() if file not in fresh} for name, files in now.items()}
     runs: Counter[str] = Counter()  # that count; failed ones that will be tried again bind nothing
-    for tally in store.tally():
-        runs[tally.algorithm] += tally.ok if isinstance(plan.policy, StopStudy) else tally.runs
-    return CodeStatus(recorded, now, code_changes(recorded, binding, runs), code=code)
+    for cell in store.tally():
+        runs[cell.algorithm] += cell.ok if isinstance(plan.policy, StopStudy) else cell.runs
+    return CodeStatus(recorded, now, codes.code_changes(recorded, binding, runs), code=code)
 
 
 Names = bool | Collection[str]  # of all algorithms or none, or of these
@@ -556,5 +535,5 @@ def resolve_code_changes(plan: Plan, store: Store, *, same: Names, again: Names)
     status = code_status(plan, store)
     unresolved = [change for change in status.changes if change.algorithm not in kept | rerun]
     if unresolved:
-        raise PlanMismatch(question(unresolved))
+        raise PlanMismatch(codes.question(unresolved))
     return replace(status, rerun=tuple(change.algorithm for change in status.changes if change.algorithm in rerun))

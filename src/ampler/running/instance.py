@@ -78,7 +78,18 @@ class InstanceRun:
     def begin(self) -> list[Task]:
         """Take decisions until runs are missing, and return those."""
         while not self._open and self.done is None:
-            self._follow(self._decision())
+            decision = self._decision()
+            if isinstance(decision, Stop):
+                counts, error = dict(self.requested), self.error()
+                self.done = Finished(self.name, self._decisions, decision.reason, counts, self.rounds, error)
+                break
+            for algorithm, number in decision.counts.items():
+                first = self.requested[algorithm]
+                self.requested[algorithm] += number
+                for index in range(first, first + number):
+                    self._round[algorithm, index] = self._earlier.pop((algorithm, index), _FRESH)
+            self._open = sum([isinstance(result, Trial) for result in self._round.values()])
+            self.rounds += 1
         return [self._task(run, trial) for run, trial in self._round.items() if isinstance(trial, Trial)]
 
     def take(self, observation: Observation) -> list[Task]:
@@ -148,20 +159,6 @@ class InstanceRun:
             return validated_decision(call_rule(lambda: self._rule(self.samples)), self.requested)
         except InvalidInput as problem:
             raise type(problem)(f"on instance {self.name!r}: {problem.message}") from problem
-
-    def _follow(self, decision: Decision) -> None:
-        """End, or name the runs that a decision requests, and look up which of them are recorded."""
-        if isinstance(decision, Stop):
-            counts = dict(self.requested)
-            self.done = Finished(self.name, self._decisions, decision.reason, counts, self.rounds, error=self.error())
-            return
-        for algorithm, number in decision.counts.items():
-            first = self.requested[algorithm]
-            self.requested[algorithm] += number
-            for index in range(first, first + number):
-                self._round[algorithm, index] = self._earlier.pop((algorithm, index), _FRESH)
-        self._open = sum([isinstance(result, Trial) for result in self._round.values()])
-        self.rounds += 1
 
     def _task(self, run: RunId, trial: Trial) -> Task:
         return Task(RunKey(self.name, *run), trial.attempt, self.rounds - 1, alone=trial.losses > 0)

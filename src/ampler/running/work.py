@@ -242,10 +242,23 @@ def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
 
 
 def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observation]:
-    """Have runs made by this thread's helper; a run that takes its worker along is tried again, as elsewhere."""
-    from ampler.running.engines import Done, Lost  # engines build on this module
+    """Have runs made by this thread's helper, a worker for those runs of a parcel that start processes.
 
-    pool = _helper(parcel)
+    A run that takes its worker along is tried again, as elsewhere.
+    """
+    from ampler.running.engines import Done, Lost  # engines build on this module
+    from ampler.running.engines.local import LocalPool
+
+    helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
+    if helper is not None and helper[0] == os.getpid() and helper[1] is parcel:
+        pool = helper[2]
+    else:
+        if helper is not None and helper[0] == os.getpid():
+            del _threads.helper
+            helper[2].close(at_once=True)
+        algorithms = {name: own for name, own in parcel.work.algorithms.items() if parcel.work.starts_processes(name)}
+        pool = LocalPool(replace(parcel.work, algorithms=algorithms), 1)
+        _threads.helper = os.getpid(), parcel, pool
     losses: Counter[Task] = Counter()
     try:
         for name in names:
@@ -267,23 +280,6 @@ def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observati
         del _threads.helper
         pool.close(at_once=True)
         raise
-
-
-def _helper(parcel: Parcel) -> LocalPool:
-    """This thread's helper for a parcel: one worker that makes those of its runs that start processes."""
-    from ampler.running.engines.local import LocalPool
-
-    helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
-    if helper is not None and helper[0] == os.getpid():
-        if helper[1] is parcel:
-            return helper[2]
-        del _threads.helper
-        helper[2].close(at_once=True)
-    work = parcel.work
-    algorithms = {name: algorithm for name, algorithm in work.algorithms.items() if work.starts_processes(name)}
-    pool = LocalPool(replace(work, algorithms=algorithms), 1)
-    _threads.helper = os.getpid(), parcel, pool
-    return pool
 
 
 _threads = threading.local()

@@ -99,7 +99,7 @@ class WatchedStudy:
 
     def _read(self) -> StudySnapshot:
         from ampler.study.store import read_store
-        from ampler.study.store.store import surprises_as_damage
+        from ampler.study.store.session import surprises_as_damage
 
         with read_store(self.path) as store, surprises_as_damage(self.path, "its runs"):
             return snapshot_of(store)

@@ -102,18 +102,18 @@ class ExecutorEngine:
     def collect(self, timeout: float | None) -> list[Fate]:
         """Return what became of chunks, waiting up to `timeout` seconds for the first."""
         ended, _ = concurrent.futures.wait(self._futures, timeout, return_when=concurrent.futures.FIRST_COMPLETED)
-        return [self._fate(future) for future in ended]
-
-    def _fate(self, future: Future[Batch]) -> Fate:
-        tasks = self._futures.pop(future)
-        try:
-            return done(tasks, future.result())
-        except CancelledError:
-            return Returned(tasks)
-        except AmplerError:
-            raise
-        except Exception as problem:
-            return Lost(tasks, f"{type(problem).__name__}: {problem}")
+        fates: list[Fate] = []
+        for future in ended:
+            tasks = self._futures.pop(future)
+            try:
+                fates.append(done(tasks, future.result()))
+            except CancelledError:
+                fates.append(Returned(tasks))
+            except AmplerError:
+                raise
+            except Exception as problem:
+                fates.append(Lost(tasks, f"{type(problem).__name__}: {problem}"))
+        return fates
 
     def close(self, *, at_once: bool) -> None:
         """Take back what has not begun; the executor itself belongs to its owner."""

@@ -162,13 +162,10 @@ class _Worker:
         first, *rest = self.waiting
         guilty = min(end.at, len(first) - 1)
         others = [*first[:guilty], *first[guilty + 1 :], *(task for tasks in rest for task in tasks)]
-        return [Lost([first[guilty]], _how(end.code)), Returned(others)]
-
-
-def _how(code: int) -> str:
-    if code == EXIT_NO_RESULT_PIPE:
-        return "it closed the descriptor through which its worker must answer"
-    if code < 0:
-        name = signal_name(-code)
-        return f"it was ended by {name}{', perhaps for want of memory' if name == 'SIGKILL' else ''}"
-    return f"it left with exit code {code}"
+        how = f"it left with exit code {end.code}"
+        if end.code == EXIT_NO_RESULT_PIPE:
+            how = "it closed the descriptor through which its worker must answer"
+        elif end.code < 0:
+            name = signal_name(-end.code)
+            how = f"it was ended by {name}{', perhaps for want of memory' if name == 'SIGKILL' else ''}"
+        return [Lost([first[guilty]], how), Returned(others)]

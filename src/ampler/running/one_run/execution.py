@@ -13,17 +13,7 @@ from ampler.core.settings import Status
 from ampler.core.text import in_bytes
 from ampler.running.one_run.functions import call, call_forked, import_ahead, is_shared
 from ampler.running.one_run.processes import EXIT_STATUS_UNKNOWN, Ending, can_end_processes, run_group, signal_name
-from ampler.running.one_run.readings import (
-    NoValue,
-    Outcome,
-    Printed,
-    Result,
-    Tail,
-    excerpt,
-    printed,
-    quoted,
-    value_in,
-)
+from ampler.running.one_run.readings import NoValue, Outcome, Printed, Result, Tail, excerpt, printed, quoted, value_in
 from ampler.running.one_run.resident import OutOfStep, request_run, result_in
 from ampler.running.one_run.supervisor import alone, is_worker
 from ampler.study.run_inputs import arguments, commands_around

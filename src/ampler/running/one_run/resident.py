@@ -23,17 +23,8 @@ from typing import Any
 import psutil
 
 from ampler.core.plan import Command, Instance, Limits, Outputs, Reading
-from ampler.running.one_run.processes import (
-    GRACE,
-    Ending,
-    Group,
-    Orphans,
-    Sink,
-    drain,
-    process_time,
-    processor_time,
-    started,
-)
+from ampler.running.one_run import processes
+from ampler.running.one_run.processes import Ending, Group, Orphans, Sink
 from ampler.running.one_run.readings import NoValue, Result, answer_in, beginning, excerpt, measures_of, number_in
 
 STARTING = 60.0  # seconds a program has at least to say that it is ready; they do not count as run time
@@ -88,7 +79,7 @@ class ResidentProgram:
     def __init__(self, command: Command) -> None:
         self.owner = os.getpid()
         self._orphans = Orphans()
-        self._process = process = started(command.argv, command.folder, stdin=subprocess.PIPE)
+        self._process = process = processes.started(command.argv, command.folder, stdin=subprocess.PIPE)
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -108,7 +99,7 @@ class ResidentProgram:
         """
 
         def processor_seconds() -> float:
-            return processor_time(self.group.leader) if of_group else process_time(self._leader)
+            return processes.processor_time(self.group.leader) if of_group else processes.process_time(self._leader)
 
         if not self._greeted:
             patience = max(STARTING, limits.timeout or 0.0)
@@ -139,7 +130,7 @@ class ResidentProgram:
             if kindly:
                 sinks: dict[int, Sink] = {pipe.fileno(): lambda data: None for pipe in (self._stdout, self._stderr)}
                 self.group.ask_to_end()
-                self.group.watch(sinks, Limits(timeout=GRACE), began=time.perf_counter())
+                self.group.watch(sinks, Limits(timeout=processes.GRACE), began=time.perf_counter())
             code, cpu, _ = self.group.end()
             self.used = cpu - self._before
             self._process.returncode = code
@@ -158,7 +149,7 @@ class ResidentProgram:
             sinks, limits, began=began, answered=lambda: bool(self._lines), cpu_before=self._before
         )
         if ending.cause == "ended":
-            drain(sinks)
+            processes.drain(sinks)
         return Ending("answered", ending.seconds) if ending.cause == "ended" and self._lines else ending
 
     def __del__(self) -> None:

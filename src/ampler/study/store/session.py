@@ -209,6 +209,28 @@ def _kind(problem: sqlite3.Error) -> int:
     return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
 
 
+@contextmanager
+def surprises_as_damage(path: Path, what: str) -> Iterator[None]:
+    """Report whatever surprises the reader of a file as damage to `what`."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except SURPRISES as problem:
+        raise damaged(path, f"{what} cannot be read: {type(problem).__name__} {problem}") from None
+
+
+@contextmanager
+def translated_errors(path: Path) -> Iterator[None]:
+    """Report SQLite's errors by their meaning for the study."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise error_for(path, problem) from problem
+    except UnicodeDecodeError as problem:  # in what SQLite says, or in a text
+        raise damaged(path, f"it holds invalid text: {problem.reason}") from None
+
+
 # The environment
 
 

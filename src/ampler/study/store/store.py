@@ -65,7 +65,7 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     lock = StudyLock(file)
     is_new = not file.exists()
     try:
-        with translated_errors(file), access.kept_open(access.connection_to_write(file)) as connection:
+        with access.translated_errors(file), access.kept_open(access.connection_to_write(file)) as connection:
             return SqliteStore(connection, file, lock)
     except BaseException:
         for ending in ("", *access.JOURNALS) if is_new else ():  # a study that could not be begun leaves no file
@@ -80,7 +80,7 @@ def read_store(path: str | os.PathLike[str]) -> SqliteStore:
     file = study_path(path)
     if not file.exists():
         raise StoreUnusable(f"there is no results file {file}; `ampler run` creates it")
-    with translated_errors(file), access.kept_open(access.connection_to_read(file)) as connection:
+    with access.translated_errors(file), access.kept_open(access.connection_to_read(file)) as connection:
         return SqliteStore(connection, file, None)
 
 
@@ -113,28 +113,6 @@ class PlanDecision:
     plan: int
     session: int
     decision: DecisionRecord
-
-
-@contextmanager
-def surprises_as_damage(path: Path, what: str) -> Iterator[None]:
-    """Report whatever surprises the reader of a file as damage to `what`."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except access.SURPRISES as problem:
-        raise access.damaged(path, f"{what} cannot be read: {type(problem).__name__} {problem}") from None
-
-
-@contextmanager
-def translated_errors(path: Path) -> Iterator[None]:
-    """Report SQLite's errors by their meaning for the study."""
-    try:
-        yield
-    except sqlite3.Error as problem:
-        raise access.error_for(path, problem) from problem
-    except UnicodeDecodeError as problem:  # in what SQLite says, or in a text
-        raise access.damaged(path, f"it holds invalid text: {problem.reason}") from None
 
 
 class SqliteStore:
@@ -279,7 +257,7 @@ class SqliteStore:
         query = f"{run_rows.COUNTS}, max(attempt) FROM run WHERE {counting} GROUP BY instance, algorithm"
         of_cell = f"""{run_rows.COUNTS} FROM (SELECT instance, algorithm, status, seconds, max(attempt) FROM run
             WHERE instance = ? AND algorithm = ? AND {counting} GROUP BY "index")"""
-        with surprises_as_damage(self.path, "its runs"):
+        with access.surprises_as_damage(self.path, "its runs"):
             for *cell, highest in self._rows(query):
                 instance, algorithm, *counts = next(self._rows(of_cell, tuple(cell[:2]))) if highest else cell
                 tally.append(Tally(self._instance_names[instance], self._algorithm_names[algorithm], *counts))
@@ -310,18 +288,18 @@ class SqliteStore:
             f' WHERE {self._counting()} GROUP BY instance, algorithm, "index"'
         )
         plan = self.plans()[-1:]
-        with surprises_as_damage(self.path, "its runs"):
+        with access.surprises_as_damage(self.path, "its runs"):
             table = np.fromiter(self._rows(query), dtype=RUN_ROW)
             check_table(table, len(self._instances), len(self._algorithms))
             if decisions:  # how many runs were requested, by the numbers of instance and algorithm
                 requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
                 finished = self.finished(*decisions)
                 for name in (name for one in plan for name in one.instances if name in finished):
-                    for algorithm, most in finished[name].counts.items():
-                        requested[self._instances[name], self._algorithms[algorithm]] = most
+                    for program, most in finished[name].counts.items():
+                        requested[self._instances[name], self._algorithms[program]] = most
                 table = table[table["index"] < requested[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
-        with surprises_as_damage(self.path, "the names of its plan"):
+        with access.surprises_as_damage(self.path, "the names of its plan"):
             instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
             algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
         status = table["status"].copy()
@@ -400,7 +378,7 @@ class SqliteStore:
             return None
         algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
         instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
-        with surprises_as_damage(self.path, "the meaning of its names"):
+        with access.surprises_as_damage(self.path, "the meaning of its names"):
             meaning = {name: json.loads(text) for name, text in algorithms}
             return validated(Fingerprint(seeds[0][0], meaning, dict(instances)))
 
@@ -408,7 +386,7 @@ class SqliteStore:
         """Yield every attempt at every run, in the order of the names; columns as in NAMED."""
         if list(self._rows(ORPHANS)):
             raise access.damaged(self.path, "it has runs of an instance, an algorithm or a session that is not there")
-        with surprises_as_damage(self.path, "a run"):
+        with access.surprises_as_damage(self.path, "a run"):
             for rows in self._batches(run_rows.named_attempts(self._columns)):
                 yield from run_rows.checked_rows(rows)
 
@@ -573,7 +551,7 @@ class SqliteStore:
             raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
         if self._loss is None:
             self.make_sure()
-        with translated_errors(self.path):
+        with access.translated_errors(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -585,7 +563,7 @@ class SqliteStore:
 
     def _read(self, what: str, query: str, make: Callable[..., Value], *values: Any) -> Iterator[Value]:
         """Yield what `make` makes of each row, checked; whatever surprises it is damage to `what`."""
-        with surprises_as_damage(self.path, what):
+        with access.surprises_as_damage(self.path, what):
             for row in self._rows(query, values):
                 yield validated(make(*row))
 
@@ -595,18 +573,18 @@ class SqliteStore:
     def _batches(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[list[Row]]:
         """Rows as they come: asking for each by itself would take longer than to read it."""
         connection = self._open_connection()
-        with translated_errors(self.path):
+        with access.translated_errors(self.path):
             cursor = connection.execute(query, values)
             while rows := cursor.fetchmany(BATCH):
                 yield rows
 
     def _observed(self, query: str, *values: Any) -> Iterator[Observation]:
-        with surprises_as_damage(self.path, "a run"):
+        with access.surprises_as_damage(self.path, "a run"):
             for rows in self._batches(query, values):
                 yield from run_rows.observations_of(rows, self._instance_names, self._algorithm_names)
 
     def _read_names(self) -> None:
-        with surprises_as_damage(self.path, "the names of instances and algorithms"):
+        with access.surprises_as_damage(self.path, "the names of instances and algorithms"):
             self._instances = run_rows.numbered_names(self._rows("SELECT name, id FROM instance"))
             self._algorithms = run_rows.numbered_names(self._rows("SELECT name, id FROM algorithm"))
         self._instance_names, self._algorithm_names = (

@@ -23,24 +23,10 @@ from ampler.core.serialization import replace_file
 from ampler.study.code import counting, joined_codes
 from ampler.study.record import FIRST_FORMULA, changed, undated
 from ampler.study.run_inputs import run_seed
+from ampler.study.store import session as access
 from ampler.study.store.lock import StudyLock, check_folder, study_path
 from ampler.study.store.rows import KEY, NAMED, Row, checked_rows, every_attempt, take, with_attempt, with_session
-from ampler.study.store.session import (
-    BACKUP,
-    JOURNALS,
-    SURPRISES,
-    check_sqlite,
-    connection_to_rescue,
-    connection_to_write,
-)
-from ampler.study.store.store import (
-    NumberedSession,
-    PlanDecision,
-    SqliteStore,
-    open_store,
-    read_store,
-    translated_errors,
-)
+from ampler.study.store.store import NumberedSession, PlanDecision, SqliteStore, open_store, read_store
 
 CAUSES = {"fingerprint", "question", "rule", "limits", "policy", "retries"}  # from which the rest of a plan follows
 RunFilter = Callable[[int, str], bool]  # whether the runs of a session and an algorithm count
@@ -72,14 +58,14 @@ def merge_stores(
     files = list(dict.fromkeys(path for path in map(study_path, paths) if path != goal))
     if not files:
         raise InvalidData("there is nothing to merge: name the results files of the parts")
-    check_sqlite()
+    access.check_sqlite()
     check_folder(goal)
     with ExitStack() as stack:
         stack.callback(StudyLock(goal).release)
         before: list[_Source] = []
         if goal.exists():
-            with translated_errors(goal):
-                connection = connection_to_write(goal)
+            with access.translated_errors(goal):
+                connection = access.connection_to_write(goal)
             before = [_source(stack.enter_context(SqliteStore(connection, goal, None)))]
         parts = [_source(stack.enter_context(read_store(path))) for path in files]
         sources, plans = [*before, *parts], _history(before, parts)
@@ -143,7 +129,7 @@ def _draft_store(path: Path, goal: Path) -> Iterator[SqliteStore]:
     except StoreError as problem:
         raise type(problem)(str(problem).replace(str(path), str(goal)).replace(path.name, goal.name)) from None
     finally:
-        for ending in (*JOURNALS, ".lock"):
+        for ending in (*access.JOURNALS, ".lock"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
@@ -246,10 +232,10 @@ def _numbered_sessions(sources: Sequence[_Source], indexes: Mapping[str, int]) -
             same[session] += 1
             occurrences.setdefault((*session, same[session]), []).append((source, numbered.number))
     sessions = []
-    for number, session in enumerate(sorted(occurrences), 1):
-        started, plan, environment, _ = session
+    for number, (which, olds) in enumerate(sorted(occurrences.items(), key=itemgetter(0)), 1):
+        started, plan, environment, _ = which
         sessions.append(NumberedSession(number, plan, started, environment))
-        for source, old in occurrences[session]:
+        for source, old in olds:
             source.numbers[old] = number
     return sessions
 
@@ -356,10 +342,10 @@ def rescue_store(path: str | os.PathLike[str], target: str | os.PathLike[str]) -
 def _connections(source: Path, stack: ExitStack) -> Iterator[sqlite3.Connection]:
     """Connections to the damaged file and to its backup, if that is of the same study."""
     studies = set()
-    for file in (source, Path(f"{source}{BACKUP}")):
+    for file in (source, Path(f"{source}{access.BACKUP}")):
         with suppress(sqlite3.Error):
             if file.is_file():
-                connection = connection_to_rescue(file)
+                connection = access.connection_to_rescue(file)
                 stack.callback(connection.close)
                 with suppress(sqlite3.Error):
                     studies.add(connection.execute("SELECT seed, created FROM study").fetchone())
@@ -427,11 +413,11 @@ def _rows(
 
     try:
         return read(), False
-    except (sqlite3.Error, *SURPRISES):
+    except (sqlite3.Error, *access.SURPRISES):
         rows: list[Row] = []
     last = 0
     for index in range(MAX_RUNS):
-        with suppress(sqlite3.Error, *SURPRISES):
+        with suppress(sqlite3.Error, *access.SURPRISES):
             if new := read('AND "index" = ?', index):
                 rows, last = rows + new, index
         if index > last + MAX_GAP:

@@ -115,9 +115,16 @@ def _reader(path: Path, mode: str) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only = ON")
         size = _size(path) + _size(f"{path}-wal")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(MIN_TEXT_LIMIT, size))  # no text is longer than its file
-        if not _checked_version(connection, path):
+        version = _checked_version(connection, path)
+        if not version:
             raise StoreUnusable(f"{path.name} has no study in it yet; `ampler run` begins it")
-        return connection
+        if version == len(MIGRATIONS):
+            return connection
+        with kept_open(_connection(Path(":memory:"), "mode=memory")) as copy, closing(connection):
+            connection.backup(copy)  # a file of an earlier version stays as it is
+            migrate(copy, path.name)
+            copy.execute("PRAGMA query_only = ON")
+            return copy
 
 
 def _size(file: Path | str) -> int:

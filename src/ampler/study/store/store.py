@@ -133,9 +133,6 @@ class SqliteStore:
         self._plan: int | None = None
         self._marked: Progress | None = None
         self._backup_due = float("inf")  # by time.monotonic(); never, unless something is recorded
-        self._columns = frozenset(name for _, name, *_ in self._rows("PRAGMA table_info(run)"))
-        tables = self._rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        self._tables = frozenset(name for (name,) in tables)  # a file of an earlier version that is read lacks some
         self._read_names()
 
     def __enter__(self) -> Self:
@@ -210,11 +207,11 @@ class SqliteStore:
         select, which = (run_rows.every_attempt, "1") if superseded else (run_rows.last_attempts, self._counting())
         if instance is not None:
             which = f"instance = {self._instances.get(instance, -1):d} AND {which}"
-        return self._observed(select(self._columns, f"WHERE {which}"))
+        return self._observed(select(f"WHERE {which}"))
 
     def failures(self) -> tuple[Observation, ...]:
         """Return the runs whose last attempt gave no value."""
-        return tuple(self._observed(run_rows.failed_last(self._columns, self._counting(), self._counting("later"))))
+        return tuple(self._observed(run_rows.failed_last(self._counting(), self._counting("later"))))
 
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
@@ -266,7 +263,7 @@ class SqliteStore:
     def latest(self, most: int, *, failed: bool = False) -> list[Observation]:
         """Return the attempts that began last, newest first; with `failed` those that gave no value."""
         which = f"{self._counting()}{' AND value IS NULL' if failed else ''}"
-        return list(self._observed(run_rows.latest_runs(self._columns, which), most))
+        return list(self._observed(run_rows.latest_runs(which), most))
 
     def runs(self, *decisions: str, measure: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
@@ -276,7 +273,7 @@ class SqliteStore:
         """
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
         number = f"CASE typeof(value) WHEN 'real' THEN value WHEN 'null' THEN {NO_VALUE} END"
-        kind = run_rows.kind_number(self._columns)
+        kind = run_rows.kind_number()
         if measure is not None:
             own = run_rows.measure_value(measure)
             missing = f"value IS NOT NULL AND {own} IS NULL"
@@ -323,8 +320,6 @@ class SqliteStore:
 
     def progress(self) -> Progress | None:
         """Return where the study stood when it was last written; None when it never was."""
-        if "progress" not in self._tables:
-            return None
         query = "SELECT progress, written FROM progress"
         read = self._read("its progress", query, lambda text, date: Progress(**{**json.loads(text), "written": date}))
         return next(read, None)
@@ -352,8 +347,6 @@ class SqliteStore:
 
     def codes(self) -> tuple[Code, ...]:
         """Return all code that runs were made with, algorithm by algorithm."""
-        if "code" not in self._tables:
-            return ()
         query = "SELECT name, files, counts FROM code JOIN algorithm ON id = algorithm ORDER BY id, digest"
 
         def read(name: str, files: str | None, counts: int) -> Code:
@@ -363,7 +356,7 @@ class SqliteStore:
 
     def superseded(self) -> Iterator[Observation]:
         """Yield the attempts at runs that were made with code that counts no longer."""
-        return self._observed(run_rows.every_attempt(self._columns, f"WHERE NOT {self._counting()}"))
+        return self._observed(run_rows.every_attempt(f"WHERE NOT {self._counting()}"))
 
     # For merging: a results file read as it is, and a new one written at once
 
@@ -387,7 +380,7 @@ class SqliteStore:
         if list(self._rows(ORPHANS)):
             raise access.damaged(self.path, "it has runs of an instance, an algorithm or a session that is not there")
         with access.surprises_as_damage(self.path, "a run"):
-            for rows in self._batches(run_rows.named_attempts(self._columns)):
+            for rows in self._batches(run_rows.named_attempts()):
                 yield from run_rows.checked_rows(rows)
 
     def all_finished(self) -> Iterator[Finished]:
@@ -407,8 +400,6 @@ class SqliteStore:
 
     def made_with(self) -> dict[tuple[int, str], str]:
         """Return the digest of the code by the number of the session and the name of the algorithm."""
-        if "made_with" not in self._tables:
-            return {}
         rows = self._rows("SELECT session, name, digest FROM made_with JOIN algorithm ON id = algorithm")
         return {(session, name): digest for session, name, digest in rows}
 
@@ -420,7 +411,7 @@ class SqliteStore:
             decision = DecisionRecord(number, from_data(json.loads(text)), *others)
             return PlanDecision(indexes[plan], session, decision)
 
-        return self._read("a decision", f"{query} ORDER BY id", read) if "decision" in self._tables else iter(())
+        return self._read("a decision", f"{query} ORDER BY id", read)
 
     def fill(
         self,
@@ -521,7 +512,7 @@ class SqliteStore:
 
         The view that says the same is not asked: in a stranger's file it may be anything.
         """
-        if "code" in self._tables and list(self._rows("SELECT 1 FROM code WHERE counts = 0 LIMIT 1")):
+        if list(self._rows("SELECT 1 FROM code WHERE counts = 0 LIMIT 1")):
             return f"(({run}.session, {run}.algorithm) NOT IN ({SUPERSEDED}))"
         return "1"
 

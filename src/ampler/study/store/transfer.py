@@ -25,7 +25,7 @@ from ampler.study.record import FIRST_FORMULA, changed, undated
 from ampler.study.run_inputs import run_seed
 from ampler.study.store import session as access
 from ampler.study.store.lock import StudyLock, check_folder, study_path
-from ampler.study.store.rows import KEY, NAMED, Row, checked_rows, every_attempt, take, with_attempt, with_session
+from ampler.study.store.rows import DEFAULTS, KEY, NAMED, Row, checked_rows, take, with_attempt, with_session
 from ampler.study.store.store import NumberedSession, PlanDecision, SqliteStore, open_store, read_store
 
 CAUSES = {"fingerprint", "question", "rule", "limits", "policy", "retries"}  # from which the rest of a plan follows
@@ -383,12 +383,15 @@ def _write(new: SqliteStore, base: SqliteStore, connections: Sequence[sqlite3.Co
     plans, sessions = base.plans(), list(base.numbered_sessions())
     unknown = {row[-1] for row in runs.values()} - {session.number for session in sessions}
     sessions += [NumberedSession(number, len(plans) - 1, "", UNKNOWN) for number in sorted(unknown)]
-    derived: tuple[Sequence[Any], ...] = ((), (), (), ())  # what follows from runs and plans, as far as it can be read
+    derived: tuple[Sequence[Any], ...] = ((), (), ())  # what follows from runs and plans, as far as it can be read
     with suppress(StoreError):
         made_with = [(session, digest, algorithm) for (session, algorithm), digest in base.made_with().items()]
-        derived = list(base.all_finished()), list(base.all_decisions()), base.codes(), made_with
-    finished, missing = _complete(derived[0], runs)
-    new.fill(plans, sessions, [runs[key] for key in sorted(runs)], finished, *derived[1:])
+        derived = list(base.all_decisions()), base.codes(), made_with
+    ended: list[Finished] = []
+    with suppress(StoreError):
+        ended += base.all_finished()
+    finished, missing = _complete(ended, runs)
+    new.fill(plans, sessions, [runs[key] for key in sorted(runs)], finished, *derived)
     gaps = (
         (missing, "recorded run{s}"),
         (len(foreign), "unreadable record{s}"),
@@ -405,10 +408,11 @@ def _rows(
     """The runs of an algorithm on an instance, read one by one where a query for all fails; and whether it failed."""
 
     def read(condition: str = "", *values: int) -> list[Row]:
-        columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(run)")]
-        query = every_attempt(columns, f"WHERE instance = ? AND algorithm = ? {condition}", "session")
+        query = f'SELECT * FROM run WHERE instance = ? AND algorithm = ? {condition} ORDER BY "index", attempt'
         selected = connection.execute(query, (instance[0], algorithm[0], *values))
-        rows = [(instance[1], algorithm[1], *row[2:]) for row in selected]
+        names = [name for name, *_ in selected.description]  # a file of an earlier version lacks columns
+        rows = [DEFAULTS | dict(zip(names, row, strict=True)) for row in selected]
+        rows = [(instance[1], algorithm[1], *(row[name] for name in NAMED[2:])) for row in rows]
         return list(checked_rows(rows)) if rows else []
 
     try:

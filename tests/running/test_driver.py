@@ -190,7 +190,7 @@ def test_instances_that_were_begun_stay_in_the_study_when_more_are_there_to_choo
 
 
 def test_limits_that_cannot_be_kept_here_are_refused_before_anything_is_recorded(monkeypatch):
-    monkeypatch.setattr("ampler.running.one_run.execution.can_end_processes", lambda: False)
+    monkeypatch.setattr("ampler.running.one_run.processes.can_end_processes", lambda: False)
     store = MemoryStore()
 
     with pytest.raises(InvalidPlan, match="a time limit needs Linux"):

@@ -75,11 +75,6 @@ def merge_stores(
                 number = _written(draft, sources, plans, codes)
             for source in before:
                 source.store.retire()
-        folder = os.open(goal.parent, os.O_RDONLY)  # the new name outlives a loss of power, as the content does
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
         given = [source.part for source in sources]
         cuts = {part.partition("/")[2] for part in given}
         all_parts = range(1, int(cuts.pop()) + 1) if "" not in given and len(cuts) == 1 else ()  # a whole lacks nothing

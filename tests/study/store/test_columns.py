@@ -13,7 +13,6 @@ from ampler.study.store.rows import (
     insertion,
     observations_of,
     take,
-    with_session,
 )
 from ampler.study.store.session import MIGRATIONS
 from ampler.testing import contract_plan
@@ -48,8 +47,6 @@ def test_columns_are_taken_out_by_name():
     row = row_of(SEEN)
 
     assert take("status", "value", "session")(row) == ("ok", 2.5, 9)
-    assert take("session")(with_session(row, 11)) == 11
-    assert with_session(row, 11)[:-1] == row[:-1]
 
 
 def stored(path):

@@ -128,17 +128,26 @@ def cores() -> int:
 
 def engine_for(executor: Any, work: Work, workers: int | None = None) -> Engine:
     """Return what makes the runs of some work; with this many workers, or as many as there are."""
-    from ampler.running.engines.dask import DaskEngine, client_of
-    from ampler.running.engines.local import LocalPool
-
     if executor is None:
+        from ampler.running.engines.local import LocalPool
+
         return LocalPool(work, workers or cores())
     if hasattr(executor, "collect"):
         engine: Engine = executor  # an engine itself
         return engine
     if (client := client_of(executor)) is not None:
+        from ampler.running.engines.dask import DaskEngine
+
         return DaskEngine(client, work, workers)
     return ExecutorEngine(executor, work, workers or capacity_of(executor))
+
+
+def client_of(executor: Any) -> Any | None:
+    """Return the Dask client behind an executor, or None when it is of another kind; Dask is not imported for this."""
+    kind = type(executor)
+    if kind.__module__ == "distributed.cfexecutor":
+        return executor._client  # what get_executor was called on; it has no public name
+    return executor if kind.__module__ == "distributed.client" and hasattr(executor, "scatter") else None
 
 
 def capacity_of(executor: Any) -> int:
@@ -146,8 +155,6 @@ def capacity_of(executor: Any) -> int:
 
     An executor that does not say how many workers it has counts as one with a worker for each core.
     """
-    from ampler.running.engines.dask import client_of
-
     if executor is None:
         return cores()
     if (client := client_of(executor)) is not None:

@@ -87,14 +87,6 @@ def _end(cluster: Any) -> None:
         cluster.close(timeout=GOODBYE)
 
 
-def client_of(executor: Any) -> Any | None:
-    """Return the Dask client behind an executor, or None when it is of another kind; Dask is not imported for this."""
-    kind = type(executor)
-    if kind.__module__ == "distributed.cfexecutor":
-        return executor._client  # what get_executor was called on; it has no public name
-    return executor if kind.__module__ == "distributed.client" and hasattr(executor, "scatter") else None
-
-
 class DaskEngine:
     """Runs are made by the workers of a Dask cluster, as many as there are at the moment.
 

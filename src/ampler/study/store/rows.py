@@ -120,11 +120,6 @@ def take(*names: str) -> Callable[[Row], Any]:
     return itemgetter(*(NAMED.index(name) for name in names))
 
 
-def with_session(row: Row, session: int) -> Row:
-    """Return a row with the number that its session has in another file."""
-    return (*row[:-1], session)
-
-
 def with_attempt(row: Row, attempt: int) -> Row:
     """Return a row as another attempt at its run."""
     index = NAMED.index("attempt")
@@ -243,10 +238,9 @@ def latest_runs(where: str) -> str:
     return f"SELECT {_select()} FROM run WHERE {where} ORDER BY started DESC, session DESC, attempt DESC LIMIT ?"
 
 
-def every_attempt(where: str = "", *more: str) -> str:
-    """Return the query for all attempts, in the order of the plan; columns as in RUN, and `more`."""
-    columns = ", ".join((_select(), *more))
-    return f'SELECT {columns} FROM run {where} ORDER BY instance, algorithm, "index", attempt'
+def every_attempt(where: str = "") -> str:
+    """Return the query for all attempts, in the order of the plan; columns as in RUN."""
+    return f'SELECT {_select()} FROM run {where} ORDER BY instance, algorithm, "index", attempt'
 
 
 def named_attempts() -> str:

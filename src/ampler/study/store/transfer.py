@@ -25,7 +25,7 @@ from ampler.study.record import FIRST_FORMULA, changed, undated
 from ampler.study.run_inputs import run_seed
 from ampler.study.store import session as access
 from ampler.study.store.lock import StudyLock, check_folder, study_path
-from ampler.study.store.rows import DEFAULTS, KEY, NAMED, Row, checked_rows, take, with_attempt, with_session
+from ampler.study.store.rows import DEFAULTS, KEY, NAMED, Row, checked_rows, take, with_attempt
 from ampler.study.store.store import NumberedSession, PlanDecision, SqliteStore, open_store, read_store
 
 CAUSES = {"fingerprint", "question", "rule", "limits", "policy", "retries"}  # from which the rest of a plan follows
@@ -202,7 +202,7 @@ def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[Pla
     return store.fill(
         plans,
         sessions,
-        runs=(with_session(row, source.numbers[session_of(row)]) for source, row in chosen),
+        runs=((*row[:-1], source.numbers[session_of(row)]) for source, row in chosen),
         finished=(done for done, source in ended if done.instance not in source.stale),
         decisions=[item for decisions in held.values() for item in decisions],
         codes=codes,

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ampler.core.arrays import Samples
 from ampler.core.contracts import current_error, predicted_runs
@@ -71,7 +71,7 @@ class InstanceRun:
             recorded, plan, superseded, again=lambda key: stops or (again and key not in failed_now)
         )
         self.requested = dict.fromkeys(names, 0)
-        self._round: dict[RunId, Trial | Settled] = {}
+        self._round: dict[RunId, Result] = {}
         self.rounds = 0
         self._open = 0
 
@@ -100,10 +100,10 @@ class InstanceRun:
         run = (observation.key.algorithm, observation.key.index)
         trial = self._round[run]
         assert isinstance(trial, Trial), f"{observation.key} was not requested"
-        verdict = self._round[run] = trial.verdict(observation, self._plan)
-        if isinstance(verdict, Trial):
-            return [self._task(run, verdict)]
-        if verdict.value is None and isinstance(self._plan.policy, StopStudy):
+        result = self._round[run] = trial.result(observation, self._plan)
+        if isinstance(result, Trial):
+            return [self._task(run, result)]
+        if result is None and isinstance(self._plan.policy, StopStudy):
             key = observation.key
             raise RunFailed(
                 f"run {key.index} of {key.algorithm!r} on {key.instance!r} (seed {observation.seed}) failed: "
@@ -144,8 +144,8 @@ class InstanceRun:
         try:
             by_algorithm: dict[str, list[float | None]] = {}
             for (algorithm, _), result in self._round.items():
-                assert isinstance(result, Settled)
-                by_algorithm.setdefault(algorithm, []).append(result.value)
+                assert not isinstance(result, Trial)
+                by_algorithm.setdefault(algorithm, []).append(result)
             for algorithm, results in by_algorithm.items():
                 first = int(self.samples.spent[self.samples.position(algorithm)])
                 for index, value in enumerate(results, start=first):
@@ -164,12 +164,6 @@ class InstanceRun:
         return Task(RunKey(self.name, *run), trial.attempt, self.rounds - 1, alone=trial.losses > 0)
 
 
-class Settled(NamedTuple):
-    """The final value of a run, or None."""
-
-    value: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Where a run stands that does not count yet: its next attempt, and how often it failed or was lost in a row."""
@@ -178,39 +172,39 @@ class Trial:
     failures: int = 0
     losses: int = 0
 
-    def verdict(self, observation: Observation, plan: Plan) -> Trial | Settled:
+    def result(self, observation: Observation, plan: Plan) -> Result:
         """Return what an attempt means: the run counts, or it is tried again."""
         if observation.status == "ok":
-            return Settled(observation.value)
+            return observation.value
         if observation.status == "lost":
             return Trial(observation.attempt + 1, self.failures, self.losses + 1)
         if self.failures < plan.retries:
             return Trial(observation.attempt + 1, self.failures + 1)
-        return Settled(value_of(observation, plan.policy))
+        return value_of(observation, plan.policy)
 
 
 _FRESH = Trial()
+Result = Trial | float | None  # of a run: where it stands, or its final value, which may be none
 
 
 def _results_of(
     recorded: Iterable[Observation], plan: Plan, superseded: Collection[Attempt], *, again: Callable[[RunKey], bool]
-) -> dict[RunId, Trial | Settled]:
+) -> dict[RunId, Result]:
     """The results of runs from earlier sessions, each from its attempts in their order.
 
     What is tried next is a further attempt even where none of those before counts.
     """
-    results: dict[RunId, Trial | Settled] = {}
+    results: dict[RunId, Result] = {}
     for observation in recorded:
         run = (observation.key.algorithm, observation.key.index)
-        before = results.get(run)
+        before = results.get(run, _FRESH)
+        trial = before if isinstance(before, Trial) else _FRESH
         if superseded and (observation.key, observation.attempt) in superseded:
-            results[run] = before if isinstance(before, Settled) else Trial(observation.attempt + 1)
-        elif observation.status == "ok":
-            results[run] = Settled(observation.value)
-        elif again(observation.key):
+            results[run] = Trial(observation.attempt + 1) if trial is before else before
+        elif observation.status != "ok" and again(observation.key):
             results[run] = Trial(observation.attempt + 1)
         else:
-            results[run] = (before if isinstance(before, Trial) else _FRESH).verdict(observation, plan)
+            results[run] = trial.result(observation, plan)
     return results
 
 

@@ -322,35 +322,26 @@ def take_packed(data: bytes, *, digest: str, folders: tuple[str, ...]) -> None:
 
 def run_taken(digest: str, names: Sequence[Name]) -> Batch:
     """Make runs of work that was taken before; CannotLoad when it was not, or is forgotten."""
-    with _unpacking:
-        parcel = _parcels.get(digest)
-        if parcel is None:
-            raise CannotLoad("it does not have the work")
-        _remember(digest, parcel)
-    return run_parcel(parcel, names)
+    return run_parcel(_unpacked(digest), names)
 
 
 _parcels: dict[str, Parcel] = {}  # by the digest of their bytes, the last one used last
 _unpacking = threading.Lock()  # threads of a worker may get the same parcel at the same time
 
 
-def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
-    """The parcel in some bytes, unpacked when it comes for the first time."""
+def _unpacked(digest: str, data: bytes | None = None, folders: tuple[str, ...] = ()) -> Parcel:
+    """The parcel in some bytes, unpacked when it comes for the first time; CannotLoad without them."""
     with _unpacking:
-        parcel = _parcels.get(digest)
+        parcel = _parcels.pop(digest, None)
         if parcel is None:
+            if data is None:
+                raise CannotLoad("it does not have the work")
             sys.path[:0] = [folder for folder in folders if folder not in sys.path]
             parcel = Parcel(pickle.loads(data))
-        _remember(digest, parcel)
+        _parcels[digest] = parcel
+        for oldest in list(_parcels)[:-REMEMBERED]:
+            del _parcels[oldest]
     return parcel
-
-
-def _remember(digest: str, parcel: Parcel) -> None:
-    """Keep a parcel as the last one used, with those before it."""
-    _parcels.pop(digest, None)
-    _parcels[digest] = parcel
-    for oldest in list(_parcels)[:-REMEMBERED]:
-        del _parcels[oldest]
 
 
 def _dumps() -> Callable[[Any], bytes]:

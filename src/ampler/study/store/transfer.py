@@ -406,8 +406,8 @@ def _rows(
         query = f'SELECT * FROM run WHERE instance = ? AND algorithm = ? {condition} ORDER BY "index", attempt'
         selected = connection.execute(query, (instance[0], algorithm[0], *values))
         names = [name for name, *_ in selected.description]  # a file of an earlier version lacks columns
-        rows = [DEFAULTS | dict(zip(names, row, strict=True)) for row in selected]
-        rows = [(instance[1], algorithm[1], *(row[name] for name in NAMED[2:])) for row in rows]
+        runs = (DEFAULTS | dict(zip(names, row, strict=True)) for row in selected)
+        rows = [(instance[1], algorithm[1], *(run[name] for name in NAMED[2:])) for run in runs]
         return list(checked_rows(rows)) if rows else []
 
     try:

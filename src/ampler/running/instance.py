@@ -22,7 +22,7 @@ from ampler.core.errors import AmplerError, InvalidInput, InvalidRule, InvalidSa
 from ampler.core.failures import StopStudy, value_of
 from ampler.core.plan import Continue, Decision, Plan, Sample, Stop
 from ampler.core.runs import Finished, Observation, RunKey, Tally
-from ampler.core.settings import RATE
+from ampler.core.settings import RATE, Status
 from ampler.running.one_run.execution import TRIES
 from ampler.running.one_run.readings import described, raised
 from ampler.running.work import Task
@@ -117,17 +117,10 @@ class InstanceRun:
         key = task.key
         trial = self._round[key.algorithm, key.index]
         assert isinstance(trial, Trial)
-        last = trial.losses + 1 >= TRIES
-        return Observation(
-            key=key,
-            value=None,
-            status="failed" if last else "lost",
-            message=f"the worker was lost while making this run{f' {TRIES} times' if last else ''}: {how}",
-            seed=planned_seed(self._plan, key),
-            attempt=task.attempt,
-            round=task.round,
-            cause="worker",
-        )
+        last, seed = trial.losses + 1 >= TRIES, planned_seed(self._plan, key)
+        status: Status = "failed" if last else "lost"
+        message = f"the worker was lost while making this run{f' {TRIES} times' if last else ''}: {how}"
+        return Observation(key, None, 0.0, status, message, seed, task.attempt, task.round, cause="worker")
 
     def expected(self) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as the rule can say."""

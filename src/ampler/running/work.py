@@ -82,14 +82,9 @@ class Work:
     @classmethod
     def of(cls, plan: Plan, *, showing: bool = False) -> Work:
         """Return the work of a plan."""
-        return cls(
-            {algorithm.name: algorithm for algorithm in plan.algorithms},
-            {instance.name: instance for instance in plan.instances},
-            plan.seed,
-            plan.limits,
-            showing,
-            plan.seeds,
-        )
+        algorithms = {algorithm.name: algorithm for algorithm in plan.algorithms}
+        instances = {instance.name: instance for instance in plan.instances}
+        return cls(algorithms, instances, plan.seed, plan.limits, showing, plan.seeds)
 
     def run(self, names: Sequence[Name], at: c_long | None = None) -> Batch:
         """Make runs, one after the other; `at` is set to the index of the one under way."""
@@ -179,12 +174,8 @@ def names_of(tasks: Sequence[Task]) -> list[Name]:
 
 def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
     """Return what a worker gave for tasks as observations."""
-    columns = {
-        **batch.columns,
-        "key": [task.key for task in tasks],
-        "attempt": [task.attempt for task in tasks],
-        "round": [task.round for task in tasks],
-    }
+    keys, attempts, rounds = ([task[place] for task in tasks] for place in range(3))
+    columns = {**batch.columns, "key": keys, "attempt": attempts, "round": rounds}
     return list(starmap(Observation, zip(*(columns[name] for name in OBSERVED), strict=True)))
 
 

@@ -254,13 +254,9 @@ def environment() -> dict[str, str]:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         if match := re.search(r"^model name\s*:\s*(\S.*)$", text, re.MULTILINE | re.IGNORECASE):
             processor = match[1].strip()
-    return {
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        **versions,
-        "system": platform.platform(),
-        "processor": processor,
-        "cores": str(os.cpu_count() or "unknown"),
-    }
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    machine = {"system": platform.platform(), "processor": processor, "cores": str(os.cpu_count() or "unknown")}
+    return {"python": python, **versions, **machine}
 
 
 # Group commit

@@ -199,19 +199,12 @@ def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[Pla
                 in_force[number:] = [PlanDecision(plan, source.numbers[item.session], item.decision)]
     chosen = (attempt for attempts in _chosen(sources, pending=pending) for attempt in attempts)
     ended = ((done, source) for source in sources for done in source.store.all_finished())
-    return store.fill(
-        plans,
-        sessions,
-        runs=((*row[:-1], source.numbers[session_of(row)]) for source, row in chosen),
-        finished=(done for done, source in ended if done.instance not in source.stale),
-        decisions=[item for decisions in held.values() for item in decisions],
-        codes=codes,
-        made_with=[
-            (source.numbers[session], digest, algorithm)
-            for source in sources
-            for (session, algorithm), digest in source.made_with.items()
-        ],
-    )
+    runs = ((*row[:-1], source.numbers[session_of(row)]) for source, row in chosen)
+    finished = (done for done, source in ended if done.instance not in source.stale)
+    decisions = [item for in_force in held.values() for item in in_force]
+    digests = ((source, *item) for source in sources for item in source.made_with.items())
+    made_with = [(source.numbers[session], digest, name) for source, (session, name), digest in digests]
+    return store.fill(plans, sessions, runs, finished, decisions, codes, made_with)
 
 
 def _numbered_sessions(sources: Sequence[_Source], indexes: Mapping[str, int]) -> list[NumberedSession]:

@@ -182,9 +182,8 @@ class Check:
         lines = [f"{self.plan.name}: {planned(self.plan)}.", *(f"Note: {warning}." for warning in self.warnings)]
         lines += [f"Each algorithm on {self.inspection.instance}:", *first_run_columns(self.inspection).fitted().lines]
         lines += [*(read_from(run) for run in runs if run.line), *(measures(run) for run in runs if run.first.measures)]
-        return "\n".join(
-            [*lines, *filter(None, (first_decision(self.plan), self.shared_seeds, expected(self.forecast)))]
-        )
+        lines += filter(None, (first_decision(self.plan), self.shared_seeds, expected(self.forecast)))
+        return "\n".join(lines)
 
 
 def inspect_plan(

@@ -67,9 +67,7 @@ class InstanceRun:
         self.done: Finished | None = None
         self._plan, self._decisions = plan, decisions
         stops = isinstance(plan.policy, StopStudy)
-        self._earlier = _results_of(
-            recorded, plan, superseded, again=lambda key: stops or (again and key not in failed_now)
-        )
+        self._earlier = _results_of(recorded, plan, superseded, lambda key: stops or (again and key not in failed_now))
         self.requested = dict.fromkeys(names, 0)
         self._round: dict[RunId, Result] = {}
         self.rounds = 0
@@ -181,7 +179,7 @@ Result = Trial | float | None  # of a run: where it stands, or its final value, 
 
 
 def _results_of(
-    recorded: Iterable[Observation], plan: Plan, superseded: Collection[Attempt], *, again: Callable[[RunKey], bool]
+    recorded: Iterable[Observation], plan: Plan, superseded: Collection[Attempt], again: Callable[[RunKey], bool]
 ) -> dict[RunId, Result]:
     """The results of runs from earlier sessions, each from its attempts in their order.
 

@@ -357,9 +357,8 @@ class ResidentProgram:
     def _listen(self, limits: Limits, err: Sink, began: float) -> Ending:
         """Wait for a line of JSON. One that ends after it has answered has answered."""
         sinks: dict[int, Sink] = {self._stdout.fileno(): self._lines.feed, self._stderr.fileno(): err}
-        ending = self.group.watch(
-            sinks, limits, began=began, answered=lambda: bool(self._lines), cpu_before=self._before
-        )
+        lines, before = self._lines, self._before
+        ending = self.group.watch(sinks, limits, began=began, answered=lambda: bool(lines), cpu_before=before)
         if ending.cause == "ended":
             processes.drain(sinks)
         return Ending("answered", ending.seconds) if ending.cause == "ended" and self._lines else ending

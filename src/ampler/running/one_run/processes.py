@@ -145,11 +145,9 @@ class Group:
         poll = select.poll()
         for fd in (*sinks, *self._death):
             poll.register(fd, select.POLLIN)
-        processors = os.cpu_count() or 1
+        cores = os.cpu_count() or 1
         memory = UsageWatch(lambda: resident_memory(self.leader), limits.memory, MEMORY_LOOK, growth=math.inf)
-        cpu = UsageWatch(
-            lambda: processor_time(self.leader) - cpu_before, limits.cpu_timeout, CPU_LOOK, growth=processors
-        )
+        cpu = UsageWatch(lambda: processor_time(self.leader) - cpu_before, limits.cpu_timeout, CPU_LOOK, growth=cores)
         passed = 0.0
         while not answered():
             left = None if limits.timeout is None else limits.timeout - passed

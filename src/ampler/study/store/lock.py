@@ -46,12 +46,10 @@ def study_path(path: str | os.PathLike[str]) -> Path:
         raise StoreUnusable(f"a results file must be a file, {file} is a folder; name a file in it")
     if not stat.S_ISREG(mode):
         raise StoreUnusable(f"a results file must be a plain file, {file} is a pipe, socket or device; name another")
-    for ending in ("-wal", "-shm", "-journal"):  # SQLite would follow a link that somebody put there
+    for journal in (f"{file}{ending}" for ending in ("-wal", "-shm", "-journal")):  # SQLite would follow a link
         with suppress(FileNotFoundError):  # a writer that ends removes its journals at any moment
-            if not _is_regular_file(os.lstat(f"{file}{ending}")):
-                raise StoreUnusable(
-                    f"{file}{ending} must be a file of SQLite's, got a link or something else; remove it"
-                )
+            if not _is_regular_file(os.lstat(journal)):
+                raise StoreUnusable(f"{journal} must be a file of SQLite's, got a link or something else; remove it")
     return file
 
 

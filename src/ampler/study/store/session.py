@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
@@ -76,9 +77,8 @@ def kept_open(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 def _connection(path: Path, mode: str, timeout: float = WAIT) -> sqlite3.Connection:
     uri = f"file:{quote(str(path))}?{mode}"
-    with kept_open(
-        sqlite3.connect(uri, timeout, isolation_level=None, check_same_thread=False, uri=True)
-    ) as connection:
+    connection = sqlite3.connect(uri, timeout, isolation_level=None, check_same_thread=False, uri=True)
+    with kept_open(connection):
         for setting in DISTRUST:
             connection.execute(setting)
         return connection
@@ -163,11 +163,8 @@ def on_network(path: str | Path) -> bool:
 
 def back_up(connection: sqlite3.Connection, path: Path) -> None:
     """Copy an open results file to `study.db.bak`; where that cannot be, the study continues without."""
-    with (
-        suppress(sqlite3.Error, OSError),
-        replace_file(f"{path}{BACKUP}") as draft,
-        closing(sqlite3.connect(draft)) as copy,
-    ):
+    backup = f"{path}{BACKUP}"
+    with suppress(sqlite3.Error, OSError), replace_file(backup) as draft, closing(sqlite3.connect(draft)) as copy:
         connection.backup(copy)
 
 
@@ -262,45 +259,41 @@ def environment() -> dict[str, str]:
 # Group commit
 
 
+@dataclass
 class Journal:
     """Collects runs and finished instances and writes them in groups, because each durable write waits for the disk.
 
     `add` and `flush` return the runs that are durable now; only those may be reported as done.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        runs: int = GROUP_RUNS,
-        seconds: float = GROUP_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._store, self._runs, self._seconds, self._clock = store, runs, seconds, clock
-        self._waiting: list[Observation] = []
-        self._finished: list[Finished] = []
-        self._since = 0.0
+    store: Store
+    runs: int = GROUP_RUNS
+    seconds: float = GROUP_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _waiting: list[Observation] = field(default_factory=list, init=False)
+    _finished: list[Finished] = field(default_factory=list, init=False)
+    _since: float = field(default=0.0, init=False)
 
     @property
     def due_in(self) -> float | None:
         """Seconds until the group must be written, 0 when it must be now; None when nothing waits."""
         if not self._waiting and not self._finished:
             return None
-        return max(0.0, self._since + self._seconds - self._clock())
+        return max(0.0, self._since + self.seconds - self.clock())
 
     def add(self, *observations: Observation, finished: Finished | None = None) -> list[Observation]:
         """Add runs, and an instance that they finished; write the group if it is full or has waited long enough."""
         if self.due_in is None:
-            self._since = self._clock()
+            self._since = self.clock()
         self._waiting.extend(observations)
         if finished is not None:
             self._finished.append(finished)
-        return self.flush() if len(self._waiting) >= self._runs or self.due_in == 0 else []
+        return self.flush() if len(self._waiting) >= self.runs or self.due_in == 0 else []
 
     def flush(self) -> list[Observation]:
         """Write what waits, whatever it is; when that fails everything still waits."""
         if self._waiting or self._finished:
-            self._store.add(self._waiting, self._finished)
+            self.store.add(self._waiting, self._finished)
         durable, self._waiting, self._finished = self._waiting, [], []
         return durable
 

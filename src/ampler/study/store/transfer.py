@@ -284,6 +284,7 @@ def _with_superseded(best: Attempts, accounts: Sequence[Attempts]) -> Attempts:
 
 # What can be read of a damaged results file and of its backup
 
+Numbered = tuple[int, str]  # a name with its number in a file
 MAX_GAP = 1000  # indexes in a row without a readable run, after which no more is expected
 MAX_RUNS = 10**9  # of one algorithm on one instance
 UNKNOWN = '{"ampler":"unknown: this session could not be rescued"}'
@@ -390,9 +391,7 @@ def _write(new: SqliteStore, base: SqliteStore, connections: Sequence[sqlite3.Co
     return Rescued(len(runs), missing, lost, len(plans))
 
 
-def _rows(
-    connection: sqlite3.Connection, instance: tuple[int, str], algorithm: tuple[int, str]
-) -> tuple[list[Row], bool]:
+def _rows(connection: sqlite3.Connection, instance: Numbered, algorithm: Numbered) -> tuple[list[Row], bool]:
     """The runs of an algorithm on an instance, read one by one where a query for all fails; and whether it failed."""
 
     def read(condition: str = "", *values: int) -> list[Row]:

@@ -76,11 +76,9 @@ def read_study_file(path: str | PathLike[str], *, better: Better | None = None) 
             raise top.error("", "algorithms must be given: write an [[algorithm]] table for each of two or more")
         algorithms = [_algorithm(table, defaults, file.parent) for table in _entries(top, "algorithm")]
         policy = run.read("on-failure", keys.on_failure, StopStudy())
-        for limit in keys.LIMITS:
-            if limit in run and limit in defaults:
-                raise defaults.error(
-                    limit, f"{limit} must be specified once, under [run] or under [defaults], got both"
-                )
+        for key in keys.LIMITS:
+            if key in run and key in defaults:
+                raise defaults.error(key, f"{key} must be specified once, under [run] or under [defaults], got both")
         rule = _subtable(top, "rule")
         detect = read_detect(top, rule, available)
         plan = make_plan(

@@ -568,7 +568,7 @@ def test_an_executor_gets_two_chunks_for_each_worker_it_says_it_has():
 
 
 def test_after_a_failure_no_worker_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("ampler.running.engines.local.LEAVE_TIMEOUT", 60.0)
+    monkeypatch.setattr("ampler.running.engines.LEAVE_TIMEOUT", 60.0)
     begun, ended = tmp_path / "begun", tmp_path / "ended"
 
     def failing(instance, seed):

@@ -22,8 +22,7 @@ from ampler.core.runs import Observation, RunKey
 from ampler.core.settings import RATE
 from ampler.core.text import TextTable, listed, table_of
 from ampler.running.driver import Interrupts, code_status, last_carried_out
-from ampler.running.engines import Done, Engine, Lost, Returned
-from ampler.running.engines.local import LocalPool
+from ampler.running.engines import Done, Engine, LocalPool, Lost, Returned
 from ampler.running.one_run.execution import check_supported
 from ampler.running.work import Task, Work
 from ampler.stats.dependence import shared_covariances

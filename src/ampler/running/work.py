@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import repeat, starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ampler.core.answers import agree, expected_answer, is_unknown
 from ampler.core.errors import InvalidInput
@@ -29,9 +29,6 @@ from ampler.core.runs import Observation, RunKey
 from ampler.running.one_run.execution import TRIES, maker_of, starts_processes
 from ampler.running.one_run.readings import Outcome
 from ampler.study.run_inputs import run_seed
-
-if TYPE_CHECKING:
-    from ampler.running.engines.local import LocalPool
 
 
 class Task(NamedTuple):
@@ -237,8 +234,7 @@ def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observati
 
     A run that takes its worker along is tried again, as elsewhere.
     """
-    from ampler.running.engines import Done, Lost  # engines build on this module
-    from ampler.running.engines.local import LocalPool
+    from ampler.running.engines import Done, LocalPool, Lost  # engines build on this module
 
     helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
     if helper is not None and helper[0] == os.getpid() and helper[1] is parcel:

@@ -271,7 +271,7 @@ def test_it_dies_with_its_owner_with_all_that_it_started(worker, tmp_path):
         from ampler.core.plan import Instance
         from ampler.core.plan import Limits
         from ampler.core.runs import RunKey
-        from ampler.running.engines.local import LocalPool
+        from ampler.running.engines import LocalPool
         from ampler.running.work import Task, Work
         command = Command("x", {worker(script).argv!r}, protocol="worker")
         pool = LocalPool(Work({{"x": command}}, {{"i": Instance("i")}}, 1, Limits()), 1)

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 
 from ampler.core.runs import Observation, RunKey
 from ampler.study.store import open_store, read_store
+from ampler.study.store.access import MIGRATIONS
 from ampler.study.store.rows import (
     ADD_NAMED,
     NAMED,
@@ -14,7 +15,6 @@ from ampler.study.store.rows import (
     observations_of,
     take,
 )
-from ampler.study.store.session import MIGRATIONS
 from ampler.testing import contract_plan
 
 KEY = RunKey("i1", "a", 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from ampler.study.store.session import on_network
+from ampler.study.store.access import on_network
 
 
 def test_a_file_lies_where_the_nearest_mount_says(tmp_path, monkeypatch):

@@ -25,11 +25,10 @@ from ampler.core.serialization import canonical, validated
 from ampler.core.settings import Better
 from ampler.study.record import changed, from_json, to_json, undated
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
+from ampler.study.store import access
 from ampler.study.store import rows as run_rows
-from ampler.study.store import session as access
-from ampler.study.store.lock import StudyLock, check_folder, study_path
+from ampler.study.store.access import StudyLock, check_folder, check_sqlite, study_path
 from ampler.study.store.rows import Row, check_table, refuse_mismatch, storable
-from ampler.study.store.session import check_sqlite
 
 Value = TypeVar("Value")
 ORPHANS = """

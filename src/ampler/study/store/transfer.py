@@ -23,8 +23,8 @@ from ampler.core.serialization import replace_file
 from ampler.study.code import counting, joined_codes
 from ampler.study.record import FIRST_FORMULA, changed, undated
 from ampler.study.run_inputs import run_seed
-from ampler.study.store import session as access
-from ampler.study.store.lock import StudyLock, check_folder, study_path
+from ampler.study.store import access
+from ampler.study.store.access import StudyLock, check_folder, study_path
 from ampler.study.store.rows import DEFAULTS, KEY, NAMED, Row, checked_rows, take, with_attempt
 from ampler.study.store.store import NumberedSession, PlanDecision, SqliteStore, open_store, read_store
 

@@ -22,7 +22,7 @@ import caiser
 from ampler.core.arrays import Samples
 from ampler.core.plan import Decision
 from ampler.running import driver, run_plan
-from ampler.running.engines.local import LocalPool
+from ampler.running.engines import LocalPool
 from ampler.sampling.rules import Accuracy
 from ampler.study.store import open_store
 from dummy_experiment import HOW, dummy, the_plan

@@ -106,8 +106,8 @@ VALUES = (
     "study.changes.PlanChange",
     "study.code.CodeChange",
     "study.forecast.Forecast",
-    "study.store.merge.Merged",
-    "study.store.rescue.Rescued",
+    "study.store.transfer.Merged",
+    "study.store.transfer.Rescued",
     "study.toml.reading.StudyFile",
 )
 

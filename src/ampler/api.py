@@ -466,7 +466,7 @@ def read_results(
         raise InvalidData(f'where must map columns to values, such as {{"dimension": 30}}, got {where!r}')
     check_encoding(encoding)
     if isinstance(source, str | PathLike) and Path(source).suffix == ".toml":
-        from ampler.study.store.session import is_a_definition
+        from ampler.study.store.access import is_a_definition
 
         raise InvalidData(is_a_definition(Path(source)))
     is_study = is_study_file(source) or hasattr(source, "plans")

@@ -10,12 +10,12 @@ from ampler.api import FixedSize, Study, analyse
 from ampler.core.errors import InvalidInput, PlanMismatch, RunFailed
 from ampler.core.failures import Drop
 from ampler.core.plan import Function, Question
-from ampler.running import code, run_plan
+from ampler.running import driver, run_plan
 from ampler.running.check import inspect_plan
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan, part_of
 from ampler.study.store import merge_stores, open_store, read_store
-from ampler.study.store.rescue import rescue_store
+from ampler.study.store.transfer import rescue_store
 from ampler.testing import MemoryStore, SerialExecutor
 
 SERIAL = SerialExecutor()
@@ -30,7 +30,9 @@ class Version:
     def __init__(self, monkeypatch):
         self.shift = 0
         CALLS.clear()
-        monkeypatch.setattr(code, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms})
+        monkeypatch.setattr(
+            driver.codes, "codes_of", lambda algorithms: {each.name: self.files(each) for each in algorithms}
+        )
 
     @property
     def calls(self):

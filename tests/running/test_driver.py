@@ -190,7 +190,7 @@ def test_instances_that_were_begun_stay_in_the_study_when_more_are_there_to_choo
 
 
 def test_limits_that_cannot_be_kept_here_are_refused_before_anything_is_recorded(monkeypatch):
-    monkeypatch.setattr("ampler.running.one_run.execution.can_end_processes", lambda: False)
+    monkeypatch.setattr("ampler.running.one_run.processes.can_end_processes", lambda: False)
     store = MemoryStore()
 
     with pytest.raises(InvalidPlan, match="a time limit needs Linux"):
@@ -568,7 +568,7 @@ def test_an_executor_gets_two_chunks_for_each_worker_it_says_it_has():
 
 
 def test_after_a_failure_no_worker_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("ampler.running.engines.local.LEAVE_TIMEOUT", 60.0)
+    monkeypatch.setattr("ampler.running.engines.LEAVE_TIMEOUT", 60.0)
     begun, ended = tmp_path / "begun", tmp_path / "ended"
 
     def failing(instance, seed):

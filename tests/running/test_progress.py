@@ -11,8 +11,8 @@ from ampler.core.errors import StoreUnusable
 from ampler.core.plan import Question
 from ampler.core.runs import Finished, Tally
 from ampler.running import run_plan
+from ampler.running.instance import RunTimes
 from ampler.running.progress import ProgressMeter, RunRate
-from ampler.running.queue import RunTimes
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
 from ampler.study.store import open_store, read_store

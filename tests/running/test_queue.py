@@ -3,7 +3,7 @@
 import pytest
 
 from ampler.core.runs import Observation, RunKey, Tally
-from ampler.running.queue import CHUNK, MOST, UNKNOWN, RunTimes, TaskQueue, alternating
+from ampler.running.instance import CHUNK, MOST, UNKNOWN, RunTimes, TaskQueue, alternating
 from ampler.running.work import Task
 
 

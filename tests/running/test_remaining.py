@@ -13,7 +13,7 @@ from ampler.core.runs import Observation, RunKey
 from ampler.running import run_plan
 from ampler.running.check import inspect_plan
 from ampler.running.driver import last_carried_out, still_to_make
-from ampler.running.queue import mean_seconds
+from ampler.running.instance import mean_seconds
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.plan import make_plan
 from ampler.study.record import record

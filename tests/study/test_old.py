@@ -25,7 +25,7 @@ import ampler as am
 from ampler.core.serialization import jsonable
 from ampler.study.run_inputs import run_seed
 from ampler.study.store import open_store, read_store
-from ampler.study.store.schema import MIGRATIONS
+from ampler.study.store.access import MIGRATIONS
 from ampler.testing import SerialExecutor
 
 OLD = Path(__file__).parent / "old"

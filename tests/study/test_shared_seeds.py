@@ -20,7 +20,7 @@ from ampler.stats.contrasts import contrasts_among
 from ampler.study.plan import part_of
 from ampler.study.record import record
 from ampler.study.store import open_store
-from ampler.study.store.merge import merge_stores
+from ampler.study.store.transfer import merge_stores
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "dependence.json").read_text())
 LOAD = 0.95

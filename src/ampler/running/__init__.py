@@ -6,10 +6,10 @@
 
 In reading order:
 
-* `driver`: `run_plan`, one thread in which everything meets; it alone writes to the store, and hears Ctrl-C and SIGTERM
-* `code`: changed code is asked about before anything runs
-* `instance`: one instance on its way; resuming is replaying, and a rule is heard with care
-* `queue`: which runs come next, and how many make a chunk
+* `driver`: `run_plan`, one thread in which everything meets; it alone writes to the store, and hears Ctrl-C and
+  SIGTERM; changed code is asked about before anything runs
+* `instance`: one instance on its way; resuming is replaying, and a rule is heard with care; which runs come next,
+  and how many make a chunk
 * `work`: what travels to a worker and back, and whether the file of an instance is still the planned one
 * `engines`: who makes the runs; `external`: runs that another workflow makes
 * `one_run`: one run of one algorithm, under its limits

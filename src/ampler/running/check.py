@@ -21,10 +21,8 @@ from ampler.core.plan import Algorithm, Plan
 from ampler.core.runs import Observation, RunKey
 from ampler.core.settings import RATE
 from ampler.core.text import TextTable, listed, table_of
-from ampler.running.code import code_status
-from ampler.running.driver import Interrupts, last_carried_out
-from ampler.running.engines import Done, Engine, Lost, Returned
-from ampler.running.engines.local import LocalPool
+from ampler.running.driver import Interrupts, code_status, last_carried_out
+from ampler.running.engines import Done, Engine, LocalPool, Lost, Returned
 from ampler.running.one_run.execution import check_supported
 from ampler.running.work import Task, Work
 from ampler.stats.dependence import shared_covariances
@@ -68,7 +66,7 @@ class FirstRun:
     @property
     def runs(self) -> tuple[Observation, ...]:
         """The runs with different seeds."""
-        return (self.first, *([] if self.second is None else [self.second]), *self.further)
+        return tuple(run for run in (self.first, self.second, *self.further) if run is not None)
 
     @property
     def seconds(self) -> float:
@@ -169,16 +167,22 @@ class Check:
     @property
     def shared_seeds(self) -> str | None:
         """What shared seeds do to the first runs; None where none are shared, or nothing is known of it."""
-        return shared_seeds(self.inspection) if self.plan.seeds == "shared" else None
+        first, correlation = self.inspection, self.inspection.correlation if self.plan.seeds == "shared" else None
+        if correlation is None:
+            return None
+        runs = max(2 + len(finding.further) for finding in first.findings)
+        by = f"correlation {correlation:.2f} over the first {runs} runs on {first.instance}"
+        if correlation <= HELPFUL:
+            return f'Shared seeds hardly help: {by}. They do no harm; seeds = "own" is as good.'
+        return f"Shared seeds help: {by}, so pairs need about {max(1.0, 100 * (1 - correlation)):.0f} % of the runs."
 
     def __repr__(self) -> str:
         runs = self.inspection.findings
         lines = [f"{self.plan.name}: {planned(self.plan)}.", *(f"Note: {warning}." for warning in self.warnings)]
         lines += [f"Each algorithm on {self.inspection.instance}:", *first_run_columns(self.inspection).fitted().lines]
         lines += [*(read_from(run) for run in runs if run.line), *(measures(run) for run in runs if run.first.measures)]
-        return "\n".join(
-            [*lines, *filter(None, (first_decision(self.plan), self.shared_seeds, expected(self.forecast)))]
-        )
+        lines += filter(None, (first_decision(self.plan), self.shared_seeds, expected(self.forecast)))
+        return "\n".join(lines)
 
 
 def inspect_plan(
@@ -200,10 +204,16 @@ def inspect_plan(
     code, earlier = code_status(plan, store), last_carried_out(store)
     if before := store.plans()[-1:]:  # a check that recorded another plan would let every later run pass
         check_decided(before[0], store.decisions(), record(plan))
-    _begin(plan, store)
+    try:
+        store.begin(record(plan), {**environment(), "check": str(len(store.plans()))})
+    except PlanMismatch as problem:  # perhaps nothing but a check would be lost with the file
+        tally, most = store.tally(), 2 if plan.seeds == "own" else SHARED_RUNS
+        if len({cell.instance for cell in tally}) != 1 or any(cell.runs > most for cell in tally):
+            raise
+        raise PlanMismatch(f"{problem.message}, or remove it: it holds only the runs of an earlier check") from None
     if earlier and store.begun() and (change := plan_change(earlier[0], record(plan))) is not None:
         announce(change)
-    code.without_changes().keep(store)
+    code.keep(store, without_changed=True)
     trials = TrialRuns(plan, store, code.changes)
     with Interrupts() as interrupts:
         pool = LocalPool(Work.of(plan, showing=True), 1)
@@ -264,17 +274,6 @@ def _not_positive(plan: Plan, runs: Iterable[Observation]) -> Iterator[Observati
     for run in () if plan.question.difference == "simple" or plan.question.floor is not None else runs:
         if run.key.algorithm in names and run.value is not None and plan.question.adjusted(run.value) <= 0:
             yield run
-
-
-def _begin(plan: Plan, store: Store) -> None:
-    """Record the plan; where another stands in the way, say so if nothing but a check would be lost with it."""
-    try:
-        store.begin(record(plan), {**environment(), "check": str(len(store.plans()))})
-    except PlanMismatch as problem:
-        tally, most = store.tally(), 2 if plan.seeds == "own" else SHARED_RUNS
-        if len({cell.instance for cell in tally}) != 1 or any(cell.runs > most for cell in tally):
-            raise
-        raise PlanMismatch(f"{problem.message}, or remove it: it holds only the runs of an earlier check") from None
 
 
 class TrialRuns:
@@ -371,17 +370,6 @@ def first_runs_recorded(inspection: Inspection, where: str) -> str:
     all_of_them = "both" if all_ == 2 else f"all {all_}"
     whose = all_of_them if recorded == all_ else f"{recorded} of {all_}"
     return f"The first runs of {whose} algorithms were saved to {where} and count towards the study."
-
-
-def shared_seeds(inspection: Inspection) -> str | None:
-    """Describe what shared seeds do to the first runs; None where that is not known."""
-    correlation, runs = inspection.correlation, max(2 + len(finding.further) for finding in inspection.findings)
-    if correlation is None:
-        return None
-    by = f"correlation {correlation:.2f} over the first {runs} runs on {inspection.instance}"
-    if correlation > HELPFUL:
-        return f"Shared seeds help: {by}, so pairs need about {max(1.0, 100 * (1 - correlation)):.0f} % of the runs."
-    return f'Shared seeds hardly help: {by}. They do no harm; seeds = "own" is as good.'
 
 
 def first_run_columns(inspection: Inspection) -> TextTable:

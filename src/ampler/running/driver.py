@@ -5,33 +5,44 @@ Also what is still to be made of a plan: its decisions replayed over the recorde
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from ampler.core import settings
 from ampler.core.arrays import on_instances
 from ampler.core.contracts import Executor, FinishedGroup, Store
-from ampler.core.errors import InvalidInput, RunFailed, StoreError
+from ampler.core.errors import InvalidInput, PlanMismatch, RunFailed, StoreError
 from ampler.core.failures import StopStudy
-from ampler.core.plan import Continue, DecisionRecord, EndStudy, Plan, PlanRecord, StudyDecision
-from ampler.core.runs import Finished, Observation, Progress, RunKey
-from ampler.core.text import parameter
-from ampler.running.code import CodeWatch, Names, resolve_code_changes
+from ampler.core.plan import Algorithm, Continue, DecisionRecord, EndStudy, Function, Plan, PlanRecord, StudyDecision
+from ampler.core.runs import Code, Finished, Observation, Progress, RunKey
+from ampler.core.text import composed, listed, parameter
 from ampler.running.engines import Done, Engine, Fate, Lost, Returned, capacity_of, engine_for
-from ampler.running.instance import Attempt, InstanceRun, call_rule
+from ampler.running.instance import (
+    AHEAD,
+    Attempt,
+    InstanceRun,
+    RunTimes,
+    TaskQueue,
+    alternating,
+    call_rule,
+    mean_seconds,
+)
 from ampler.running.one_run.execution import check_supported
 from ampler.running.progress import ProgressMeter
-from ampler.running.queue import AHEAD, RunTimes, TaskQueue, alternating, mean_seconds
 from ampler.running.work import CHANGED_INSTANCE, Task, Work
+from ampler.study import code as codes
 from ampler.study.changes import PlanChange, check_decided, check_declared, is_decided_alike, plan_change
-from ampler.study.code import file_list
+from ampler.study.code import CodeChange, Files
 from ampler.study.failure_patterns import AlwaysFailing
 from ampler.study.forecast import Forecast, Share, forecast, instance_budget, summed
 from ampler.study.plan import begun_first
@@ -166,8 +177,15 @@ class Driver:
             while self._keep_busy(engine):
                 due = self._journal.due_in  # a group of runs must be written then
                 self._arrived.extend(engine.collect(REPORT_EVERY if due is None else min(due, REPORT_EVERY)))
-                while self._arrived:
-                    self._note(self._arrived.popleft())
+                while self._arrived:  # what became of a chunk
+                    match self._arrived.popleft():
+                        case Done(observations, seconds):
+                            self._times.note(observations, seconds)
+                            self._take(observations)
+                        case Lost(tasks, how):
+                            self._take([self._under_way[task.key.instance].lost(task, how) for task in tasks])
+                        case Returned(tasks):
+                            self._queue.add(tasks)
                 if time.monotonic() >= self._next_mark:
                     self._mark(engine.workers)
                 if self._journal.due_in == 0:
@@ -270,24 +288,14 @@ class Driver:
             self._finish(instance.done)
             del self._under_way[instance.name]
 
-    def _note(self, fate: Fate) -> None:
-        """Record what became of a chunk, and continue its instances."""
-        match fate:
-            case Done(observations, seconds):
-                self._times.note(observations, seconds)
-                self._take(observations)
-            case Lost(tasks, how):
-                self._take([self._under_way[task.key.instance].lost(task, how) for task in tasks])
-            case Returned(tasks):
-                self._queue.add(tasks)
-
     def _take(self, observations: Sequence[Observation]) -> None:
+        """Record runs, and continue their instances."""
         spoiled = [run for run in observations if run.cause == CHANGED_INSTANCE]
         if spoiled:
             observations = [run for run in observations if run.cause != CHANGED_INSTANCE]
         if self._watch is not None and (changes := self._watch.changes()):
             self.meter.add(self._journal.add(*[run for run in observations if run.key.algorithm not in changes]))
-            which = "; ".join(f"{name!r} ({file_list(files)})" for name, files in changes.items())
+            which = "; ".join(f"{name!r} ({codes.file_list(files)})" for name, files in changes.items())
             raise RunFailed(
                 f"the study stops: the code of {which} was changed while it ran; later runs are not"
                 f" recorded: restore the old code, or run again with {parameter('same', True)} if the change does"
@@ -435,3 +443,97 @@ class Interrupts:
             frame = frame.f_back
         if frame is None:
             raise KeyboardInterrupt
+
+
+# Changed code: where it is not that of the recorded runs, the user is asked before anything runs
+
+Status = tuple[int, int, int, int]  # of a file: it is not read again while this stays as it was
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStatus:
+    """The present code of a plan's algorithms, that of the recorded runs, and where they differ."""
+
+    recorded: tuple[Code, ...]
+    now: dict[str, Files]
+    changes: tuple[CodeChange, ...] = ()
+    rerun: tuple[str, ...] = ()  # algorithms whose earlier runs count no longer
+    code: Mapping[str, Files] = field(default_factory=dict)  # without instances
+
+    def keep(self, store: Store, *, without_changed: bool = False) -> None:
+        """Have the store note which code counts, and what this session's runs are made with; a plan was begun."""
+        changed = {change.algorithm for change in self.changes} if without_changed else set()
+        now = {name: files for name, files in self.now.items() if name not in changed}
+        present = {name: Code(name, files) for name, files in now.items()}
+        store.keep_code(codes.codes_in_force(self.recorded, now, self.rerun), present)
+
+
+class CodeWatch:
+    """Notices when the code of algorithms is changed while their runs are made.
+
+    Files that look as before are not read again, so that it may be asked often.
+    """
+
+    def __init__(self, algorithms: Iterable[Algorithm], code: CodeStatus) -> None:
+        self._algorithms, self._code = tuple(algorithms), code.code
+        self._paths = {path for algorithm in self._algorithms for path in codes.paths_of(algorithm).values()}
+        self._stats: dict[Path, Status | None] = {}
+        self._changed: dict[str, tuple[str, ...]] = {}
+
+    def changes(self) -> dict[str, tuple[str, ...]]:
+        """Return the changed files by the algorithms that depend on them."""
+        stats: dict[Path, Status | None] = dict.fromkeys(self._paths)
+        for path in stats:
+            with suppress(OSError):
+                status = os.stat(path)
+                stats[path] = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        if stats != self._stats and not self._changed:
+            self._stats, now = stats, codes.codes_of(self._algorithms)
+            for algorithm, before in self._code.items():
+                present = now[algorithm]
+                # a file that changed may no longer import one of the others
+                if files := codes.differing(before, present) or tuple(name for name in before if name not in present):
+                    self._changed[algorithm] = files
+        return self._changed
+
+
+def code_status(plan: Plan, store: Store) -> CodeStatus:
+    """Return the code of a plan's algorithms next to that of the runs in the store."""
+    code = codes.codes_of(plan.algorithms)
+    objects = codes.objects_of(plan.all_instances or plan.instances)
+    functions = {algorithm.name for algorithm in plan.algorithms if isinstance(algorithm, Function)}
+    recorded = store.codes()
+    now = {name: codes.with_objects(files, objects) if name in functions else files for name, files in code.items()}
+    if not codes.code_changes(recorded, now, dict.fromkeys(now, 1)):  # counting the runs there are would take time
+        return CodeStatus(recorded, now, code=code)
+    begun = store.begun()
+    fresh = {f"{codes.OBJECT}{instance.name}" for instance in plan.instances if instance.name not in begun}
+    binding = {name: {file: sha for file, sha in files.items() if file not in fresh} for name, files in now.items()}
+    runs: Counter[str] = Counter()  # that count; failed ones that will be tried again bind nothing
+    for cell in store.tally():
+        runs[cell.algorithm] += cell.ok if isinstance(plan.policy, StopStudy) else cell.runs
+    return CodeStatus(recorded, now, codes.code_changes(recorded, binding, runs), code=code)
+
+
+Names = bool | Collection[str]  # of all algorithms or none, or of these
+
+
+def resolve_code_changes(plan: Plan, store: Store, *, same: Names, again: Names) -> CodeStatus:
+    """Return the code a plan is run with; PlanMismatch asks what a change means, unless that is specified.
+
+    `same`: it does not matter. `again`: the runs that were made before are made again. What is said of an algorithm by
+    its name comes before what is said of all.
+    """
+    names = {algorithm.name for algorithm in plan.algorithms}
+    named = [set() if isinstance(which, bool) else set(map(composed, which)) for which in (same, again)]
+    if strangers := sorted((named[0] | named[1]) - names):
+        raise InvalidInput(f"code is kept or rerun by the algorithms {listed(sorted(names), 10)}, got {strangers[0]!r}")
+    if named[0] & named[1] or same is again is True:
+        raise InvalidInput("choose one treatment of changed code: keep the runs or repeat them, got both")
+    kept = names - named[1] if same is True else named[0]
+    rerun = names - named[0] if again is True else named[1]
+    status = code_status(plan, store)
+    unresolved = [change for change in status.changes if change.algorithm not in kept | rerun]
+    if unresolved:
+        raise PlanMismatch(codes.question(unresolved))
+    return replace(status, rerun=tuple(change.algorithm for change in status.changes if change.algorithm in rerun))

@@ -1,4 +1,4 @@
-"""One instance on its way: rounds of decisions, the runs they ask for, and the end. Pure.
+"""One instance on its way: rounds of decisions, the runs they ask for, and the end; the queue of these runs. Pure.
 
 Resuming is replaying: decisions are taken again from the first round on, recorded runs are used wherever a decision
 asks for them, and only what is missing becomes a task. Values are added in the order of the round, never in the order
@@ -7,19 +7,22 @@ in which runs happened to end, so the decisions are the same with any number of 
 
 from __future__ import annotations
 
+import heapq
 import operator
-from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+import random
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from itertools import count
+from typing import Any, TypeVar
 
 from ampler.core.arrays import Samples
 from ampler.core.contracts import current_error, predicted_runs
 from ampler.core.errors import AmplerError, InvalidInput, InvalidRule, InvalidSamples, RunFailed
 from ampler.core.failures import StopStudy, value_of
 from ampler.core.plan import Continue, Decision, Plan, Sample, Stop
-from ampler.core.runs import Finished, Observation, RunKey
-from ampler.core.settings import RATE
+from ampler.core.runs import Finished, Observation, RunKey, Tally
+from ampler.core.settings import RATE, Status
 from ampler.running.one_run.execution import TRIES
 from ampler.running.one_run.readings import described, raised
 from ampler.running.work import Task
@@ -64,18 +67,27 @@ class InstanceRun:
         self.done: Finished | None = None
         self._plan, self._decisions = plan, decisions
         stops = isinstance(plan.policy, StopStudy)
-        self._earlier = _results_of(
-            recorded, plan, superseded, again=lambda key: stops or (again and key not in failed_now)
-        )
+        self._earlier = _results_of(recorded, plan, superseded, lambda key: stops or (again and key not in failed_now))
         self.requested = dict.fromkeys(names, 0)
-        self._round: dict[RunId, Trial | Settled] = {}
+        self._round: dict[RunId, Result] = {}
         self.rounds = 0
         self._open = 0
 
     def begin(self) -> list[Task]:
         """Take decisions until runs are missing, and return those."""
         while not self._open and self.done is None:
-            self._follow(self._decision())
+            decision = self._decision()
+            if isinstance(decision, Stop):
+                counts, error = dict(self.requested), self.error()
+                self.done = Finished(self.name, self._decisions, decision.reason, counts, self.rounds, error)
+                break
+            for algorithm, number in decision.counts.items():
+                first = self.requested[algorithm]
+                self.requested[algorithm] += number
+                for index in range(first, first + number):
+                    self._round[algorithm, index] = self._earlier.pop((algorithm, index), _FRESH)
+            self._open = sum([isinstance(result, Trial) for result in self._round.values()])
+            self.rounds += 1
         return [self._task(run, trial) for run, trial in self._round.items() if isinstance(trial, Trial)]
 
     def take(self, observation: Observation) -> list[Task]:
@@ -86,10 +98,10 @@ class InstanceRun:
         run = (observation.key.algorithm, observation.key.index)
         trial = self._round[run]
         assert isinstance(trial, Trial), f"{observation.key} was not requested"
-        verdict = self._round[run] = trial.verdict(observation, self._plan)
-        if isinstance(verdict, Trial):
-            return [self._task(run, verdict)]
-        if verdict.value is None and isinstance(self._plan.policy, StopStudy):
+        result = self._round[run] = trial.result(observation, self._plan)
+        if isinstance(result, Trial):
+            return [self._task(run, result)]
+        if result is None and isinstance(self._plan.policy, StopStudy):
             key = observation.key
             raise RunFailed(
                 f"run {key.index} of {key.algorithm!r} on {key.instance!r} (seed {observation.seed}) failed: "
@@ -103,17 +115,10 @@ class InstanceRun:
         key = task.key
         trial = self._round[key.algorithm, key.index]
         assert isinstance(trial, Trial)
-        last = trial.losses + 1 >= TRIES
-        return Observation(
-            key=key,
-            value=None,
-            status="failed" if last else "lost",
-            message=f"the worker was lost while making this run{f' {TRIES} times' if last else ''}: {how}",
-            seed=planned_seed(self._plan, key),
-            attempt=task.attempt,
-            round=task.round,
-            cause="worker",
-        )
+        last, seed = trial.losses + 1 >= TRIES, planned_seed(self._plan, key)
+        status: Status = "failed" if last else "lost"
+        message = f"the worker was lost while making this run{f' {TRIES} times' if last else ''}: {how}"
+        return Observation(key, None, 0.0, status, message, seed, task.attempt, task.round, cause="worker")
 
     def expected(self) -> Mapping[str, int]:
         """Return the runs of each algorithm that are still to come, as far as the rule can say."""
@@ -130,8 +135,8 @@ class InstanceRun:
         try:
             by_algorithm: dict[str, list[float | None]] = {}
             for (algorithm, _), result in self._round.items():
-                assert isinstance(result, Settled)
-                by_algorithm.setdefault(algorithm, []).append(result.value)
+                assert not isinstance(result, Trial)
+                by_algorithm.setdefault(algorithm, []).append(result)
             for algorithm, results in by_algorithm.items():
                 first = int(self.samples.spent[self.samples.position(algorithm)])
                 for index, value in enumerate(results, start=first):
@@ -146,28 +151,8 @@ class InstanceRun:
         except InvalidInput as problem:
             raise type(problem)(f"on instance {self.name!r}: {problem.message}") from problem
 
-    def _follow(self, decision: Decision) -> None:
-        """End, or name the runs that a decision requests, and look up which of them are recorded."""
-        if isinstance(decision, Stop):
-            counts = dict(self.requested)
-            self.done = Finished(self.name, self._decisions, decision.reason, counts, self.rounds, error=self.error())
-            return
-        for algorithm, count in decision.counts.items():
-            first = self.requested[algorithm]
-            self.requested[algorithm] += count
-            for index in range(first, first + count):
-                self._round[algorithm, index] = self._earlier.pop((algorithm, index), _FRESH)
-        self._open = sum([isinstance(result, Trial) for result in self._round.values()])
-        self.rounds += 1
-
     def _task(self, run: RunId, trial: Trial) -> Task:
         return Task(RunKey(self.name, *run), trial.attempt, self.rounds - 1, alone=trial.losses > 0)
-
-
-class Settled(NamedTuple):
-    """The final value of a run, or None."""
-
-    value: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,39 +163,39 @@ class Trial:
     failures: int = 0
     losses: int = 0
 
-    def verdict(self, observation: Observation, plan: Plan) -> Trial | Settled:
+    def result(self, observation: Observation, plan: Plan) -> Result:
         """Return what an attempt means: the run counts, or it is tried again."""
         if observation.status == "ok":
-            return Settled(observation.value)
+            return observation.value
         if observation.status == "lost":
             return Trial(observation.attempt + 1, self.failures, self.losses + 1)
         if self.failures < plan.retries:
             return Trial(observation.attempt + 1, self.failures + 1)
-        return Settled(value_of(observation, plan.policy))
+        return value_of(observation, plan.policy)
 
 
 _FRESH = Trial()
+Result = Trial | float | None  # of a run: where it stands, or its final value, which may be none
 
 
 def _results_of(
-    recorded: Iterable[Observation], plan: Plan, superseded: Collection[Attempt], *, again: Callable[[RunKey], bool]
-) -> dict[RunId, Trial | Settled]:
+    recorded: Iterable[Observation], plan: Plan, superseded: Collection[Attempt], again: Callable[[RunKey], bool]
+) -> dict[RunId, Result]:
     """The results of runs from earlier sessions, each from its attempts in their order.
 
     What is tried next is a further attempt even where none of those before counts.
     """
-    results: dict[RunId, Trial | Settled] = {}
+    results: dict[RunId, Result] = {}
     for observation in recorded:
         run = (observation.key.algorithm, observation.key.index)
-        before = results.get(run)
+        before = results.get(run, _FRESH)
+        trial = before if isinstance(before, Trial) else _FRESH
         if superseded and (observation.key, observation.attempt) in superseded:
-            results[run] = before if isinstance(before, Settled) else Trial(observation.attempt + 1)
-        elif observation.status == "ok":
-            results[run] = Settled(observation.value)
-        elif again(observation.key):
+            results[run] = Trial(observation.attempt + 1) if trial is before else before
+        elif observation.status != "ok" and again(observation.key):
             results[run] = Trial(observation.attempt + 1)
         else:
-            results[run] = (before if isinstance(before, Trial) else _FRESH).verdict(observation, plan)
+            results[run] = trial.result(observation, plan)
     return results
 
 
@@ -253,3 +238,125 @@ def _as_count(count: Any) -> int:
         return -1 if isinstance(count, bool) else operator.index(count)
     except TypeError:
         return -1
+
+
+# The runs that are requested and not yet made: in which order they are made, and how many make a chunk
+
+AHEAD = 2  # chunks for each worker: one under way, one waiting behind it
+CHUNK = 0.5  # seconds of work in a chunk: long against the way to a worker, short against patience
+MOST = 500  # runs in a chunk, however short they are
+LEAST = 1e-4  # seconds a run costs at least, with all that is done for it
+UNKNOWN = 0.1  # seconds, before any run of any algorithm has ended
+MEMORY = 0.05  # weight of the newest run against all before
+
+
+class TaskQueue:
+    """Requested runs; those of earlier instances come first, so that instances are finished one after the other.
+
+    Runs of several instances share a chunk: an instance alone seldom has enough of them.
+    """
+
+    def __init__(self, instances: Sequence[str], workers: int) -> None:
+        self._positions = {instance: position for position, instance in enumerate(instances)}
+        self.workers = workers
+        self._heap: list[tuple[int, int, Task]] = []
+        self._alone: deque[Task] = deque()
+        self._serial = count()
+        self._runs: Counter[str] = Counter()
+
+    def add(self, tasks: Iterable[Task]) -> None:
+        """Take more runs in."""
+        for task in tasks:
+            if task.alone:
+                self._alone.append(task)
+            else:
+                heapq.heappush(self._heap, (self._positions[task.key.instance], next(self._serial), task))
+                self._runs[task.key.algorithm] += 1
+
+    def is_short(self, times: RunTimes) -> bool:
+        """State whether the workers could run out of work before more is decided."""
+        chunks = AHEAD * self.workers
+        return len(self._heap) < chunks * MOST and times.total(self._runs) < chunks * CHUNK
+
+    def chunk(self, times: RunTimes) -> list[Task]:
+        """Take out what is to be sent next: a chunk of runs, or one alone; nothing when nothing is requested."""
+        if self._alone:
+            return [self._alone.popleft()]
+        share = min(CHUNK, times.total(self._runs) / (AHEAD * self.workers))
+        expected = {algorithm: times.seconds(algorithm) for algorithm in self._runs}
+        tasks: list[Task] = []
+        seconds = 0.0
+        while self._heap and len(tasks) < MOST:
+            algorithm = self._heap[0][2].key.algorithm
+            seconds += expected[algorithm]
+            measured = algorithm in times.mean
+            if tasks and (seconds > share or not measured):
+                break
+            tasks.append(heapq.heappop(self._heap)[2])
+            self._runs[algorithm] -= 1
+            if not measured:
+                break  # nobody knows how long it takes: one is tried by itself
+        return tasks
+
+
+def alternating(tasks: Sequence[Task], *, seed: str) -> list[Task]:
+    """Return the runs of a round in the order in which they are made: those of each algorithm spread evenly.
+
+    A machine that gets slower while a round is made is then unkind to all algorithms alike. The order is a matter of
+    chance, and of the seed alone.
+
+    >>> from ampler.core.runs import RunKey
+    >>> tasks = [Task(RunKey("i1", name, index)) for name in "ab" for index in range(3)]
+    >>> [f"{task.key.algorithm}{task.key.index}" for task in alternating(tasks, seed="7")]
+    ['b0', 'a0', 'b1', 'a1', 'b2', 'a2']
+    """
+    if len(tasks) < 2:
+        return list(tasks)
+    draw, runs = random.Random(seed).random, Counter(task.key.algorithm for task in tasks)
+    before = dict.fromkeys(runs, 0)
+    when = []
+    for position, task in enumerate(tasks):
+        name = task.key.algorithm
+        when.append(((before[name] + draw()) / runs[name], position))
+        before[name] += 1
+    return [tasks[position] for _, position in sorted(when)]
+
+
+def mean_seconds(recorded: Iterable[Tally]) -> dict[str, float]:
+    """Return how long a recorded run of each algorithm took on average."""
+    runs: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for tally in recorded:
+        runs[tally.algorithm] += tally.runs
+        seconds[tally.algorithm] += tally.seconds
+    return {name: seconds[name] / number for name, number in runs.items() if number}
+
+
+class RunTimes:
+    """The seconds a run of each algorithm takes, learnt from those made so far."""
+
+    def __init__(self, recorded: Iterable[Tally] = ()) -> None:
+        self.mean = mean_seconds(recorded)
+        self._overhead = 0.0
+
+    def note(self, observations: Sequence[Observation], seconds: float) -> None:
+        """Learn from a chunk: the runs, and what was spent around them of the `seconds` it took."""
+        inside, mean = 0.0, self.mean
+        for observation in observations:
+            spent, algorithm = observation.seconds, observation.key.algorithm
+            inside += spent
+            before = mean.get(algorithm)
+            mean[algorithm] = spent if before is None else before + MEMORY * (spent - before)
+        around = max(0.0, seconds - inside) / len(observations)
+        self._overhead += 0.2 * (around - self._overhead)
+
+    def seconds(self, algorithm: str) -> float:
+        """Return how long a run is expected to take."""
+        mean = self.mean.get(algorithm)
+        if mean is None:
+            mean = sum(self.mean.values()) / len(self.mean) if self.mean else UNKNOWN
+        return max(LEAST, mean + self._overhead)
+
+    def total(self, runs: Mapping[str, int]) -> float:
+        """Return how long runs of several algorithms are expected to take."""
+        return sum(count * self.seconds(algorithm) for algorithm, count in runs.items())

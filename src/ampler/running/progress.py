@@ -17,8 +17,7 @@ from ampler.core.runs import Finished, Observation, Progress, RunKey, Tally
 from ampler.core.text import count, short_duration
 
 if TYPE_CHECKING:
-    from ampler.running.instance import InstanceRun
-    from ampler.running.queue import RunTimes
+    from ampler.running.instance import InstanceRun, RunTimes
     from ampler.study.failure_patterns import CommonFailure
 
 WINDOW = 20.0  # seconds over which the rate is measured
@@ -209,7 +208,12 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
     def __call__(self, progress: Progress) -> None:
         """Show how far the study is now."""
         if self._live is not None:
-            self._live.update(_terminal_bar(progress), refresh=True)
+            from rich import console, progress_bar, table, text
+
+            share = share_done(progress)
+            bar = table.Table.grid(padding=(0, 1))
+            bar.add_row(progress_bar.ProgressBar(total=1.0, completed=share, width=40), text.Text(f"{share:.0%}"))
+            self._live.update(console.Group(bar, text.Text(under_way(progress))), refresh=True)
         elif self._display is not None:
             page = {"text/html": bar_html(progress), "text/plain": under_way(progress)}
             if self._handle is None:
@@ -225,15 +229,3 @@ def bar_html(progress: Progress) -> str:
     """Return the bar as a notebook shows it."""
     share = share_done(progress)
     return f'<progress value="{share:.4f}" max="1"></progress> {share:.0%} {escape(under_way(progress))}'
-
-
-def _terminal_bar(progress: Progress) -> Any:
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
-
-    share = share_done(progress)
-    bar = Table.grid(padding=(0, 1))
-    bar.add_row(ProgressBar(total=1.0, completed=share, width=40), Text(f"{share:.0%}"))
-    return Group(bar, Text(under_way(progress)))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import repeat, starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ampler.core.answers import agree, expected_answer, is_unknown
 from ampler.core.errors import InvalidInput
@@ -29,9 +29,6 @@ from ampler.core.runs import Observation, RunKey
 from ampler.running.one_run.execution import TRIES, maker_of, starts_processes
 from ampler.running.one_run.readings import Outcome
 from ampler.study.run_inputs import run_seed
-
-if TYPE_CHECKING:
-    from ampler.running.engines.local import LocalPool
 
 
 class Task(NamedTuple):
@@ -82,14 +79,9 @@ class Work:
     @classmethod
     def of(cls, plan: Plan, *, showing: bool = False) -> Work:
         """Return the work of a plan."""
-        return cls(
-            {algorithm.name: algorithm for algorithm in plan.algorithms},
-            {instance.name: instance for instance in plan.instances},
-            plan.seed,
-            plan.limits,
-            showing,
-            plan.seeds,
-        )
+        algorithms = {algorithm.name: algorithm for algorithm in plan.algorithms}
+        instances = {instance.name: instance for instance in plan.instances}
+        return cls(algorithms, instances, plan.seed, plan.limits, showing, plan.seeds)
 
     def run(self, names: Sequence[Name], at: c_long | None = None) -> Batch:
         """Make runs, one after the other; `at` is set to the index of the one under way."""
@@ -179,12 +171,8 @@ def names_of(tasks: Sequence[Task]) -> list[Name]:
 
 def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
     """Return what a worker gave for tasks as observations."""
-    columns = {
-        **batch.columns,
-        "key": [task.key for task in tasks],
-        "attempt": [task.attempt for task in tasks],
-        "round": [task.round for task in tasks],
-    }
+    keys, attempts, rounds = ([task[place] for task in tasks] for place in range(3))
+    columns = {**batch.columns, "key": keys, "attempt": attempts, "round": rounds}
     return list(starmap(Observation, zip(*(columns[name] for name in OBSERVED), strict=True)))
 
 
@@ -242,10 +230,22 @@ def run_parcel(parcel: Parcel, names: Sequence[Name]) -> Batch:
 
 
 def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observation]:
-    """Have runs made by this thread's helper; a run that takes its worker along is tried again, as elsewhere."""
-    from ampler.running.engines import Done, Lost  # engines build on this module
+    """Have runs made by this thread's helper, a worker for those runs of a parcel that start processes.
 
-    pool = _helper(parcel)
+    A run that takes its worker along is tried again, as elsewhere.
+    """
+    from ampler.running.engines import Done, LocalPool, Lost  # engines build on this module
+
+    helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
+    if helper is not None and helper[0] == os.getpid() and helper[1] is parcel:
+        pool = helper[2]
+    else:
+        if helper is not None and helper[0] == os.getpid():
+            del _threads.helper
+            helper[2].close(at_once=True)
+        algorithms = {name: own for name, own in parcel.work.algorithms.items() if parcel.work.starts_processes(name)}
+        pool = LocalPool(replace(parcel.work, algorithms=algorithms), 1)
+        _threads.helper = os.getpid(), parcel, pool
     losses: Counter[Task] = Counter()
     try:
         for name in names:
@@ -267,23 +267,6 @@ def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observati
         del _threads.helper
         pool.close(at_once=True)
         raise
-
-
-def _helper(parcel: Parcel) -> LocalPool:
-    """This thread's helper for a parcel: one worker that makes those of its runs that start processes."""
-    from ampler.running.engines.local import LocalPool
-
-    helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
-    if helper is not None and helper[0] == os.getpid():
-        if helper[1] is parcel:
-            return helper[2]
-        del _threads.helper
-        helper[2].close(at_once=True)
-    work = parcel.work
-    algorithms = {name: algorithm for name, algorithm in work.algorithms.items() if work.starts_processes(name)}
-    pool = LocalPool(replace(work, algorithms=algorithms), 1)
-    _threads.helper = os.getpid(), parcel, pool
-    return pool
 
 
 _threads = threading.local()
@@ -326,35 +309,26 @@ def take_packed(data: bytes, *, digest: str, folders: tuple[str, ...]) -> None:
 
 def run_taken(digest: str, names: Sequence[Name]) -> Batch:
     """Make runs of work that was taken before; CannotLoad when it was not, or is forgotten."""
-    with _unpacking:
-        parcel = _parcels.get(digest)
-        if parcel is None:
-            raise CannotLoad("it does not have the work")
-        _remember(digest, parcel)
-    return run_parcel(parcel, names)
+    return run_parcel(_unpacked(digest), names)
 
 
 _parcels: dict[str, Parcel] = {}  # by the digest of their bytes, the last one used last
 _unpacking = threading.Lock()  # threads of a worker may get the same parcel at the same time
 
 
-def _unpacked(digest: str, data: bytes, folders: tuple[str, ...]) -> Parcel:
-    """The parcel in some bytes, unpacked when it comes for the first time."""
+def _unpacked(digest: str, data: bytes | None = None, folders: tuple[str, ...] = ()) -> Parcel:
+    """The parcel in some bytes, unpacked when it comes for the first time; CannotLoad without them."""
     with _unpacking:
-        parcel = _parcels.get(digest)
+        parcel = _parcels.pop(digest, None)
         if parcel is None:
+            if data is None:
+                raise CannotLoad("it does not have the work")
             sys.path[:0] = [folder for folder in folders if folder not in sys.path]
             parcel = Parcel(pickle.loads(data))
-        _remember(digest, parcel)
+        _parcels[digest] = parcel
+        for oldest in list(_parcels)[:-REMEMBERED]:
+            del _parcels[oldest]
     return parcel
-
-
-def _remember(digest: str, parcel: Parcel) -> None:
-    """Keep a parcel as the last one used, with those before it."""
-    _parcels.pop(digest, None)
-    _parcels[digest] = parcel
-    for oldest in list(_parcels)[:-REMEMBERED]:
-        del _parcels[oldest]
 
 
 def _dumps() -> Callable[[Any], bytes]:

@@ -82,16 +82,10 @@ def summed(
         least = float(sum(count * seconds[name] for name, count in missing.items()))
         slowest = max((seconds.get(item.name, 0.0) for item in plan.algorithms if not item.deterministic), default=0.0)
         most = None if further is None else least + further * slowest
-    return Forecast(
-        len(shares),
-        workers,
-        least_runs=missing.total(),
-        most_runs=None if further is None else missing.total() + further,
-        least_seconds=least,
-        most_seconds=most,
-        decides=plan.study_rule is not None,
-        recorded=recorded,
-    )
+    least_runs = missing.total()
+    most_runs = None if further is None else least_runs + further
+    decides = plan.study_rule is not None
+    return Forecast(len(shares), workers, least_runs, most_runs, least, most, decides, recorded)
 
 
 def instance_budget(plan: Plan) -> int | None:

@@ -191,9 +191,7 @@ def snapshot_of(store: SqliteStore) -> StudySnapshot:
     )
 
 
-def _errors(
-    store: SqliteStore, plan: PlanRecord, status: StudyStatus, done: Mapping[str, Finished]
-) -> dict[str, float]:
+def _errors(store: Store, plan: PlanRecord, status: StudyStatus, done: Mapping[str, Finished]) -> dict[str, float]:
     """Largest standard errors: recorded ones of finished instances, those of instances under way from their values."""
     errors = {name: ended.error for name, ended in done.items() if ended.error is not None}
     rule = rule_of(plan)
@@ -205,7 +203,7 @@ def _errors(
     return errors
 
 
-def _samples(store: SqliteStore, plan: PlanRecord, instance: str) -> Samples:
+def _samples(store: Store, plan: PlanRecord, instance: str) -> Samples:
     """The values on an instance, of each algorithm up to its first run that is missing."""
     samples = Samples(plan.algorithms, deterministic=plan.deterministic)
     following = dict.fromkeys(plan.algorithms, 0)

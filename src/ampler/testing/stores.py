@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ampler.study.store import SqliteStore
-from ampler.study.store.schema import migrate
+from ampler.study.store.access import migrate
 
 
 class MemoryStore(SqliteStore):

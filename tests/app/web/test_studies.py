@@ -53,7 +53,7 @@ def test_a_file_that_is_not_there_is_told_before_the_server_begins(tmp_path):
 
 
 def test_a_file_on_a_network_is_refused_in_a_sentence(study, monkeypatch):
-    monkeypatch.setattr("ampler.study.store.session.on_network", lambda path: Path(path) == study)
+    monkeypatch.setattr("ampler.study.store.access.on_network", lambda path: Path(path) == study)
 
     with pytest.raises(StoreUnusable, match="copy the file to this machine"):
         check_watchable([study])

@@ -3,8 +3,7 @@
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 from ampler.core.plan import Function, Instance, Limits
-from ampler.running.engines import ExecutorEngine, capacity_of, cores, engine_for
-from ampler.running.engines.local import LocalPool
+from ampler.running.engines import ExecutorEngine, LocalPool, capacity_of, cores, engine_for
 from ampler.running.work import Work
 from ampler.testing import SerialExecutor
 

@@ -24,7 +24,8 @@ from ampler.core.errors import EngineFailed, InvalidInput, MissingDependency, St
 from ampler.core.failures import Drop
 from ampler.core.plan import Command, Limits, Question
 from ampler.running import run_plan
-from ampler.running.engines.dask import client_of, dask_cluster
+from ampler.running.engines import client_of
+from ampler.running.engines.dask import dask_cluster
 from ampler.running.work import Work, folders_of
 from ampler.sampling.rules import Accuracy, Fixed
 from ampler.study.run_inputs import run_seed

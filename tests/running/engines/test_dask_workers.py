@@ -196,7 +196,7 @@ def test_workers_are_counted_again_as_they_come_and_go(monkeypatch):
     assert engine.workers == 2  # for a while
 
     monkeypatch.setattr(dask_engine, "RECOUNT", 0.0)
-    monkeypatch.setattr(engine._workers, "_next_look", 0.0)
+    monkeypatch.setattr(engine, "_next_look", 0.0)
 
     assert engine.workers == 5
 

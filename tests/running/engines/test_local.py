@@ -15,8 +15,7 @@ from ampler.core.errors import EngineFailed
 from ampler.core.plan import Command, Function, Instance, Limits
 from ampler.core.runs import RunKey
 from ampler.running.driver import Interrupts
-from ampler.running.engines import Done, Lost, Returned
-from ampler.running.engines.local import LocalPool
+from ampler.running.engines import Done, LocalPool, Lost, Returned
 from ampler.running.one_run.supervisor import Supervisor, children
 from ampler.running.work import Task, Work
 from ampler.study.run_inputs import run_seed
@@ -340,7 +339,7 @@ def test_a_killed_supervisor_turns_no_run_under_a_limit_into_a_failed_one():
 
 
 def test_a_run_that_kills_its_supervisor_again_and_again_stops_the_study(pool_of, monkeypatch):
-    monkeypatch.setattr("ampler.running.engines.local.MAX_KILLED", 2)
+    monkeypatch.setattr("ampler.running.engines.MAX_KILLED", 2)
     pool = pool_of(workers=1, deadly=lambda instance, seed: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(60))
     for _ in range(2):
         pool.submit(tasks_of("deadly"))
@@ -378,7 +377,7 @@ def test_a_process_that_ignores_the_ends_of_its_children_has_workers_all_the_sam
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         from ampler.core.plan import Command, Function, Instance, Limits
         from ampler.core.runs import RunKey
-        from ampler.running.engines.local import LocalPool
+        from ampler.running.engines import LocalPool
         from ampler.running.work import Task, Work
         algorithms = {{
             "function": Function("function", lambda instance, seed: 1.0, "tests:f"),
@@ -423,7 +422,7 @@ def test_workers_their_commands_and_what_those_started_die_with_the_driver(tmp_p
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from ampler.core.plan import Command, Function, Instance, Limits
         from ampler.core.runs import RunKey
-        from ampler.running.engines.local import LocalPool
+        from ampler.running.engines import LocalPool
         from ampler.running.work import Task, Work
 
         def note(name, pid):

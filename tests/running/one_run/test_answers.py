@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.core.plan import Command, Instance, Reading
-from ampler.running.one_run.readings import NoValue
-from ampler.running.one_run.resident import (
+from ampler.running.one_run.execution import (
     LONGEST_LINE,
     LONGEST_REQUEST,
     Lines,
@@ -20,6 +19,7 @@ from ampler.running.one_run.resident import (
     request_of,
     result_in,
 )
+from ampler.running.one_run.readings import NoValue
 
 COMMAND = Command("full", ("./solver",), {"k": 3}, protocol="worker")
 

@@ -464,7 +464,7 @@ from ampler.core.plan import Function
 from ampler.core.plan import Instance
 from ampler.core.plan import Limits
 from ampler.running.one_run.execution import run_once
-from ampler.running.one_run.resident import _threads
+from ampler.running.one_run.execution import _threads
 
 def half(instance, seed):
     return seed / 2

@@ -76,11 +76,11 @@ def test_what_a_group_uses_is_what_its_members_use(start):
 
 @pytest.mark.parametrize("growth", [2, math.inf], ids=["processor time", "memory"])
 def test_a_look_during_which_the_machine_did_something_else_is_followed_by_the_next_one_soon(growth):
-    def slow(_):
+    def slow():
         time.sleep(0.1)
         return 0.0
 
-    watch = processes.UsageWatch(slow, 0, 0.01, interval=0.1, growth=growth)
+    watch = processes.UsageWatch(slow, 0.01, 0.1, growth=growth)
 
     assert not watch.exceeded()
     assert watch.pause <= 0.1

@@ -15,9 +15,8 @@ import pytest
 from living import gone_within
 
 from ampler.core.plan import Command, Instance, Limits, Reading
-from ampler.running.one_run import resident as persistent
-from ampler.running.one_run.execution import run_once
-from ampler.running.one_run.resident import LONGEST_LINE, Lines, OutOfStep, request_of
+from ampler.running.one_run import execution
+from ampler.running.one_run.execution import LONGEST_LINE, Lines, OutOfStep, request_of, run_once
 
 PAGE = Path(__file__).parents[3] / "docs" / "worker-protocol.md"
 NO_LIMITS = Limits()
@@ -35,7 +34,7 @@ ECHO = "while True: run = asked(); say(seed=run['seed'], value=run['seed'], pid=
 @pytest.fixture(autouse=True)
 def nothing_left():
     yield
-    persistent._threads.__dict__.pop("programs", None)  # what is no longer referred to is ended
+    execution._threads.__dict__.pop("programs", None)  # what is no longer referred to is ended
 
 
 @pytest.fixture
@@ -173,7 +172,7 @@ def test_a_program_that_is_no_worker_is_told_so(worker, start, sentence):
 
 
 def test_a_program_that_does_not_greet_is_not_waited_for_for_ever(worker, monkeypatch):
-    monkeypatch.setattr(persistent, "STARTING", 0.3)
+    monkeypatch.setattr(execution, "STARTING", 0.3)
     outcome = run(worker("", start="print(5); import time; time.sleep(60)"))
 
     assert outcome.message == 'it must print {"ampler": 1} within 0.3 s of its start, and did not'
@@ -205,7 +204,7 @@ def test_one_that_ends_after_its_answer_is_started_again(worker):
 def test_the_successor_of_one_that_has_ended_is_not_taken_for_its_orphan(worker):
     command = worker("run = asked(); say(seed=run['seed'], value=run['seed'])")
     assert run(command, 1).value == 1.0
-    [group] = [program.group for program in persistent._programs().values()]
+    [group] = [program.group for program in execution._programs().values()]
     while not group.has_ended():
         time.sleep(0.001)
 
@@ -272,7 +271,7 @@ def test_it_dies_with_its_owner_with_all_that_it_started(worker, tmp_path):
         from ampler.core.plan import Instance
         from ampler.core.plan import Limits
         from ampler.core.runs import RunKey
-        from ampler.running.engines.local import LocalPool
+        from ampler.running.engines import LocalPool
         from ampler.running.work import Task, Work
         command = Command("x", {worker(script).argv!r}, protocol="worker")
         pool = LocalPool(Work({{"x": command}}, {{"i": Instance("i")}}, 1, Limits()), 1)
@@ -294,7 +293,7 @@ def test_a_forked_child_leaves_its_parents_process_alone(worker):
     if (child := os.fork()) == 0:
         try:
             os.write(writing, json.dumps(run(command).measures["pid"]).encode())
-            os._exit(0 if persistent._threads.programs else 2)
+            os._exit(0 if execution._threads.programs else 2)
         finally:
             os._exit(3)  # whatever happens: this is a copy of the process that runs the tests
     _, status = os.waitpid(child, 0)

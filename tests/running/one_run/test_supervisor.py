@@ -13,8 +13,7 @@ import pytest
 from ampler.core.errors import EngineFailed, InvalidInput, InvalidPlan
 from ampler.core.plan import Function, Instance, Limits
 from ampler.core.runs import RunKey
-from ampler.running.engines import Done, Lost
-from ampler.running.engines.local import LocalPool
+from ampler.running.engines import Done, LocalPool, Lost
 from ampler.running.one_run.supervisor import EXIT_NO_RESULT_PIPE, Supervisor, answer_requests
 from ampler.running.work import Batch, Task, Work
 

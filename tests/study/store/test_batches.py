@@ -7,8 +7,8 @@ import pytest
 
 from ampler.core.errors import InvalidData
 from ampler.core.runs import Observation, RunKey
+from ampler.study.store.access import SURPRISES
 from ampler.study.store.rows import DEFAULTS, NAMED, checked_rows, observations_of, storable
-from ampler.study.store.session import SURPRISES
 
 SEEN = [
     Observation(RunKey("i1", "a", n), 1.5 + n, 0.25, seed=n, measures={"gap": 0.5} if n else None) for n in range(4)

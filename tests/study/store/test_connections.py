@@ -15,7 +15,7 @@ import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
 from ampler.study.store import open_store, read_store
-from ampler.study.store.schema import MIGRATIONS
+from ampler.study.store.access import MIGRATIONS
 from ampler.testing import contract_plan
 
 
@@ -221,11 +221,11 @@ def joined(*pieces):
 def test_on_a_network_file_system_a_rollback_journal_and_one_process_suffice(study, monkeypatch, runs, filled, begun):
     """The file system cannot be had in a test, the way the study file then works can."""
     filled(study, 2)  # in WAL, as on the disk it was copied from
-    monkeypatch.setattr("ampler.study.store.session.on_network", lambda path: True)
+    monkeypatch.setattr("ampler.study.store.access.on_network", lambda path: True)
     with begun(study) as store:
         store.add(runs(3, first=2))
         assert not list(study.parent.glob("*-shm")) + list(study.parent.glob("*-wal"))
-        monkeypatch.setattr("ampler.study.store.session.WAIT", 0.05)
+        monkeypatch.setattr("ampler.study.store.access.WAIT", 0.05)
         with pytest.raises(StoreBusy, match="in use"), read_store(study) as reader:
             list(reader.observations())
     with read_store(study) as reader:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.study.store.session import damaged
-from ampler.study.store.store import surprises_as_damage
+from ampler.study.store.access import damaged, surprises_as_damage
 
 STUDY = Path("/somewhere/study.db")
 

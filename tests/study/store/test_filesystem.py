@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from ampler.study.store.session import filesystem_type, on_network
+from ampler.study.store.access import on_network
 
 
-def test_the_type_of_a_file_system_is_that_of_the_nearest_mount(tmp_path, monkeypatch):
+def test_a_file_lies_where_the_nearest_mount_says(tmp_path, monkeypatch):
     table = [
         ("/", "ext4"),
         ("/home", "nfs4"),
@@ -26,6 +26,6 @@ def test_the_type_of_a_file_system_is_that_of_the_nearest_mount(tmp_path, monkey
         ("/homestead/study.db", "ext4"),
         ("/homes/study.db", "lustre"),
     ]:
-        assert filesystem_type(path) == kind
+        assert on_network(path) == (kind in ("nfs4", "lustre"))
     monkeypatch.setattr("psutil.disk_partitions", lambda all: [])
-    assert filesystem_type("/study.db") == ""
+    assert not on_network("/study.db")

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.study.store import lock, open_store
+from ampler.study.store import access, open_store
 from ampler.testing import contract_plan
 
 
@@ -97,7 +97,7 @@ def test_a_study_is_run_once_whatever_its_file_is_called(study, tmp_path, elsewh
 def test_of_many_who_come_and_go_one_holds_the_lock_at_a_time(study, tmp_path, start_elsewhere):
     """The file is removed by whoever leaves: the next one must not lock what is no longer there."""
     code = f"""
-        from ampler.study.store.lock import StudyLock
+        from ampler.study.store.access import StudyLock
         def comes_and_goes(times, take, give_back, patience):
             held = 0
             while held < times:
@@ -141,7 +141,7 @@ def test_what_was_planted_in_the_place_of_the_lock_is_not_written_to(study, tmp_
 
 def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_taken_anew(study, monkeypatch):
     """The next one would lock the file that is there, and both would write."""
-    opened, really = [], lock._opened
+    opened, really = [], access._opened
 
     def removed_at_first(path, about):
         opened.append(really(path, about))
@@ -149,8 +149,8 @@ def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_taken_anew(study, 
             path.unlink()
         return opened[-1]
 
-    monkeypatch.setattr(lock, "_opened", removed_at_first)
-    held = lock.StudyLock(study)
+    monkeypatch.setattr(access, "_opened", removed_at_first)
+    held = access.StudyLock(study)
     try:
         assert len(opened) == 2
         assert os.fstat(held._file).st_ino == held.path.stat().st_ino

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from ampler.core.errors import StoreUnusable
-from ampler.study.store.lock import check_folder, study_path
+from ampler.study.store.access import check_folder, study_path
 
 
 def test_a_place_is_the_one_behind_all_links(tmp_path):

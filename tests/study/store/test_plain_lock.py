@@ -3,7 +3,7 @@
 import pytest
 
 from ampler.core.errors import StoreBusy, StoreUnusable
-from ampler.study.store.lock import _locked_by_sqlite
+from ampler.study.store.access import _locked_by_sqlite
 
 
 def test_one_holds_it_until_it_is_given_back(tmp_path):

@@ -5,7 +5,7 @@ import socket
 import subprocess
 
 from ampler.study.store import open_store
-from ampler.study.store.lock import has_writer
+from ampler.study.store.access import has_writer
 from ampler.testing import contract_plan
 
 

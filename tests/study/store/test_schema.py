@@ -9,7 +9,7 @@ import pytest
 
 from ampler.core.errors import StoreUnusable
 from ampler.core.runs import Observation, RunKey
-from ampler.study.store.schema import MIGRATIONS, check_sqlite, migrate
+from ampler.study.store.access import MIGRATIONS, check_sqlite, migrate
 
 
 def test_an_old_sqlite_is_named_with_the_version_that_is_needed():

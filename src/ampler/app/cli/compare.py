@@ -167,7 +167,7 @@ def _plan(
 def _check_same_comparison(plan: Plan, store: SqliteStore) -> None:
     """Refuse runs of other commands or programs: they were not interleaved with those to come."""
     from ampler.core.errors import PlanMismatch
-    from ampler.running.code import code_status
+    from ampler.running.driver import code_status
     from ampler.study.record import fingerprint
 
     recorded = store.plans()

@@ -82,7 +82,7 @@ class WatchedStudy:
             self._lock.release()
 
     def _current(self) -> Snapshot:
-        from ampler.study.store.lock import has_writer
+        from ampler.study.store.access import has_writer
 
         if self._snapshot is not None and time.monotonic() - self._time < INTERVAL:
             return self._snapshot
@@ -99,7 +99,7 @@ class WatchedStudy:
 
     def _read(self) -> StudySnapshot:
         from ampler.study.store import read_store
-        from ampler.study.store.store import surprises_as_damage
+        from ampler.study.store.access import surprises_as_damage
 
         with read_store(self.path) as store, surprises_as_damage(self.path, "its runs"):
             return snapshot_of(store)
@@ -148,7 +148,7 @@ class StudyRegistry:
 
 def check_watchable(paths: Iterable[Path]) -> None:
     """Raise StoreUnusable for a file that cannot be watched: absent, or where another machine may write it."""
-    from ampler.study.store.session import on_network
+    from ampler.study.store.access import on_network
 
     for path in (path.absolute() for path in paths):
         if not path.is_file():

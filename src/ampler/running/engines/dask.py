@@ -9,7 +9,7 @@ import atexit
 import os
 import time
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -21,7 +21,7 @@ from uuid import uuid4
 from ampler.core.errors import AmplerError, EngineFailed, InvalidInput, MissingDependency
 from ampler.core.threads import PINNED
 from ampler.running.engines import Fate, Lost, Returned, done
-from ampler.running.work import Batch, CannotLoad, Name, Parcel, Task, Work, names_of, run_taken, take_packed
+from ampler.running.work import Batch, CannotLoad, Parcel, Task, Work, names_of, run_taken, take_packed
 
 CONNECT = 15.0  # seconds a scheduler has to answer
 GOODBYE = 5.0  # seconds a cluster of ours has to end
@@ -89,29 +89,38 @@ def _end(cluster: Any) -> None:
         cluster.close(timeout=GOODBYE)
 
 
-def client_of(executor: Any) -> Any | None:
-    """Return the Dask client behind an executor, or None when it is of another kind; Dask is not imported for this."""
-    kind = type(executor)
-    if kind.__module__ == "distributed.cfexecutor":
-        return executor._client  # what get_executor was called on; it has no public name
-    return executor if kind.__module__ == "distributed.client" and hasattr(executor, "scatter") else None
-
-
 class DaskEngine:
-    """Runs are made by the workers of a Dask cluster, as many as there are at the moment."""
+    """Runs are made by the workers of a Dask cluster, as many as there are at the moment.
+
+    Each worker takes the work they share before it makes runs of it, and runs need nothing else: they can be made by
+    whoever is free. The work travels between workers as bytes, and each unpacks it itself. Of what Dask cannot unpack
+    on arrival, such as a function whose module a worker does not see, it makes a connection that is out of step;
+    whatever comes over it next, in this study or another, never arrives, and runs that need it wait forever."""
 
     def __init__(self, client: Any, work: Work, workers: int | None = None) -> None:
         self._client, self._fixed = client, workers
-        self._workers = DaskWorkers(client, work)
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._to_send: list[Sequence[Task]] = []
         self._under_way: dict[Any, _Sent] = {}
+        self._digest, data, folders = Parcel(work).packed
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # large instances are sent once
+            self._work = client.submit(bytes, data, pure=False)
+        how = {"digest": self._digest, "folders": folders, "priority": FIRST, "pure": False}
+        self._take = partial(client.submit, take_packed, self._work, **how)
+        self._threads: dict[str, int] = {}  # of each worker
+        self._taking: dict[str, Any] = {}  # the future of it, of each worker that takes the work
+        self._having: set[str] = set()  # workers that have taken the work
+        self._unable: dict[str, str] = {}  # those that cannot, and why
+        self._next_look = self._last_came = 0.0
+        self._last_seen = time.monotonic()  # somebody
+        self._deaths = 0  # of those who took the work, while nobody had it
 
     @property
     def workers(self) -> int:
-        """The number of runs that can be made at the same time."""
+        """The number of runs that can be made at the same time; at least one, as workers may yet come."""
         self._look()
-        return self._fixed or self._workers.threads
+        return self._fixed or max(1, sum(self._threads[at] for at in self._threads.keys() - self._unable.keys()))
 
     @property
     def busy(self) -> int:
@@ -136,7 +145,11 @@ class DaskEngine:
                 time.sleep(TOGETHER)
             while True:
                 futures.append(self._ended.get_nowait())
-        batches = self._fetched(futures)
+        # all results are fetched at once: a question for each would wait its turn every time
+        finished = {future.key: future for future in futures if future.status == "finished"}
+        fetch, batches = partial(self._client.gather, finished, errors="skip", asynchronous=True), {}
+        with suppress(Exception):  # then each is requested, and reports what its trouble is
+            batches = dict(self._client.sync(fetch, callback_timeout=FETCH)) if finished else {}
         return [self._fate(future, batches.get(future.key)) for future in futures]
 
     def close(self, *, at_once: bool) -> None:
@@ -144,34 +157,22 @@ class DaskEngine:
         if self._client.status == "running":
             futures = [sent.future for sent in self._under_way.values()]
             with suppress(Exception):  # a cluster that goes away needs nothing taken back
-                self._client.cancel([*futures, *self._workers.forget()], force=True)
-
-    def _look(self) -> None:
-        """See which workers are there, and take back what only others may make: Dask would wait for these to return."""
-        self._check()
-        if not self._workers.look():
-            return
-        stranded = [sent.future for sent in self._under_way.values() if self._workers.are_gone(sent.only)]
-        if stranded:
-            self._client.cancel(stranded, force=True)
+                self._client.cancel([*futures, *self._taking.values(), self._work], force=True)
 
     def _send(self) -> None:
         """Send all chunks at once: a call for each costs the driver several times as much."""
-        if not (self._to_send and self._workers.ready):
+        if not (self._to_send and self._having):
             return
         chunks, self._to_send = self._to_send, []
-        futures, only = self._workers.map([names_of(tasks) for tasks in chunks])
+        only = frozenset(self._having if self._having != self._threads.keys() else ())  # may make them; none: any may
+        # Of a large group of tasks Dask would keep most at the scheduler, and workers would wait for its answers.
+        group = f"runs-{uuid4().hex}"
+        keys, digests = [(group, number) for number in range(len(chunks))], [self._digest] * len(chunks)
+        names, where = [names_of(tasks) for tasks in chunks], sorted(only) or None
+        futures = self._client.map(run_taken, digests, names, key=keys, pure=False, workers=where)
         for future, tasks in zip(futures, chunks, strict=True):
             self._under_way[future.key] = _Sent(future, tasks, only)
             future.add_done_callback(self._ended.put)
-
-    def _fetched(self, futures: Sequence[Any]) -> dict[Any, Batch]:
-        """Fetch all results at once: a question for each would wait its turn every time; None stands for trouble."""
-        finished = {future.key: future for future in futures if future.status == "finished"}
-        fetch = partial(self._client.gather, finished, errors="skip", asynchronous=True)
-        with suppress(Exception):  # then each is requested, and reports what its trouble is
-            return dict(self._client.sync(fetch, callback_timeout=FETCH)) if finished else {}
-        return {}
 
     def _fate(self, future: Any, batch: Batch | None) -> Fate:
         tasks = self._under_way.pop(future.key).tasks
@@ -185,8 +186,10 @@ class DaskEngine:
             batch = future.result(timeout=FETCH)
         except AmplerError:
             raise
-        except UNABLE:
-            self._workers.doubt()
+        except UNABLE:  # all take the work once more, unless somebody has just come: one that should have it has not
+            if time.monotonic() - self._last_came > SETTLED:
+                self._having = set()
+            self._next_look = 0.0
             return Returned(tasks)
         except Exception as problem:
             self._check()
@@ -199,6 +202,58 @@ class DaskEngine:
             raise EngineFailed(
                 "the connection to the Dask scheduler was lost; recorded runs are safe: start it again, then run again"
             )
+
+    def _look(self) -> None:
+        """Update the list of workers if it is due, send the work to new ones, and note which have it.
+
+        What only workers that are gone may make is taken back: Dask would wait for these to return. EngineFailed when
+        there are workers and none of them can take the work.
+        """
+        self._check()
+        due = time.monotonic() >= self._next_look
+        if due:
+            self._count()
+        ended = {at: future for at, future in self._taking.items() if future.status in ("finished", "error")}
+        for at, future in ended.items():
+            del self._taking[at]
+            if future.status == "finished":
+                self._having.add(at)
+            else:
+                problem = future.exception()
+                self._unable[at] = str(problem) if isinstance(problem, CannotLoad) else sentence(problem)
+        if ended and self._unable.keys() == self._threads.keys():
+            raise _cannot_load(self._unable[min(self._unable)])
+        sent = self._under_way.values() if due else ()
+        stranded = [one.future for one in sent if one.only and self._threads.keys().isdisjoint(one.only)]
+        if stranded:
+            self._client.cancel(stranded, force=True)
+
+    def _count(self) -> None:
+        self._threads = self._client.nthreads()
+        self._next_look = time.monotonic() + (RECOUNT if self._threads else ARRIVAL)
+        self._last_seen = time.monotonic() if self._threads else self._last_seen
+        cluster: Any = getattr(self._client, "cluster", None)
+        if type(cluster).__name__ == "LocalCluster" and len(self._threads) < len(cluster.worker_spec):
+            if not self._threads and time.monotonic() - self._last_seen > LOST:
+                raise EngineFailed("the workers of the local Dask cluster were lost; recorded runs are kept: run again")
+            cluster.scale(len(cluster.worker_spec))  # Dask replaces killed workers, not those that SIGTERM ended
+        self._having &= self._threads.keys()
+        self._unable = {at: why for at, why in self._unable.items() if at in self._threads}
+        # as of a module that ends its process when it is imported; where one worker has the work, others may die
+        self._deaths = 0 if self._having else self._deaths + len(self._taking.keys() - self._threads.keys())
+        if self._deaths >= DEATHS:
+            raise _cannot_load(f"{self._deaths} of them ended while they did")
+        self._taking = {at: future for at, future in self._taking.items() if at in self._threads}
+        came = self._threads.keys() - self._having - self._unable.keys() - self._taking.keys()
+        for at in came:
+            self._taking[at] = self._take(workers=[at])
+        if came and not self._last_came:  # all begin together; but nobody waits for a worker that is busy
+            until = time.monotonic() + SPREAD
+            for future in self._taking.values():
+                with suppress(Exception):
+                    future.exception(timeout=max(0.0, until - time.monotonic()))
+        if came:
+            self._last_came = time.monotonic()
 
 
 class _Sent(NamedTuple):
@@ -226,115 +281,6 @@ def _connected(distributed: Any, where: str) -> Any:
         raise EngineFailed(
             f"no Dask scheduler answers at {where} ({sentence(problem)}); start it, or fix the address"
         ) from problem
-
-
-class DaskWorkers:
-    """The workers that a client's cluster has at the moment, and which of them have taken the work they share.
-
-    Each takes it before it makes runs of it, and runs need nothing else: they can be made by whoever is free. The work
-    travels between workers as bytes, and each unpacks it itself. Of what Dask cannot unpack on arrival, such as a
-    function whose module a worker does not see, it makes a connection that is out of step; whatever comes over it next,
-    in this study or another, never arrives, and runs that need it wait forever."""
-
-    def __init__(self, client: Any, work: Work) -> None:
-        self._client = client
-        self._digest, data, folders = Parcel(work).packed
-        self._unpacking = {"digest": self._digest, "folders": folders}
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # large instances are sent once
-            self._work = client.submit(bytes, data, pure=False)
-        self._threads: dict[str, int] = {}
-        self._taking: dict[str, Any] = {}  # the future of it, of each worker that takes the work
-        self._having: set[str] = set()
-        self._unable: dict[str, str] = {}  # and why
-        self._next_look = self._last_came = 0.0
-        self._last_seen = time.monotonic()  # somebody
-        self._deaths = 0  # of those who took the work, while nobody had it
-        self.threads = 1  # how many runs they can make at the same time; at least one, as workers may yet come
-
-    @property
-    def ready(self) -> bool:
-        """Whether there is one that has the work."""
-        return bool(self._having)
-
-    def look(self) -> bool:
-        """Update the list of workers if it is due, and send the work to new ones; return whether it was due.
-
-        EngineFailed when there are workers and none of them can take it.
-        """
-        due = time.monotonic() >= self._next_look
-        if due:
-            self._count()
-        if self._taking:
-            self._note_who_has_it()
-        if due:
-            self.threads = max(1, sum(self._threads[at] for at in self._threads.keys() - self._unable.keys()))
-        return due
-
-    def doubt(self) -> None:
-        """Have all of them take the work once more, unless somebody has just come: one that should have it has not."""
-        if time.monotonic() - self._last_came > SETTLED:
-            self._having = set()
-        self._next_look = 0.0
-
-    def map(self, chunks: Sequence[Sequence[Name]]) -> tuple[list[Any], frozenset[str]]:
-        """Have chunks made: return their futures, and the only workers that may make them, none for any."""
-        only = frozenset(self._having if self._having != self._threads.keys() else ())
-        # Of a large group of tasks Dask would keep most at the scheduler, and workers would wait for its answers.
-        group = f"runs-{uuid4().hex}"
-        keys = [(group, number) for number in range(len(chunks))]
-        digests = [self._digest] * len(chunks)
-        futures = self._client.map(run_taken, digests, chunks, key=keys, pure=False, workers=sorted(only) or None)
-        return futures, only
-
-    def are_gone(self, names: Collection[str]) -> bool:
-        """State whether some workers were named and none of them is there any more."""
-        return bool(names) and self._threads.keys().isdisjoint(names)
-
-    def forget(self) -> list[Any]:
-        """Return the futures of the work and of all who take it, to be taken back."""
-        return [*self._taking.values(), self._work]
-
-    def _count(self) -> None:
-        self._threads = self._client.nthreads()
-        self._next_look = time.monotonic() + (RECOUNT if self._threads else ARRIVAL)
-        self._last_seen = time.monotonic() if self._threads else self._last_seen
-        cluster: Any = getattr(self._client, "cluster", None)
-        if type(cluster).__name__ == "LocalCluster" and len(self._threads) < len(cluster.worker_spec):
-            if not self._threads and time.monotonic() - self._last_seen > LOST:
-                raise EngineFailed("the workers of the local Dask cluster were lost; recorded runs are kept: run again")
-            cluster.scale(len(cluster.worker_spec))  # Dask replaces killed workers, not those that SIGTERM ended
-        self._having &= self._threads.keys()
-        self._unable = {at: why for at, why in self._unable.items() if at in self._threads}
-        # as of a module that ends its process when it is imported; where one worker has the work, others may die
-        self._deaths = 0 if self.ready else self._deaths + len(self._taking.keys() - self._threads.keys())
-        if self._deaths >= DEATHS:
-            raise _cannot_load(f"{self._deaths} of them ended while they did")
-        self._taking = {at: future for at, future in self._taking.items() if at in self._threads}
-        came = self._threads.keys() - self._having - self._unable.keys() - self._taking.keys()
-        for at in came:
-            self._taking[at] = self._client.submit(
-                take_packed, self._work, workers=[at], priority=FIRST, pure=False, **self._unpacking
-            )
-        if came and not self._last_came:  # all begin together; but nobody waits for a worker that is busy
-            until = time.monotonic() + SPREAD
-            for future in self._taking.values():
-                with suppress(Exception):
-                    future.exception(timeout=max(0.0, until - time.monotonic()))
-        if came:
-            self._last_came = time.monotonic()
-
-    def _note_who_has_it(self) -> None:
-        ended = {at: future for at, future in self._taking.items() if future.status in ("finished", "error")}
-        for at, future in ended.items():
-            del self._taking[at]
-            if future.status == "finished":
-                self._having.add(at)
-            else:
-                problem = future.exception()
-                self._unable[at] = str(problem) if isinstance(problem, CannotLoad) else sentence(problem)
-        if self._unable and self._unable.keys() == self._threads.keys():
-            raise _cannot_load(self._unable[min(self._unable)])
 
 
 def _cannot_load(words: str) -> EngineFailed:

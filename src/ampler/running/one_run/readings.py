@@ -15,8 +15,7 @@ import reprlib
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any, Literal, NamedTuple
 
@@ -26,7 +25,6 @@ from ampler.core.text import composed
 
 MATCHING = 10.0  # seconds that a pattern may take in a run
 KEPT = 256 * 1024  # characters at the end of an output in which its value is looked for
-MOST_TOO_DEEP = 50  # JSON objects nested too deeply, each of which takes milliseconds to find out
 EXCERPT = 160  # characters of output that fit into a message
 REPR_WIDTH = 60  # characters of a returned value that fit into a message
 LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
@@ -137,7 +135,9 @@ def value_in(tail: Tail, reading: Reading, protocol: str = "arguments", *, timeo
     text = tail.text
     start = next(re.finditer(r"\s|$", text)).start() if tail.is_cut else 0
     if reading.kind == "pattern":
-        return _last_match(reading.what, text, start, timeout)
+        found = _matched(reading.what, text, start, timeout)
+        line = text[text.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
+        return Result(_number_in_word(found[1] if found.re.groups else found[0]), line=excerpt(line))
     if reading.kind == "json":
         return _json_field(reading.what, text)
     return (_cost_and_time if protocol == "irace" else _last_number)(text, start)
@@ -157,12 +157,9 @@ def printed(text: str, outputs: Outputs, *, timeout: float | None = None) -> Pri
             return None
         return (match[1] if match.re.groups else match[0]) or ""
 
-    numbers = {name: last(pattern) for name, pattern in outputs.measures.items()}
-    finite = {
-        name: number_of(word)
-        for name, word in numbers.items()
-        if word is not None and _is_number(word.strip()) and math.isfinite(number_of(word.strip()))
-    }
+    words = {name: (last(pattern) or "").strip() for name, pattern in outputs.measures.items()}
+    numbers = {name: number_of(word) for name, word in words.items() if _is_number(word)}
+    finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
     answer = last(outputs.answer) if outputs.answer else None
     return Printed(not outputs.solved or last(outputs.solved) is not None, answer, finite or None)
 
@@ -181,23 +178,24 @@ def answer_in(document: Mapping[Any, Any], outputs: Outputs) -> str | None:
 # Ways to read an output
 
 
-def _last_match(pattern: str, text: str, start: int, timeout: float | None) -> Result:
-    found = _matched(pattern, text, start, timeout)
-    line = text[text.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
-    return Result(_number_in_word(found[1] if found.re.groups else found[0]), line=excerpt(line))
-
-
 def _matched(pattern: str, text: str, start: int, timeout: float | None) -> re.Match[str]:
     """The last match; a pattern that backtracks again and again is given up after some seconds."""
-    seconds = MATCHING if timeout is None else min(timeout, MATCHING)
-    try:
-        with _deadline(seconds):
-            matches = deque(re.compile(pattern, re.MULTILINE).finditer(text, start), maxlen=1)
-    except TimeoutError:
+    seconds, in_main = min(timeout or MATCHING, MATCHING), threading.current_thread() is threading.main_thread()
+
+    def stop(number: int, frame: FrameType | None) -> None:  # also while an expression is matched
         raise NoValue(
             f"the pattern {pattern!r} was not matched within {seconds:g} s;"
             " it backtracks too often: use a simpler one, such as 'cost: (\\S+)'"
-        ) from None
+        )
+
+    if in_main:  # only the main thread receives signals
+        handler, (before, _) = signal.signal(signal.SIGALRM, stop), signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        matches = deque(re.compile(pattern, re.MULTILINE).finditer(text, start), maxlen=1)
+    finally:
+        if in_main:
+            signal.setitimer(signal.ITIMER_REAL, before)
+            signal.signal(signal.SIGALRM, handler)
     if not matches:
         raise NoValue(f"no match of {pattern!r} in its output{quoted(text)}")
     return matches[0]
@@ -222,7 +220,7 @@ def _last_number(text: str, start: int) -> Result:
 
 def _json_field(field: str, text: str) -> Result:
     """Read a field of the last JSON object that begins a line and has it; its other numbers become measures."""
-    decode, too_deep, end = json.JSONDecoder().raw_decode, 0, 0
+    decode, end = json.JSONDecoder().raw_decode, 0
     found: tuple[dict[str, Any], str] = {}, ""
     text = text.lstrip()
     for begin in (match.start() for match in re.finditer(r"^\{", text, re.MULTILINE)):
@@ -230,12 +228,7 @@ def _json_field(field: str, text: str) -> Result:
             continue
         try:
             document, end = decode(text, begin)
-        except ValueError:  # no JSON, or a number of too many digits
-            continue
-        except RecursionError:
-            too_deep += 1
-            if too_deep > MOST_TOO_DEEP:  # what comes later must not be passed over
-                raise NoValue("its output must hold JSON that ends; it begins again and again, and too deep") from None
+        except (ValueError, RecursionError):  # no JSON, a number of too many digits, or brackets in brackets
             continue
         if _descend(document, field) is not _MISSING:
             found = document, text[begin:end]
@@ -259,25 +252,6 @@ def _cost_and_time(text: str, start: int) -> Result:
         )
     numbers = dict(zip(("cost", "time"), map(number_of, words), strict=False))
     return Result(_number_in_word(words[0]), measures_of(numbers), " ".join(words))
-
-
-@contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
-    """Raise after some seconds, also while an expression is matched; only the main thread receives signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError
-
-    handler = signal.signal(signal.SIGALRM, stop)
-    before, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, before)
-        signal.signal(signal.SIGALRM, handler)
 
 
 # Which words are numbers

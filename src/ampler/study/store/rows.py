@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from itertools import repeat
 from operator import attrgetter, itemgetter
 from types import NoneType
@@ -120,11 +120,6 @@ def take(*names: str) -> Callable[[Row], Any]:
     return itemgetter(*(NAMED.index(name) for name in names))
 
 
-def with_session(row: Row, session: int) -> Row:
-    """Return a row with the number that its session has in another file."""
-    return (*row[:-1], session)
-
-
 def with_attempt(row: Row, attempt: int) -> Row:
     """Return a row as another attempt at its run."""
     index = NAMED.index("attempt")
@@ -201,10 +196,10 @@ def check_table(table: np.ndarray[Any, Any], instances: int, algorithms: int) ->
 # Queries
 
 
-def kind_number(present: Collection[str]) -> str:
+def kind_number() -> str:
     """Return the expression for how a run ended, as a position in KINDS."""
     ends = {f"status = '{status}'": kind_of(status) for status in STATUSES if status != "failed"}
-    ends |= {f"cause GLOB '{start}*'": kind for start, kind in KIND_OF_CAUSE.items() if "cause" in present}
+    ends |= {f"cause GLOB '{start}*'": kind for start, kind in KIND_OF_CAUSE.items()}
     numbers = " ".join(f"WHEN {condition} THEN {KINDS.index(kind)}" for condition, kind in ends.items())
     return f"CASE {numbers} ELSE {KINDS.index(kind_of('failed'))} END"
 
@@ -217,56 +212,45 @@ def measure_value(measure: str) -> str:
     return f"CAST({source if column is None else f'coalesce({source}, {column})'} AS REAL)"
 
 
-def last_attempts(present: Collection[str], where: str = "") -> str:
+def last_attempts(where: str = "") -> str:
     """Return the query for the last attempt at each run, columns as in RUN.
 
     SQLite takes the other columns from the row that has the maximum.
     """
-    return f'SELECT {_select(present, attempt="max(attempt)")} FROM run {where} GROUP BY instance, algorithm, "index"'
+    return f'SELECT {_select(attempt="max(attempt)")} FROM run {where} GROUP BY instance, algorithm, "index"'
 
 
-def failed_last(present: Collection[str], counting: str, later: str) -> str:
+def failed_last(counting: str, later: str) -> str:
     """Return the query for the runs whose last attempt that counts has no value, columns as in RUN.
 
     `counting` is the condition for an attempt that counts, `later` the same of a later one.
     """
     same = " AND ".join(f'later."{name}" = run."{name}"' for name in KEY)
     return f"""
-        SELECT {_select(present)} FROM run WHERE status != 'ok' AND {counting} AND NOT EXISTS
+        SELECT {_select()} FROM run WHERE status != 'ok' AND {counting} AND NOT EXISTS
         (SELECT 1 FROM run AS later WHERE {same} AND later.attempt > run.attempt AND {later})
         ORDER BY instance, algorithm, "index"
     """
 
 
-def latest_runs(present: Collection[str], where: str) -> str:
+def latest_runs(where: str) -> str:
     """Return the query for the runs that began last, columns as in RUN."""
-    order = "started DESC, attempt DESC" if "started" in present else "session DESC"
-    return f"SELECT {_select(present)} FROM run WHERE {where} ORDER BY {order} LIMIT ?"
+    return f"SELECT {_select()} FROM run WHERE {where} ORDER BY started DESC, session DESC, attempt DESC LIMIT ?"
 
 
-def every_attempt(present: Collection[str], where: str = "", *more: str) -> str:
-    """Return the query for all attempts, in the order of the plan; columns as in RUN, and `more`."""
-    columns = ", ".join((_select(present), *more))
-    return f'SELECT {columns} FROM run {where} ORDER BY instance, algorithm, "index", attempt'
+def every_attempt(where: str = "") -> str:
+    """Return the query for all attempts, in the order of the plan; columns as in RUN."""
+    return f'SELECT {_select()} FROM run {where} ORDER BY instance, algorithm, "index", attempt'
 
 
-def named_attempts(present: Collection[str]) -> str:
+def named_attempts() -> str:
     """Return the query for all attempts by the names of instance and algorithm, in their order; columns as in NAMED."""
     return f"""
-        SELECT {_select(present, instance="instance.name", algorithm="algorithm.name")}, session
+        SELECT {_select(instance="instance.name", algorithm="algorithm.name")}, session
         FROM run JOIN instance ON instance.id = run.instance JOIN algorithm ON algorithm.id = run.algorithm
         ORDER BY instance.name, algorithm.name, "index", attempt
     """
 
 
-def _select(present: Collection[str], **expressions: str) -> str:
-    return ", ".join(f'{expressions.get(name) or _expression(name, present)} AS "{name}"' for name in RUN)
-
-
-def _expression(name: str, present: Collection[str]) -> str:
-    """A column, or its default where the file does not have it."""
-    if name in present:
-        return f'run."{name}"'
-    default = DEFAULTS[name]
-    assert default is not MISSING, "a column that is added later has a default"
-    return "NULL" if default is None else f"'{default}'" if isinstance(default, str) else repr(default)
+def _select(**expressions: str) -> str:
+    return ", ".join(expressions.get(name, f'run."{name}"') + f' AS "{name}"' for name in RUN)

@@ -7,10 +7,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -25,11 +25,10 @@ from ampler.core.serialization import canonical, validated
 from ampler.core.settings import Better
 from ampler.study.record import changed, from_json, to_json, undated
 from ampler.study.stopping import from_data, holding, joined, recorded, to_data
+from ampler.study.store import access
 from ampler.study.store import rows as run_rows
-from ampler.study.store import session as access
-from ampler.study.store.lock import StudyLock, check_folder, study_path
+from ampler.study.store.access import StudyLock, check_folder, check_sqlite, study_path
 from ampler.study.store.rows import Row, check_table, refuse_mismatch, storable
-from ampler.study.store.schema import check_sqlite
 
 Value = TypeVar("Value")
 ORPHANS = """
@@ -65,7 +64,7 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
     lock = StudyLock(file)
     is_new = not file.exists()
     try:
-        with translated_errors(file), access.kept_open(access.connection_to_write(file)) as connection:
+        with access.translated_errors(file), access.kept_open(access.connection_to_write(file)) as connection:
             return SqliteStore(connection, file, lock)
     except BaseException:
         for ending in ("", *access.JOURNALS) if is_new else ():  # a study that could not be begun leaves no file
@@ -74,28 +73,13 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
         raise
 
 
-@contextmanager
-def draft_store(path: Path, goal: Path) -> Iterator[SqliteStore]:
-    """Open a new results file that is to take another's place: nothing lies next to it when it is closed.
-
-    What goes wrong is said of the file that was requested."""
-    try:
-        with open_store(path) as store:
-            yield store
-    except StoreError as problem:
-        raise type(problem)(str(problem).replace(str(path), str(goal)).replace(path.name, goal.name)) from None
-    finally:
-        for ending in (*access.JOURNALS, ".lock"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-
-
 def read_store(path: str | os.PathLike[str]) -> SqliteStore:
     """Open a results file for reading only; a study that is being run can be read at any time."""
     check_sqlite()
     file = study_path(path)
     if not file.exists():
         raise StoreUnusable(f"there is no results file {file}; `ampler run` creates it")
-    with translated_errors(file), access.kept_open(access.connection_to_read(file)) as connection:
+    with access.translated_errors(file), access.kept_open(access.connection_to_read(file)) as connection:
         return SqliteStore(connection, file, None)
 
 
@@ -130,28 +114,6 @@ class PlanDecision:
     decision: DecisionRecord
 
 
-@contextmanager
-def surprises_as_damage(path: Path, what: str) -> Iterator[None]:
-    """Report whatever surprises the reader of a file as damage to `what`."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except access.SURPRISES as problem:
-        raise access.damaged(path, f"{what} cannot be read: {type(problem).__name__} {problem}") from None
-
-
-@contextmanager
-def translated_errors(path: Path) -> Iterator[None]:
-    """Report SQLite's errors by their meaning for the study."""
-    try:
-        yield
-    except sqlite3.Error as problem:
-        raise access.error_for(path, problem) from problem
-    except UnicodeDecodeError as problem:  # in what SQLite says, or in a text
-        raise access.damaged(path, f"it holds invalid text: {problem.reason}") from None
-
-
 class SqliteStore:
     """A results file, open. It fills the Store contract; made by open_store and read_store.
 
@@ -170,9 +132,6 @@ class SqliteStore:
         self._plan: int | None = None
         self._marked: Progress | None = None
         self._backup_due = float("inf")  # by time.monotonic(); never, unless something is recorded
-        self._columns = frozenset(name for _, name, *_ in self._rows("PRAGMA table_info(run)"))
-        tables = self._rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        self._tables = frozenset(name for (name,) in tables)  # a file of an earlier version that is read lacks some
         self._read_names()
 
     def __enter__(self) -> Self:
@@ -183,12 +142,22 @@ class SqliteStore:
 
     def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
         """Record the plan with its date, if new, and the session; PlanMismatch when it does not fit the runs."""
+        # Runs that failed and will be tried again bind nothing: a command that never gave a value may be fixed.
+        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
+        binding = self.meaning(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
+        text = to_json(replace(plan, created=""))
         with self._transaction() as connection:
-            refuse_mismatch(self._binding(plan), plan.fingerprint, self.path.name)
+            if binding is not None and binding.algorithms:
+                refuse_mismatch(binding, plan.fingerprint, self.path.name)
             self._register(connection, plan.fingerprint)
-            self._plan = _plan_number(connection, plan)
-            row = (self._plan, plan.created or _now(), canonical(dict(environment)))
-            cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", row)
+            last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
+            if last is not None and (last[1] == text or undated(from_json(last[1])) == undated(plan)):
+                self._plan = last[0]
+            else:
+                row = (plan.created or _now(), text)
+                self._plan = connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid
+            started = (self._plan, plan.created or _now(), canonical(dict(environment)))
+            cursor = connection.execute("INSERT INTO session (plan, started, environment) VALUES (?, ?, ?)", started)
             self._session = cursor.lastrowid
         self._read_names()
 
@@ -237,11 +206,11 @@ class SqliteStore:
         select, which = (run_rows.every_attempt, "1") if superseded else (run_rows.last_attempts, self._counting())
         if instance is not None:
             which = f"instance = {self._instances.get(instance, -1):d} AND {which}"
-        return self._observed(select(self._columns, f"WHERE {which}"))
+        return self._observed(select(f"WHERE {which}"))
 
     def failures(self) -> tuple[Observation, ...]:
         """Return the runs whose last attempt gave no value."""
-        return tuple(self._observed(run_rows.failed_last(self._columns, self._counting(), self._counting("later"))))
+        return tuple(self._observed(run_rows.failed_last(self._counting(), self._counting("later"))))
 
     def begun(self) -> frozenset[str]:
         """Return the names of the instances with at least one recorded run."""
@@ -284,7 +253,7 @@ class SqliteStore:
         query = f"{run_rows.COUNTS}, max(attempt) FROM run WHERE {counting} GROUP BY instance, algorithm"
         of_cell = f"""{run_rows.COUNTS} FROM (SELECT instance, algorithm, status, seconds, max(attempt) FROM run
             WHERE instance = ? AND algorithm = ? AND {counting} GROUP BY "index")"""
-        with surprises_as_damage(self.path, "its runs"):
+        with access.surprises_as_damage(self.path, "its runs"):
             for *cell, highest in self._rows(query):
                 instance, algorithm, *counts = next(self._rows(of_cell, tuple(cell[:2]))) if highest else cell
                 tally.append(Tally(self._instance_names[instance], self._algorithm_names[algorithm], *counts))
@@ -293,7 +262,7 @@ class SqliteStore:
     def latest(self, most: int, *, failed: bool = False) -> list[Observation]:
         """Return the attempts that began last, newest first; with `failed` those that gave no value."""
         which = f"{self._counting()}{' AND value IS NULL' if failed else ''}"
-        return list(self._observed(run_rows.latest_runs(self._columns, which), most))
+        return list(self._observed(run_rows.latest_runs(which), most))
 
     def runs(self, *decisions: str, measure: str | None = None) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
@@ -303,7 +272,7 @@ class SqliteStore:
         """
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
         number = f"CASE typeof(value) WHEN 'real' THEN value WHEN 'null' THEN {NO_VALUE} END"
-        kind = run_rows.kind_number(self._columns)
+        kind = run_rows.kind_number()
         if measure is not None:
             own = run_rows.measure_value(measure)
             missing = f"value IS NOT NULL AND {own} IS NULL"
@@ -314,14 +283,19 @@ class SqliteStore:
             f'SELECT instance, algorithm, "index", {number}, {code}, {kind}, max(attempt) FROM run'
             f' WHERE {self._counting()} GROUP BY instance, algorithm, "index"'
         )
-        with surprises_as_damage(self.path, "its runs"):
+        plan = self.plans()[-1:]
+        with access.surprises_as_damage(self.path, "its runs"):
             table = np.fromiter(self._rows(query), dtype=RUN_ROW)
             check_table(table, len(self._instances), len(self._algorithms))
-            if decisions:
-                table = table[table["index"] < self._requested(*decisions)[table["instance"], table["algorithm"]]]
+            if decisions:  # how many runs were requested, by the numbers of instance and algorithm
+                requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
+                finished = self.finished(*decisions)
+                for name in (name for one in plan for name in one.instances if name in finished):
+                    for program, most in finished[name].counts.items():
+                        requested[self._instances[name], self._algorithms[program]] = most
+                table = table[table["index"] < requested[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
-        plan = self.plans()[-1:]
-        with surprises_as_damage(self.path, "the names of its plan"):
+        with access.surprises_as_damage(self.path, "the names of its plan"):
             instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
             algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
         status = table["status"].copy()
@@ -345,8 +319,6 @@ class SqliteStore:
 
     def progress(self) -> Progress | None:
         """Return where the study stood when it was last written; None when it never was."""
-        if "progress" not in self._tables:
-            return None
         query = "SELECT progress, written FROM progress"
         read = self._read("its progress", query, lambda text, date: Progress(**{**json.loads(text), "written": date}))
         return next(read, None)
@@ -374,8 +346,6 @@ class SqliteStore:
 
     def codes(self) -> tuple[Code, ...]:
         """Return all code that runs were made with, algorithm by algorithm."""
-        if "code" not in self._tables:
-            return ()
         query = "SELECT name, files, counts FROM code JOIN algorithm ON id = algorithm ORDER BY id, digest"
 
         def read(name: str, files: str | None, counts: int) -> Code:
@@ -385,7 +355,7 @@ class SqliteStore:
 
     def superseded(self) -> Iterator[Observation]:
         """Yield the attempts at runs that were made with code that counts no longer."""
-        return self._observed(run_rows.every_attempt(self._columns, f"WHERE NOT {self._counting()}"))
+        return self._observed(run_rows.every_attempt(f"WHERE NOT {self._counting()}"))
 
     # For merging: a results file read as it is, and a new one written at once
 
@@ -393,16 +363,23 @@ class SqliteStore:
         """Read from here on what the file holds at this moment, however it may grow."""
         list(self._rows("BEGIN"))
 
-    def meaning(self) -> Fingerprint | None:
-        """Return the seed, and what every name means; None when no plan was begun."""
-        return self._fingerprint("")
+    def meaning(self, where: str = "") -> Fingerprint | None:
+        """Return the seed, and what every name means, or those of a condition; None when no plan was begun."""
+        seeds = list(self._rows("SELECT seed FROM study"))
+        if not seeds:
+            return None
+        algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
+        instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
+        with access.surprises_as_damage(self.path, "the meaning of its names"):
+            meaning = {name: json.loads(text) for name, text in algorithms}
+            return validated(Fingerprint(seeds[0][0], meaning, dict(instances)))
 
     def attempts(self) -> Iterator[Row]:
         """Yield every attempt at every run, in the order of the names; columns as in NAMED."""
         if list(self._rows(ORPHANS)):
             raise access.damaged(self.path, "it has runs of an instance, an algorithm or a session that is not there")
-        with surprises_as_damage(self.path, "a run"):
-            for rows in self._batches(run_rows.named_attempts(self._columns)):
+        with access.surprises_as_damage(self.path, "a run"):
+            for rows in self._batches(run_rows.named_attempts()):
                 yield from run_rows.checked_rows(rows)
 
     def all_finished(self) -> Iterator[Finished]:
@@ -422,8 +399,6 @@ class SqliteStore:
 
     def made_with(self) -> dict[tuple[int, str], str]:
         """Return the digest of the code by the number of the session and the name of the algorithm."""
-        if "made_with" not in self._tables:
-            return {}
         rows = self._rows("SELECT session, name, digest FROM made_with JOIN algorithm ON id = algorithm")
         return {(session, name): digest for session, name, digest in rows}
 
@@ -435,7 +410,7 @@ class SqliteStore:
             decision = DecisionRecord(number, from_data(json.loads(text)), *others)
             return PlanDecision(indexes[plan], session, decision)
 
-        return self._read("a decision", f"{query} ORDER BY id", read) if "decision" in self._tables else iter(())
+        return self._read("a decision", f"{query} ORDER BY id", read)
 
     def fill(
         self,
@@ -490,8 +465,6 @@ class SqliteStore:
             access.back_up(self._connection, self.path)
         self._connection.close()
         self._connection = None
-        if not self._locks:
-            access.remove_empty_journals(self.path)
         for lock in self._locks:
             lock.release()
 
@@ -501,24 +474,32 @@ class SqliteStore:
         What it held is then saved in another file, and so is what is recorded from now on.
         """
         if self._status is not None and self._loss is None:
-            what = access.fate(self.path, self._status)
-            if what is not None:
+            try:
+                what = "" if os.path.samestat(os.stat(self.path), self._status) else "was replaced by another file"
+            except OSError:
+                what = "was removed or renamed"
+            if what:
                 self._loss = StoreUnusable(f"{self.path.name} {what} while the study ran; {self._save_elsewhere()}")
         if self._loss is not None:
             raise self._loss
 
     def _save_elsewhere(self) -> str:
         """Go on in a copy of the file that was open; say where."""
-        lost, copy = self.path, access.saved_copy(self._open_connection(), self.path)
-        if copy is None:
+        lost = self.path
+        names = (lost.with_stem(f"{lost.stem}-saved{'' if number == 1 else f'-{number}'}") for number in count(1))
+        copy = next(file for file in names if not os.path.lexists(file))
+        try:
+            with closing(sqlite3.connect(copy)) as saved:
+                self._open_connection().backup(saved)
+        except sqlite3.Error:
             return "nothing can be written next to it, so its runs are lost"
         with suppress(sqlite3.Error):
             self._open_connection().close()
         self._locks.append(StudyLock(copy))
         self._connection, self.path = access.connection_to_write(copy), copy
-        runs, name = sum(tally.runs for tally in self.tally()), copy.name if copy.parent == lost.parent else copy
-        remedy = f"add them to a copy of {lost.name} with ampler merge, or rename {name}"
-        return f"its {runs} runs are saved in {name}; {remedy}"
+        runs = sum(tally.runs for tally in self.tally())
+        remedy = f"add them to a copy of {lost.name} with ampler merge, or rename {copy.name}"
+        return f"its {runs} runs are saved in {copy.name}; {remedy}"
 
     def _begun_session(self) -> int:
         if self._session is None:
@@ -530,7 +511,7 @@ class SqliteStore:
 
         The view that says the same is not asked: in a stranger's file it may be anything.
         """
-        if "code" in self._tables and list(self._rows("SELECT 1 FROM code WHERE counts = 0 LIMIT 1")):
+        if list(self._rows("SELECT 1 FROM code WHERE counts = 0 LIMIT 1")):
             return f"(({run}.session, {run}.algorithm) NOT IN ({SUPERSEDED}))"
         return "1"
 
@@ -560,7 +541,7 @@ class SqliteStore:
             raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
         if self._loss is None:
             self.make_sure()
-        with translated_errors(self.path):
+        with access.translated_errors(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -572,7 +553,7 @@ class SqliteStore:
 
     def _read(self, what: str, query: str, make: Callable[..., Value], *values: Any) -> Iterator[Value]:
         """Yield what `make` makes of each row, checked; whatever surprises it is damage to `what`."""
-        with surprises_as_damage(self.path, what):
+        with access.surprises_as_damage(self.path, what):
             for row in self._rows(query, values):
                 yield validated(make(*row))
 
@@ -582,45 +563,27 @@ class SqliteStore:
     def _batches(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[list[Row]]:
         """Rows as they come: asking for each by itself would take longer than to read it."""
         connection = self._open_connection()
-        with translated_errors(self.path):
+        with access.translated_errors(self.path):
             cursor = connection.execute(query, values)
             while rows := cursor.fetchmany(BATCH):
                 yield rows
 
     def _observed(self, query: str, *values: Any) -> Iterator[Observation]:
-        with surprises_as_damage(self.path, "a run"):
+        with access.surprises_as_damage(self.path, "a run"):
             for rows in self._batches(query, values):
                 yield from run_rows.observations_of(rows, self._instance_names, self._algorithm_names)
 
     def _read_names(self) -> None:
-        with surprises_as_damage(self.path, "the names of instances and algorithms"):
+        with access.surprises_as_damage(self.path, "the names of instances and algorithms"):
             self._instances = run_rows.numbered_names(self._rows("SELECT name, id FROM instance"))
             self._algorithms = run_rows.numbered_names(self._rows("SELECT name, id FROM algorithm"))
         self._instance_names, self._algorithm_names = (
             {number: name for name, number in numbers.items()} for numbers in (self._instances, self._algorithms)
         )
 
-    def _binding(self, plan: PlanRecord) -> Fingerprint | None:
-        """What the recorded runs hold fast. Runs that failed and will be tried again bind nothing: a command that
-        never gave a value may be mended under its name."""
-        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
-        recorded = self._fingerprint(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
-        return recorded if recorded is not None and recorded.algorithms else None
-
-    def _fingerprint(self, where: str) -> Fingerprint | None:
-        """The seed, and the meaning of the names, as they are written down."""
-        seeds = list(self._rows("SELECT seed FROM study"))
-        if not seeds:
-            return None
-        algorithms = self._rows(f"SELECT name, identity FROM algorithm {where.format(table='algorithm')}")
-        instances = self._rows(f"SELECT name, sha256 FROM instance {where.format(table='instance')}")
-        with surprises_as_damage(self.path, "the meaning of its names"):
-            meaning = {name: json.loads(text) for name, text in algorithms}
-            return validated(Fingerprint(seeds[0][0], meaning, dict(instances)))
-
     def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
         """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""
-        registered = self._fingerprint("")
+        registered = self.meaning()
         if registered is not None and changed(registered, planned):
             connection.execute("DELETE FROM finished")
         statement = "INSERT INTO study VALUES (1, ?, ?) ON CONFLICT DO UPDATE SET seed = excluded.seed"
@@ -640,28 +603,9 @@ class SqliteStore:
             raise StoreError(f"a run must be of a planned {what}, got {name!r}; begin the plan with it")
         return numbers[name]
 
-    def _requested(self, *decisions: str) -> Codes:
-        """How many runs were requested, by the numbers of instance and algorithm; on instances of the last plan."""
-        requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
-        finished = self.finished(*decisions)
-        for name in (name for plan in self.plans()[-1:] for name in plan.instances if name in finished):
-            for algorithm, count in finished[name].counts.items():
-                requested[self._instances[name], self._algorithms[algorithm]] = count
-        return requested
-
 
 def _decision_row(record: DecisionRecord) -> Row:
     return (record.number, canonical(to_data(record.decision)), record.digest, record.taken)
-
-
-def _plan_number(connection: sqlite3.Connection, plan: PlanRecord) -> int:
-    """The number of the plan; a plan that is not the last one's equal gets a new one."""
-    text = to_json(replace(plan, created=""))
-    last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
-    if last is not None and (last[1] == text or undated(from_json(last[1])) == undated(plan)):
-        return int(last[0])
-    row = (plan.created or _now(), text)
-    return int(connection.execute("INSERT INTO plan (created, record) VALUES (?, ?)", row).lastrowid or 0)
 
 
 def _in_order(first: Iterable[str], numbers: Mapping[str, int], column: Codes) -> tuple[tuple[str, ...], Codes]:

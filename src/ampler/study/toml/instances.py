@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib.machinery import PathFinder
@@ -75,13 +75,18 @@ def _objects(table: Table, folder: Path) -> list[Instance]:
 def _with_features(instances: list[Instance], table: Table, folder: Path) -> list[Instance]:
     file = Path(folder, table.require("features", keys.text, ""))
     try:
-        rows = _rows(file)
-        for instance in instances:
-            if composed(instance.name) not in rows:
-                near = get_close_matches(instance.name, rows, 1)
-                hint = f"; did you mean {near[0]!r} there?" if near else ""
-                raise ValueError(f"{file.name} must have a row for instance {instance.name!r}{hint}")
-        _check_expected(rows, {composed(instance.name) for instance in instances}, file.name)
+        rows, names = _rows(file), [composed(instance.name) for instance in instances]
+        for name in (name for name in names if name not in rows):
+            near = get_close_matches(name, rows, 1)
+            hint = f"; did you mean {near[0]!r} there?" if near else ""
+            raise ValueError(f"{file.name} must have a row for instance {name!r}{hint}")
+        for name, features in rows.items():
+            try:
+                expected = expected_answer(features)
+            except ValueError as problem:
+                raise ValueError(f"{problem} on instance {name!r} of {file.name}") from None
+            if expected and name not in names:
+                raise ValueError(f"{file.name} expects an answer on {name!r}, which is no instance here")
     except OSError as problem:
         raise table.error("features", f"the table of features {file} cannot be read ({problem.strerror})") from None
     except UnicodeDecodeError:
@@ -89,16 +94,6 @@ def _with_features(instances: list[Instance], table: Table, folder: Path) -> lis
     except ValueError as problem:
         raise table.error("features", str(problem)) from None
     return [replace(instance, features=rows[composed(instance.name)]) for instance in instances]
-
-
-def _check_expected(rows: Mapping[str, Mapping[str, str]], names: Collection[str], file: str) -> None:
-    for name, features in rows.items():
-        try:
-            expected = expected_answer(features)
-        except ValueError as problem:
-            raise ValueError(f"{problem} on instance {name!r} of {file}") from None
-        if expected and name not in names:
-            raise ValueError(f"{file} expects an answer on {name!r}, which is no instance here")
 
 
 def _rows(file: Path) -> dict[str, dict[str, str]]:
@@ -139,8 +134,10 @@ MOVED = {"ampler.demo": "ampler.study.starters.demo", "ampler.dummies": "ampler.
 
 def imported(table: Table, key: str, folder: Path) -> tuple[str, Any]:
     """Return the name, as it is written, and the object that a key of a table names."""
-    where = table.require(key, _module_and_name, "")
+    where = table.require(key, keys.text, "")
     module_name, _, path = where.partition(":")
+    if not all(part.isidentifier() for part in (*module_name.split("."), *path.split("."))):
+        raise table.error(key, f'{key} must be "module:name", got {where!r}')
     path = unicodedata.normalize("NFKC", path)  # as Python has the names of its source
     try:
         value: Any = _module(MOVED.get(module_name, module_name), folder)
@@ -160,14 +157,6 @@ def imported(table: Table, key: str, folder: Path) -> tuple[str, Any]:
     return f"{module_name}:{path}", value
 
 
-def _module_and_name(key: str, value: Any) -> str:
-    written = keys.text(key, value)
-    module, _, name = written.partition(":")
-    if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
-        raise keys.unfit(key, 'must be "module:name"', value)
-    return written
-
-
 def _module(name: str, folder: Path) -> ModuleType:
     """Import a module, the folder's own before any other of that name.
 
@@ -180,11 +169,4 @@ def _module(name: str, folder: Path) -> ModuleType:
     if here is not None and loaded is not None and getattr(loaded.__spec__, "origin", None) != here.origin:
         for other in [other for other in sys.modules if f"{other}.".startswith(f"{top}.")]:
             del sys.modules[other]
-    leave, os._exit = os._exit, sys.exit  # type: ignore[assignment]  # the reason of a module that leaves is shown
-    paths, streams = list(sys.path), (sys.stdout, sys.stderr)
-    try:
-        return importlib.import_module(name)
-    finally:
-        os._exit = leave
-        sys.stdout, sys.stderr = streams
-        sys.path += [path for path in paths if path not in sys.path]
+    return importlib.import_module(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial, wraps
@@ -64,8 +64,12 @@ class Table:
         allowed = TABLES[self.kind]
         for key in self.values:
             if key not in allowed:
-                of = f"of {self.kind}" if self.kind else "of a study definition"
-                raise self.error(key, f"{key!r} is no key {of}{_suggestion(key, self.kind)}")
+                near = get_close_matches(key.lower().replace("_", "-"), allowed, 1, 0.6)
+                elsewhere = [f"under {kind}" if kind else "at the top" for kind, keys in TABLES.items() if key in keys]
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(allowed)}"
+                if elsewhere and near != [key]:
+                    hint = f"it belongs {' or '.join(elsewhere)}"
+                raise self.error(key, f"{key!r} is no key of {self.kind or 'a study definition'}; {hint}")
 
     def read(self, key: str, read: Reader[T], default: U) -> T | U:
         """Return the value of a key as `read` gives it, the default when it is not there."""
@@ -111,11 +115,6 @@ def flag(key: str, value: Any) -> bool:
 def at_least(least: int) -> Reader[int]:
     """A whole number, not below `least`."""
     return partial(integer, least=least)
-
-
-def one_of(*choices: str) -> Reader[Any]:
-    """One of some words."""
-    return partial(choice, choices=choices)
 
 
 def required(must: str) -> Callable[[Reader[T]], Reader[T]]:
@@ -256,24 +255,9 @@ def unfit(key: str, must: str, value: Any) -> InvalidPlan:
     return InvalidPlan(f"{key} {must}, got {value!r}")
 
 
-def _suggestion(key: str, kind: str) -> str:
-    near = get_close_matches(key.lower().replace("_", "-"), TABLES[kind], 1, 0.6)
-    elsewhere = [other for other, keys in TABLES.items() if key in keys]
-    if elsewhere and (not near or near[0] != key):
-        return f"; it belongs {' or '.join(f'under {other}' if other else 'at the top' for other in elsewhere)}"
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(TABLES[kind])}"
-
-
 KeyPath = tuple[str | int, ...]
 
-PART = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
-KEY = re.compile(rf"{PART}(?:[ \t]*\.[ \t]*{PART})*")
-BLANK = re.compile(r"(?:\s|#[^\n]*)+")
-# One piece of a value: a string of any of the four kinds, a comment, or a character. Inside brackets a value continues
-# over the end of the line.
-PIECE = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'" r"|\#[^\n]*|.", re.DOTALL
-)
+VALUE_ENDS = ("]", "}", '"""', "'''")  # one of them is in the last line of a value of several lines
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
@@ -287,14 +271,26 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     lines: dict[KeyPath, int] = {}
     arrays: dict[KeyPath, int] = {}
     table: KeyPath = ()
-    for position, opening, key in _statements(text):
-        if opening == "[[":
-            name = _numbered((), key, arrays, last=False)
-            arrays[name] = arrays.get(name, -1) + 1
-        path = table = _numbered((), key, arrays) if opening else table
-        if not opening:
-            path = (*table, *key)
-        lines.setdefault(path, text.count("\n", 0, position) + 1)
+    statement, began = "", 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        is_first = not statement
+        statement += f"{line}\n"
+        may_end = is_first or any(mark in line for mark in VALUE_ENDS)
+        if not may_end or (document := _parsed(statement)) is None:
+            continue  # its value goes on
+        if statement.lstrip().startswith("["):
+            *above, last = _keys_in(document)
+            table = _numbered(above, arrays)
+            if statement.lstrip().startswith("[["):
+                arrays[*table, last] = arrays.get((*table, last), -1) + 1
+            table = _numbered([*above, last], arrays)
+            lines.setdefault(table, began)
+        elif document:
+            # the key is what stands before the first equals sign that is not within it
+            ends = (place for place, mark in enumerate(statement) if mark == "=")
+            key = next(filter(None, (_parsed(f"{statement[:end]}= 0") for end in ends)))
+            lines.setdefault((*table, *_keys_in(key)), began)
+        statement, began = "", number + 1
     return lines
 
 
@@ -305,42 +301,26 @@ def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
     return lines.get(path, lines.get((*path, 0)))
 
 
-def _statements(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Every statement: where it begins, its opening bracket if it is a header, and its key."""
-    position = 0
-    while True:
-        blank = BLANK.match(text, position)
-        position = blank.end() if blank else position
-        if position >= len(text):
-            return
-        opening = "[[" if text.startswith("[[", position) else "[" if text[position] == "[" else ""
-        inner = BLANK.match(text, position + len(opening))
-        match = KEY.match(text, inner.end() if inner else position + len(opening))
-        if match is None:
-            return  # not TOML; tomllib has said so
-        yield position, opening, tuple(_unquoted(part) for part in re.findall(PART, match[0]))
-        end_of_line = text.find("\n", match.end())
-        end_of_header = len(text) if end_of_line < 0 else end_of_line
-        position = end_of_header if opening else _end_of_value(text, match.end())
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
 
 
-def _unquoted(part: str) -> str:
-    return str(tomllib.loads(f"key = {part}")["key"]) if part[0] in "\"'" else part
+def _keys_in(document: Any) -> Iterator[str]:
+    """The keys of a document with one key, or one header, from the outermost on."""
+    while document and isinstance(document, dict):
+        ((key, document),) = document.items()
+        document = document[0] if isinstance(document, list) else document
+        yield key
 
 
-def _end_of_value(text: str, position: int) -> int:
-    depth = 0
-    for piece in PIECE.finditer(text, position):
-        depth += (piece[0] in ("[", "{")) - (piece[0] in ("]", "}"))
-        if piece[0] == "\n" and depth == 0:
-            return piece.start()
-    return len(text)
-
-
-def _numbered(path: KeyPath, key: tuple[str, ...], arrays: dict[KeyPath, int], *, last: bool = True) -> KeyPath:
+def _numbered(keys: Iterable[str], arrays: dict[KeyPath, int]) -> KeyPath:
     """The path of a header: after the name of an array of tables comes the number of its last table."""
-    for depth, part in enumerate(key, start=1):
-        path = (*path, part)
-        if path in arrays and (last or depth < len(key)):
+    path: KeyPath = ()
+    for key in keys:
+        path = (*path, key)
+        if path in arrays:
             path = (*path, arrays[path])
     return path

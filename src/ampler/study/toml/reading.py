@@ -9,13 +9,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ampler.core.errors import InvalidDesign, InvalidInput, InvalidPlan
 from ampler.core.failures import FailurePolicy, Par, Penalty, StopStudy
-from ampler.core.measures import Measure, checked_measures
+from ampler.core.measures import checked_measures
 from ampler.core.plan import (
     Algorithm,
     Around,
@@ -30,7 +31,7 @@ from ampler.core.plan import (
     Seeds,
 )
 from ampler.core.serialization import is_path
-from ampler.core.settings import Better, declared, finite, integer, positive, workers
+from ampler.core.settings import Better, choice, declared, finite, integer, positive, workers
 from ampler.core.text import composed
 from ampler.sampling.allocation import Allocation
 from ampler.sampling.rules import Accuracy, Fixed
@@ -45,6 +46,7 @@ from ampler.study.toml.keys import Table, key_lines, line_of
 Protocol = Literal["arguments", "irace", "worker"]
 PROTOCOLS: dict[str, Protocol] = {"command": "arguments", "runner": "irace", "worker": "worker"}
 KINDS = (*PROTOCOLS, "python")
+POLICY_WORDS = dict.fromkeys(("par", "penalty", "cutoff", "failed"), "on-failure")  # the key that errors mean by them
 SHELL_WORDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
 
 
@@ -63,17 +65,20 @@ def read_study_file(path: str | PathLike[str], *, better: Better | None = None) 
 
     `better` is what the results file has recorded, for study definitions of versions in which it had a default.
     """
-    file = _regular_file(path)
-    written = _text(file)
-    document = _parsed(file.name, written)
-    top = Table(file.name, "", (), document, key_lines(written))
+    file, written = _definition(path)
+    top = Table(file.name, "", (), _parsed(file.name, written), key_lines(written))
     top.check_keys()
     run, available, defaults = _subtable(top, "run"), _subtable(top, "instances"), _subtable(top, "defaults")
     with _pointing(top):
         question = _question(top)
         question = replace(question, better=question.better or better)
-        algorithms = _algorithms(top, defaults, file.parent)
+        if "algorithm" not in top:
+            raise top.error("", "algorithms must be given: write an [[algorithm]] table for each of two or more")
+        algorithms = [_algorithm(table, defaults, file.parent) for table in _entries(top, "algorithm")]
         policy = run.read("on-failure", keys.on_failure, StopStudy())
+        for key in keys.LIMITS:
+            if key in run and key in defaults:
+                raise defaults.error(key, f"{key} must be specified once, under [run] or under [defaults], got both")
         rule = _subtable(top, "rule")
         detect = read_detect(top, rule, available)
         plan = make_plan(
@@ -83,12 +88,12 @@ def read_study_file(path: str | PathLike[str], *, better: Better | None = None) 
             rule=_rule(top, rule, question, algorithms, policy) if detect is None else Fixed(runs=detect.start),
             study_rule=detect or top.read("looks", lambda _, value: looking(value), None),
             seed=top.read("seed", integer, 0),
-            seeds=top.read("seeds", keys.one_of(*get_args(Seeds)), "own"),
+            seeds=top.read("seeds", partial(choice, choices=get_args(Seeds)), "own"),
             count=available.read("use", keys.use, "needed")
             if detect is None
             else top.read("available", keys.at_least(3), "all"),
             name=top.read("name", keys.text, file.stem),
-            limits=_common_limits(run, defaults),
+            limits=_limits(run).over(_limits(defaults)),
             policy=policy,
             retries=run.read("retries", keys.at_least(0), 0),
         )
@@ -104,8 +109,8 @@ def read_study_file(path: str | PathLike[str], *, better: Better | None = None) 
     return StudyFile(file, plan, run.read("workers", workers, None), tuple(notes))
 
 
-def _regular_file(path: str | PathLike[str]) -> Path:
-    """The absolute path behind all links; nothing is opened that would have us wait, or has no end."""
+def _definition(path: str | PathLike[str]) -> tuple[Path, str]:
+    """The absolute path behind all links, and its text; nothing is opened that would have us wait, or has no end."""
     if not is_path(path):
         raise InvalidPlan(f"a study must be named by the path of its study.toml, got {path!r}")
     file = Path(os.path.realpath(path))
@@ -115,12 +120,8 @@ def _regular_file(path: str | PathLike[str]) -> Path:
         raise InvalidPlan(f"a study must be named by the path of its study.toml, {path} is a folder; {way_out}")
     if file.exists() and not file.is_file():
         raise InvalidPlan(f"a study must be a plain file, {file} is a pipe, socket or device; name another")
-    return file
-
-
-def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+        return file, file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise InvalidPlan(f"there is no study definition {file}; `ampler init` creates one") from None
     except UnicodeDecodeError as problem:
@@ -175,8 +176,9 @@ def _pointing(top: Table) -> Iterator[None]:
 def _line_named(top: Table, sentence: str) -> int | None:
     """The line of the key a sentence begins with, of the algorithm it speaks of, or of any key that it names."""
     paths = {str(path[-1]): path for path in top.lines if len(path) <= 2}
-    named_keys = [paths[word] for word in map(_key, re.findall(r"[\w-]+", sentence)) if word in paths]
-    if named_keys and _key(sentence.split(maxsplit=1)[0]) == named_keys[0][-1]:
+    words = [POLICY_WORDS.get(word, word) for word in re.findall(r"[\w-]+", sentence)]
+    named_keys = [paths[word] for word in words if word in paths]
+    if named_keys and words[0] == named_keys[0][-1]:
         return top.lines[named_keys[0]]
     for index, entry in reversed([*enumerate(top.values.get("algorithm", []))]):
         if "algorithm" in sentence and repr(entry.get("name")) in sentence:
@@ -184,33 +186,23 @@ def _line_named(top: Table, sentence: str) -> int | None:
     return top.lines[named_keys[0]] if named_keys else None
 
 
-def _key(word: str) -> str:
-    """The key that a word of an error stands for."""
-    return "on-failure" if word in ("par", "penalty", "cutoff", "failed") else word
-
-
 def _question(top: Table) -> Question:
     """Every field of a Question is a key; the primary measure tells the difference and which values are better."""
-    measures = _measures(top)
-    primary = {item.role: item for item in measures or ()}
     names = [field.name for field in fields(Question) if field.name != "measures"]
     values = top.options({name.replace("_", "-"): _reader(name) for name in names})
-    for name in ("difference", "better") if primary else ():
-        chosen = getattr(primary["primary"], name)
-        if values.setdefault(name, chosen) != chosen:
-            raise top.error(name, f"{name} is {values[name]!r} here and {chosen!r} in the primary measure; choose one")
-    if not primary:
+    if "measure" not in top:
         top.require("difference", _reader("difference"), "'simple', 'percent' or 'ratio', no default")
-    return Question(**values, measures=measures)
-
-
-def _measures(top: Table) -> tuple[Measure, ...] | None:
-    """The measures of [[measure]] tables; None without one."""
-    tables = _entries(top, "measure")
+        return Question(**values)
     try:
-        return checked_measures([table.values for table in tables]) if "measure" in top else None
+        measures = checked_measures([table.values for table in _entries(top, "measure")])
     except InvalidInput as problem:
         raise top.error("measure", str(problem)) from None
+    primary = next(item for item in measures if item.role == "primary")
+    for name in ("difference", "better"):
+        chosen = getattr(primary, name)
+        if values.setdefault(name, chosen) != chosen:
+            raise top.error(name, f"{name} is {values[name]!r} here and {chosen!r} in the primary measure; choose one")
+    return Question(**values, measures=measures)
 
 
 def _reader(key: str) -> keys.Reader[Any]:
@@ -224,7 +216,7 @@ def _rule(
     # where rare values are large, values must not decide when runs end
     penalises = isinstance(policy, Penalty | Par) and "se" not in top and set(table.values) <= {"runs"}
     usual = "fixed" if penalises else "optimal"
-    allocation: Any = table.read("allocation", keys.one_of(*get_args(Allocation), "fixed"), usual)
+    allocation: Any = table.read("allocation", partial(choice, choices=(*get_args(Allocation), "fixed")), usual)
     useless = [key for key in table.values if (key == "runs") != (allocation == "fixed") and key != "allocation"]
     if useless:
         raise table.error(useless[0], f"{useless[0]} has no meaning with allocation = {allocation!r}; remove it")
@@ -247,19 +239,6 @@ def _limits(table: Table) -> Limits:
     return Limits(**table.options({"timeout": keys.seconds, "memory": keys.memory, "cpu-timeout": keys.seconds}))
 
 
-def _common_limits(run: Table, defaults: Table) -> Limits:
-    twice = [key for key in keys.LIMITS if key in run and key in defaults]
-    if twice:
-        raise defaults.error(twice[0], f"{twice[0]} must be specified once, under [run] or under [defaults], got both")
-    return _limits(run).over(_limits(defaults))
-
-
-def _algorithms(top: Table, defaults: Table, folder: Path) -> list[Algorithm]:
-    if "algorithm" not in top:
-        raise top.error("", "algorithms must be given: write an [[algorithm]] table for each of two or more")
-    return [_algorithm(table, defaults, folder) for table in _entries(top, "algorithm")]
-
-
 def _entries(top: Table, key: str) -> list[Table]:
     """The tables of an array of tables."""
     entries = top.values.get(key, [])
@@ -278,64 +257,51 @@ def _algorithm(table: Table, defaults: Table, folder: Path) -> Algorithm:
         came = " and ".join(kinds) or "none of them"
         raise table.error("", f"algorithm {name!r} must have one of command, python, runner and worker, got {came}")
     [kind], has_codes = kinds, kinds[0] in ("command", "runner")
-    common = defaults.read("parameters", keys.table, {})
-    values: dict[str, Any] = {"cost": table.read("cost", positive, 1.0)}
-    values["deterministic"] = table.read("deterministic", keys.flag, False)
-    values["outputs"], codes = _outputs(table, defaults, kind)
-    values["reading"] = table.read("value", keys.reading, defaults.read("value", keys.reading, Reading()))
+
+    def read(key: str, reader: keys.Reader[Any], default: Any) -> Any:
+        return table.read(key, reader, defaults.read(key, reader, default))
+
+    outputs, codes = _outputs(table, defaults, kind, answer=read("answer", keys.pattern, ""))
     if codes is None:
-        codes = table.read("success", keys.exit_codes, defaults.read("success", keys.exit_codes, (0,)))
+        codes = read("success", keys.exit_codes, (0,))
     if "success" in table and not has_codes:
         raise table.error("success", f"success is about exit codes, and a {kind} algorithm has none; remove it")
-    values |= {"around": _around(table, defaults, folder), "limits": _limits(table)}
+    around = defaults.options(READERS_AROUND) | table.options(READERS_AROUND)
+    values: dict[str, Any] = {
+        "cost": table.read("cost", positive, 1.0),
+        "deterministic": table.read("deterministic", keys.flag, False),
+        "outputs": outputs,
+        "reading": read("value", keys.reading, Reading()),
+        "around": Around(**around, folder=str(folder)) if around else Around(),
+        "limits": _limits(table),
+    }
+    common, own = defaults.read("parameters", keys.table, {}), table.read("parameters", keys.table, {})
     if kind == "python":
         where, call = imported(table, "python", folder)
         if not callable(call):
             raise table.error("python", f"python must name a function, {where} is {call!r}")
-        return Function(name, call, where, common | table.read("parameters", keys.table, {}), **values)
+        return Function(name, call, where, common | own, **values)
     argv = table.require(kind, command_words, "")
     if kind == "command":
         common = {key: value for key, value in common.items() if key in places(argv)}
-    return Command(
-        name,
-        argv,
-        parameters=common | table.read("parameters", keys.table, {}),
-        protocol=PROTOCOLS[kind],
-        folder=str(folder),
-        success=codes if has_codes else (0,),
-        **values,
-    )
+    values |= {"folder": str(folder), "success": codes if has_codes else (0,)}
+    return Command(name, argv, common | own, protocol=PROTOCOLS[kind], **values)
 
 
-def _outputs(table: Table, defaults: Table, kind: str) -> tuple[Outputs, tuple[int, ...] | None]:
+def _outputs(table: Table, defaults: Table, kind: str, answer: str) -> tuple[Outputs, tuple[int, ...] | None]:
     """What is read of a run next to its value, and the exit codes of solved runs; None: `success` has them."""
-    source = table if "solved" in table else defaults
+    source, has_codes = table if "solved" in table else defaults, kind in ("command", "runner")
     if "solved" in source and "success" in source:
         raise source.error("success", "success and solved both define a solved instance; remove success")
     pattern, codes = source.read("solved", keys.solved, ("", None))
     if "success" in table:
         pattern, codes = "", None
-    if codes and kind not in ("command", "runner"):
+    if codes and not has_codes:
         raise source.error("solved", f"a {kind} algorithm has no exit codes; solved must name the field that is true")
-    measures = table.read("measures", keys.patterns, None)
-    if measures is not None and kind not in ("command", "runner"):
+    measures = defaults.read("measures", keys.patterns, {}) | table.read("measures", keys.patterns, {})
+    if "measures" in table and not has_codes:
         raise table.error("measures", f"the numbers of a {kind} algorithm are its measures by name; remove it")
-    common = defaults.read("measures", keys.patterns, {}) if kind in ("command", "runner") else {}
-    answer = table.read("answer", keys.pattern, defaults.read("answer", keys.pattern, ""))
-    return Outputs(pattern, answer, {**common, **(measures or {})}), codes
-
-
-def _around(table: Table, defaults: Table, folder: Path) -> Around:
-    """What is done around each run: as the algorithm says, else as the defaults do."""
-    readers: dict[str, keys.Reader[Any]] = {"prepare": command_words, "warmup": _warmup, "cleanup": command_words}
-    options = defaults.options(readers) | table.options(readers)
-    return Around(**options, folder=str(folder)) if options else Around()
-
-
-def _warmup(key: str, value: Any) -> tuple[str, ...] | int:
-    """A command, or how many runs are made to warm up."""
-    runs = keys.required("must be a command, or a number of runs of 0 or more")(keys.at_least(0))
-    return command_words(key, value) if isinstance(value, str | list) else runs(key, value)
+    return Outputs(pattern, answer, measures if has_codes else {}), codes
 
 
 def command_words(key: str, value: Any) -> tuple[str, ...]:
@@ -357,6 +323,19 @@ def command_words(key: str, value: Any) -> tuple[str, ...]:
         )
         raise keys.unfit(key, must, value)
     return tuple(split)
+
+
+@keys.required("must be a command, or a number of runs of 0 or more")
+def _runs_to_warm_up(key: str, value: Any) -> int:
+    return integer(key, value, 0)
+
+
+def _warmup(key: str, value: Any) -> tuple[str, ...] | int:
+    """A command, or how many runs are made to warm up."""
+    return (command_words if isinstance(value, str | list) else _runs_to_warm_up)(key, value)
+
+
+READERS_AROUND: dict[str, keys.Reader[Any]] = {"prepare": command_words, "warmup": _warmup, "cleanup": command_words}
 
 
 ONLY_WITH_DETECT = ("instance-cost", "available")

@@ -23,8 +23,16 @@ from ampler.core.serialization import jsonable
 from ampler.core.settings import Better, Weights
 from ampler.core.text import TextTable, count, digits, listed, table_of
 from ampler.core.verdicts import Verdict, opposite
-from ampler.stats.bayes.mixture import CERTAIN, SHARED_FROM, Areas, Claim, agreed_verdict
-from ampler.stats.bayes.posterior import Posterior, error_correlation, posterior
+from ampler.stats.bayes.posterior import (
+    CERTAIN,
+    SHARED_FROM,
+    Areas,
+    Claim,
+    Posterior,
+    agreed_verdict,
+    error_correlation,
+    posterior,
+)
 from ampler.stats.bayes.rankings import rank_posterior
 from ampler.stats.bayes.shared import FEWEST, SharedPosterior, shared_posteriors
 from ampler.stats.bayes.signed_rank import signed_rank
@@ -284,10 +292,6 @@ class Bayes:
         except InvalidData as problem:
             return None, str(problem)
 
-    def chances(self, areas: Areas) -> Chances:
-        """Return the areas below, within and above the margin as words have them."""
-        return chances_of(areas, self.analysis.settings.better)
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is unknown is None."""
         own = ("margin", "level", "weights", "omega", "shared_instances", "errors_known", "expected_false_claims")
@@ -347,18 +351,15 @@ def _sample(analysis: Analysis, comparison: Comparison | Probable) -> tuple[Floa
     column = analysis.pairs.index(comparison.pair)
     there = ~np.isnan(analysis.differences[:, column])
     errors = analysis.errors[there, column]
-    available = np.isfinite(errors).all()
-    return analysis.differences[there, column], errors if available else np.zeros_like(errors)
+    return analysis.differences[there, column], errors if np.isfinite(errors).all() else np.zeros_like(errors)
 
 
 def _family(analysis: Analysis, separate: Sequence[Posterior | str], margin: float, level: float) -> SharedFamily:
-    if len(analysis.pairs) < SHARED_FROM:
-        return SharedFamily()
     has = {item.pair for item, own in zip(analysis.comparisons, separate, strict=True) if isinstance(own, Posterior)}
+    if len(analysis.pairs) < SHARED_FROM or not has:
+        return SharedFamily()
     reference = analysis.settings.reference
     used = [k for k, pair in enumerate(analysis.pairs) if reference is None or pair in has]
-    if not has:
-        return SharedFamily()
     pairs = [analysis.pairs[k] for k in used]
     return family_of(analysis.differences[:, used], pairs, reference=reference, margin=margin, level=level)
 
@@ -596,7 +597,7 @@ def footnotes(bayes: Bayes) -> Iterator[str]:
     doubtful = []  # claims that another model would not make
     for own, item in zip(bayes.comparisons, bayes.sensitivity, strict=False):
         if own.claims and own.verdict is not None and item.robust is not None:
-            chance = bayes.chances(item.robust.areas).of(own.verdict)
+            chance = chances_of(item.robust.areas, bayes.analysis.settings.better).of(own.verdict)
             doubtful += [f"{_label(own, bayes)} ({probability(chance)})"] if chance < HANGS else []
     if doubtful:
         yield (

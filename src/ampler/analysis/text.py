@@ -17,7 +17,7 @@ from ampler.core.arrays import Pair
 from ampler.core.errors import WarningKind
 from ampler.core.failures import Drop, Par, Penalty, policy_words
 from ampler.core.settings import Settings
-from ampler.core.text import count, digits, listed, named
+from ampler.core.text import capitalised, count, digits, listed, named
 from ampler.core.verdicts import Finding
 from ampler.design.text import after_pilot, at_end, how_tested, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
@@ -169,7 +169,7 @@ def with_interval(comparison: Comparison, settings: Settings, *, equal: bool = F
     """The difference subject − other with its simultaneous interval, which equal differences do not have."""
     estimand, unit = ESTIMANDS[comparison.estimate_of], settings_unit(comparison, settings)
     shown = comparison if settings.reference is None else exchanged(comparison)
-    (low, high), is_known = shown.joint_interval, not math.isnan(shown.joint_interval[0])
+    low, high = shown.joint_interval
     value, *limits = quantity_texts(unit, shown.estimate, low, high)
     if estimand.is_share and math.isnan(shown.estimate):
         return "a tie on every instance"
@@ -178,17 +178,16 @@ def with_interval(comparison: Comparison, settings: Settings, *, equal: bool = F
     what = "" if estimand.name == "mean" else f" {estimand.words.replace('instances', units)}"
     base = " of the grand mean" if settings.difference == "percent" and settings.reference is None else ""
     sample = "runs" if comparison.instances == 1 else units
-    if not is_known or equal:
-        interval = ""
-    elif math.isinf(low) and math.isinf(high):
-        why = "unknown, as runs do not vary" if settings.is_fixed else f"out of reach with so few {sample}"
-        interval = f" ({_simultaneous(settings)} {why})"
+    if math.isinf(low) and math.isinf(high):
+        ends = "unknown, as runs do not vary" if settings.is_fixed else f"out of reach with so few {sample}"
     elif math.isinf(low):
-        interval = f" ({_simultaneous(settings)} up to {limits[1].removeprefix('+')})"
+        ends = f"up to {limits[1].removeprefix('+')}"
     elif math.isinf(high):
-        interval = f" ({_simultaneous(settings)} from {limits[0].removeprefix('+')} up)"
+        ends = f"from {limits[0].removeprefix('+')} up"
     else:
-        interval = f" ({_simultaneous(settings)} {range_text(*limits)})"
+        ends = range_text(*limits)
+    level = f"simultaneous {digits(100 * (1 - settings.family_alpha))} % CI"
+    interval = "" if math.isnan(low) or equal else f" ({level} {ends})"
     return f"{value}{base if not estimand.is_share else ''}{what}{interval}"
 
 
@@ -211,10 +210,6 @@ def _why_neutral(comparison: Comparison, settings: Settings) -> str:
     if own:
         return f"; the interval includes {neutral}, as it says less than the p-value where differences tie"
     return f"; the interval includes {neutral}, as it covers all comparisons at once"
-
-
-def _simultaneous(settings: Settings) -> str:
-    return f"simultaneous {digits(100 * (1 - settings.family_alpha))} % CI"
 
 
 # the answer of the whole ------------------------------------------------------------------------------------------
@@ -277,10 +272,10 @@ def _doubtful(analysis: Analysis) -> list[Comparison]:
 
 def _equivalence_doubts(analysis: Analysis) -> str:
     """Say what speaks against equivalence and non-inferiority that the tests show; nothing where nothing does."""
-    shown = [item for row in analysis.diagnoses for item in (row.equivalence, row.non_inferiority) if item is not None]
-    doubts = [item.doubt for item in shown if item.doubt]
+    shown = (item for row in analysis.diagnoses for item in (row.equivalence, row.non_inferiority))
+    doubts = [item.doubt for item in shown if item is not None and item.doubt]
     more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
-    return f"{doubts[0][:1].upper()}{doubts[0][1:]}{more}." if doubts else ""
+    return f"{capitalised(doubts[0])}{more}." if doubts else ""
 
 
 def is_about_successes(analysis: Analysis) -> bool:
@@ -302,12 +297,9 @@ def counted_as(analysis: Analysis) -> str:
     policy, failed = analysis.settings.failures, any(row.failures for row in analysis.algorithms)
     if policy is None or not (failed or isinstance(policy, Par | Penalty)):
         return ""
-    sure = [
-        diagnosis.failure_bound
-        for diagnosis in analysis.diagnoses
-        if diagnosis.failure_bound and not diagnosis.failure_bound.in_doubt
-    ]
-    closest = min(sure, key=lambda item: item.reversal / item.upper, default=None)
+    bounds = (diagnosis.failure_bound for diagnosis in analysis.diagnoses)
+    sure = (bound for bound in bounds if bound and not bound.in_doubt)
+    closest = min(sure, key=lambda bound: bound.reversal / bound.upper, default=None)
     statement = f"{'failed runs were' if failed else 'no run failed; failures are'} {policy_words(policy)}"
     return statement if closest is None else f"{statement}; {closest.sentence}"
 
@@ -326,30 +318,19 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
         else:  # with a significant difference that is in doubt
             claims.append(f"{comparison.verdict}.")
     rest = [_together(finding, compared, analysis) for finding, compared in others.items()]
-    if most is None or len(claims) + len(rest) <= most:
-        yield from (*claims, *rest)
-        return
-    reported = claims[: max(0, most - 1 - len(rest))]
-    yield from (*reported, f"… and {len(claims) - len(reported)} more, which the table shows.", *rest)
+    if most is not None and len(claims) + len(rest) > most:
+        left_out = len(claims) - max(0, most - 1 - len(rest))
+        claims[-left_out:] = [f"… and {left_out} more, which the table shows."]
+    yield from (*claims, *rest)
 
 
 def _together(finding: Finding, compared: Sequence[Comparison], analysis: Analysis) -> str:
     """One sentence about comparisons without a claim."""
     if len(compared) == 1:
         return f"{compared[0].verdict}."
-    labels, number = [_label(comparison, analysis) for comparison in compared], f"{len(compared):,} comparisons"
-    names = f"{listed(labels, LONGEST_LIST)}{f' ({number})' if len(compared) > MAX_NAMED else ''}"
+    labels = (item.second if analysis.settings.reference is not None else pair_name(item) for item in compared)
+    names = listed(labels, LONGEST_LIST) + (f" ({len(compared):,} comparisons)" if len(compared) > MAX_NAMED else "")
     return f"{finding.capitalize()}: {names}. {power_sentence(analysis)}".rstrip()
-
-
-def _equivalent(analysis: Analysis) -> set[Pair]:
-    """The pairs shown to be equivalent, or stopped by an interim analysis as having no relevant difference."""
-    tests = ((diagnosis.pair, diagnosis.equivalence) for diagnosis in analysis.diagnoses)
-    same = {pair for pair, test in tests if test is not None and test.established}
-    if analysis.looks is None:
-        return same
-    stands = zip(analysis.looks.pairs, analysis.looks.standings, strict=True)
-    return same | {pair for pair, standing in stands if standing.verdict == "no relevant difference"}
 
 
 def forgets_looks(analysis: Analysis) -> str:
@@ -370,9 +351,8 @@ def course_sentences(analysis: Analysis) -> Iterator[str]:
     if analysis.course is None:
         return
     yield after_pilot(analysis.course)
-    note = skewness_note(analysis.course)
-    if note is not None:
-        yield f"{note[:1].upper()}{note[1:]}."
+    if (note := skewness_note(analysis.course)) is not None:
+        yield f"{capitalised(note)}."
     if analysis.course.continuing:
         yield at_end(analysis.course)
 
@@ -391,11 +371,6 @@ def together(analysis: Analysis) -> str:
     where = f" on the {analysis.omnibus.instances} complete instances" if analysis.incomplete else ""
     p = "p < 0.001" if test.corrected.p_value < 0.001 else f"p = {test.corrected.p_value:.2g}"
     return f"Omnibus test, for information: Friedman χ²({test.freedom}) = {test.corrected.statistic:.4g}, {p}{where}."
-
-
-def _label(comparison: Comparison, analysis: Analysis) -> str:
-    """The pair, or the rival alone when there is a reference."""
-    return comparison.second if analysis.settings.reference is not None else pair_name(comparison)
 
 
 def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
@@ -424,9 +399,9 @@ def about_table(analysis: Analysis) -> str:
     level, side = digits(100 * (1 - settings.family_alpha)), settings.alternative
     sided = "" if side == "two-sided" else f" ({side})"
     alpha = digits(settings.family_alpha)
-    tests = test_names(analysis)
+    tests = capitalised(test_names(analysis))
     margin = "" if settings.margin is None else f"; equivalence margin {margin_text(settings.margin, settings)}"
-    return f"{tests[0].upper()}{tests[1:]}{sided}, {steps.name} at α = {alpha}; simultaneous {level} % CIs{margin}."
+    return f"{tests}{sided}, {steps.name} at α = {alpha}; simultaneous {level} % CIs{margin}."
 
 
 def about_stopping(analysis: Analysis) -> str | None:
@@ -492,7 +467,11 @@ MAX_LEADERS = 4  # algorithms in a headline that share the lead
 
 def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
     """Return what was found of the first against the second, for every pair in Holm's order."""
-    same, least = _equivalent(analysis), FEWEST if analysis.single is None else 1
+    least = FEWEST if analysis.single is None else 1
+    same = {row.pair for row in analysis.diagnoses if row.equivalence is not None and row.equivalence.established}
+    if analysis.looks is not None:  # or stopped by an interim analysis
+        stands = zip(analysis.looks.pairs, analysis.looks.standings, strict=True)
+        same |= {pair for pair, standing in stands if standing.verdict == "no relevant difference"}
     result: dict[Pair, Finding] = {}
     for comparison in analysis.comparisons:
         if analysis.unfinished or comparison.instances < least:
@@ -557,11 +536,10 @@ def _of_first(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
 
 def _of_all(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
     """Who leads, and how many pairs differ."""
-    differ = sum(what in ("better", "worse") for what in outcomes.values())
-    same = sum(what == "equivalent" for what in outcomes.values())
+    found = Counter(outcomes.values())
+    differ, same = found["better"] + found["worse"], found["equivalent"]
     equal = f", {same:,} {'is' if same == 1 else 'are'} equivalent within {_margin(analysis)}" if same else ""
-    verb = "differs" if differ == 1 else "differ"
-    counts = f"{differ:,} of {len(outcomes):,} pairs {verb} significantly{equal}"
+    counts = f"{differ:,} of {len(outcomes):,} pairs {'differs' if differ == 1 else 'differ'} significantly{equal}"
     (best, beaten), unbeaten = leader(outcomes), leaders(outcomes)
     if not differ:
         return f"None of {len(outcomes):,} pairs differs significantly{equal}"
@@ -593,8 +571,7 @@ def leader(outcomes: Mapping[Pair, Finding]) -> tuple[str, int]:
     ('b', 1)
     """
     won, lost = record(outcomes, "better"), record(outcomes, "worse")
-    names = list(dict.fromkeys(name for pair in outcomes for name in pair))
-    best = min(names, key=lambda name: (lost[name], -won[name]))
+    best = min((name for pair in outcomes for name in pair), key=lambda name: (lost[name], -won[name]))
     return best, won[best]
 
 
@@ -623,14 +600,12 @@ def power_sentence(analysis: Analysis) -> str:
     if not _inconclusive_pairs(analysis) or analysis.single is not None:
         return ""
     if analysis.course is not None:
-        wording = planned_power_clause(analysis.course)
-        return f"{wording[:1].upper()}{wording[1:]}."
+        return f"{capitalised(planned_power_clause(analysis.course))}."
     if analysis.looks is not None and not analysis.looks.ended:
         return "The study continues with these comparisons."
     if math.isnan(analysis.detectable_effect):
         return "With so few instances no difference could have been significant."
-    wording = power_clause(analysis.detectable_effect, analysis.settings)
-    return f"{wording[:1].upper()}{wording[1:]}."
+    return f"{capitalised(power_clause(analysis.detectable_effect, analysis.settings))}."
 
 
 def _inconclusive_pairs(analysis: Analysis) -> list[Pair]:

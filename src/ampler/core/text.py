@@ -143,6 +143,11 @@ def rounded_up(value: float, significant: int) -> str:
     return f"{math.ceil(round(value * factor, 9)) / factor:.{max(decimals, 0)}f}"
 
 
+def capitalised(text: str) -> str:
+    """Return a text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def count(number: int, noun: str) -> str:
     """Return a number of things with their noun.
 

@@ -19,7 +19,7 @@ from ampler.core.errors import InvalidDesign
 from ampler.core.settings import choice, finite, integer, share
 from ampler.core.text import digits
 from ampler.design.powers import MOST_INSTANCES, smallest
-from ampler.stats.bayes.mixture import SHARED_FROM
+from ampler.stats.bayes.posterior import SHARED_FROM
 from ampler.stats.power import upper_tail
 from ampler.stats.sequential.boundaries import legendre
 

@@ -16,7 +16,7 @@ import numpy as np
 from ampler.core.arrays import Pair
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import Alternative, Difference, Target, Test
-from ampler.core.text import amount, count, difference_text, digits, listed, rounded_up
+from ampler.core.text import amount, capitalised, count, difference_text, digits, listed, rounded_up
 from ampler.design.detect import DetectGoal, PilotReport
 from ampler.design.instances import Design, achieved_power, detectable_effect, n_comparisons, required_instances
 from ampler.design.interim import InterimDesign, all_pairs, with_saving
@@ -132,10 +132,10 @@ def answer_sentence(ask: Ask, design: Design) -> str:
     """
     promise, asked = _promise(design), f"{_size(design)}. {_family(design)}."
     if ask.unknown == "instances":
-        return f"{_capitalised(design_sentence(design))}."
+        return f"{capitalised(design_sentence(design))}."
     if ask.unknown == "effect":
         return f"d = {rounded_up(design.effect, 3)} is detectable: {promise} with {asked}"
-    return f"{_capitalised(promise)} for d = {design.effect:.4g} with {asked}"
+    return f"{capitalised(promise)} for d = {design.effect:.4g} with {asked}"
 
 
 def design_sentence(design: Design) -> str:
@@ -286,7 +286,7 @@ with Holm on 40 instances, as measured for normal differences. --target simulate
         return None
     name, few = test.plural, t_instances(design.sample_size, design.test)
     return (
-        f"{_capitalised(name)} judge all comparisons jointly, without levels by rank. The powers are those of"
+        f"{capitalised(name)} judge all comparisons jointly, without levels by rank. The powers are those of"
         f" {paired_test('t').plural} with Holm on {few:,} instances, as measured for normal differences."
         " --target simulated runs the tests themselves."
     )
@@ -318,10 +318,6 @@ def cluster_sentence(design: Design) -> str | None:
         f" {design.instances / design.design_effect:,.0f} independent ones. More clusters with fewer instances each"
         " give more power."
     )
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _size(design: Design) -> str:
@@ -605,9 +601,9 @@ def _plan(report: PilotReport) -> Iterator[str]:
     if not report.is_enough:
         yield f"Plan: all {size}."
     elif report.is_fixed:
-        yield f"Plan: all {size}. {_capitalised(power)}."
+        yield f"Plan: all {size}. {capitalised(power)}."
     else:
-        yield f"Plan: {size}. {_capitalised(power)}. 90 % interval: {low:,} to {high:,} instances."
+        yield f"Plan: {size}. {capitalised(power)}. 90 % interval: {low:,} to {high:,} instances."
     if report.seen:
         yield (
             f"The first {report.seen} instances of the pilot determined the size, so the final test uses the variance"
@@ -615,7 +611,7 @@ def _plan(report: PilotReport) -> Iterator[str]:
         )
     if not report.is_enough:
         needs = f"needs {report.needed:,} instances; {report.planned:,} are available. They detect it with {power}."
-        yield f"{_capitalised(amount(report.detect, unit))} {needs}"
+        yield f"{capitalised(amount(report.detect, unit))} {needs}"
         if math.isfinite(report.detectable):
             yield f"With power {digits(report.power)} they detect {amount(report.detectable, unit)}."
 

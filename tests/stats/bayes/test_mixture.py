@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, NormalMixture, checked_margin
+from ampler.stats.bayes.posterior import Areas, NormalMixture, checked_margin
 
 parts = st.lists(
     st.tuples(st.floats(0.01, 1.0), st.floats(-100, 100), st.floats(0.01, 50)), min_size=1, max_size=8

@@ -14,7 +14,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, NormalMixture
+from ampler.stats.bayes.posterior import Areas, NormalMixture
 
 NODES = 400
 NEGLIGIBLE = 40.0

@@ -68,13 +68,10 @@ class BeliefAsk:
     @property
     def ceiling(self) -> float:
         """The assurance that no number of instances passes."""
-        below, above = (self._score(side * self.margin) for side in (-1, 1))
+        distances = np.array([-self.margin, self.margin]) - self.effect
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below, above = np.where(distances == 0, 0.0, distances / self.effect_sd)
         return float(ndtr(-above)) if self.goal == "above" else float(ndtr(above) - ndtr(below))
-
-    def _score(self, limit: float) -> float:
-        if self.effect_sd == 0:
-            return float(np.sign(limit - self.effect)) * np.inf if limit != self.effect else 0.0
-        return (limit - self.effect) / self.effect_sd
 
     def of(self, instances: int) -> float:
         """Return the assurance of this many instances."""

@@ -229,8 +229,7 @@ def differing_together(algorithms: int, comparisons: int) -> int:
     >>> differing_together(5, 10)
     6
     """
-    apart = (algorithms // 2) * ((algorithms + 1) // 2)
-    return max(1, comparisons * apart // comb(algorithms, 2))
+    return max(1, comparisons * ((algorithms // 2) * ((algorithms + 1) // 2)) // comb(algorithms, 2))
 
 
 def mean_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
@@ -262,14 +261,12 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
         least=goal.fewest,
         most=MOST_INSTANCES,
     )
-    if needed is None and goal.available is not None:
-        return MOST_INSTANCES  # more than there are: all are taken, and the output says what they find
-    if needed is None:
+    if needed is None and goal.available is None:
         raise InvalidDesign(
             f"no reachable number of instances finds a difference of {goal.detect:g}: so much do the differences vary;"
             " ask for a larger one"
         )
-    return needed
+    return needed or MOST_INSTANCES  # more than there are: all are taken, and the output says what they find
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
@@ -372,17 +369,14 @@ def _taking_all(
     if reachable:
         best = min(reachable, key=lambda plan: plan.cost / plan.needed)
     else:
-        fewest = min(plan.needed for plan in candidates)
-        best = min(
-            (plan for plan in candidates if plan.needed <= (1 + goal.stretch) * fewest), key=lambda plan: plan.cost
-        )
+        most = (1 + goal.stretch) * min(plan.needed for plan in candidates)
+        best = min((plan for plan in candidates if plan.needed <= most), key=lambda plan: plan.cost)
     return replace(best, instances=goal.available)
 
 
 def _normal_instances(goal: DetectGoal, variances: Floats) -> int:
     """A first guess: d·√N = z_tail + z_power at a level near the middle of Holm's."""
-    level = goal.end_alpha / max(1.0, len(variances) / e)
-    tail = float(tail_levels(level, goal.alternative))
+    tail = float(tail_levels(goal.end_alpha / max(1.0, len(variances) / e), goal.alternative))
     root = (float(ndtri(goal.power)) - float(ndtri(tail))) * sqrt(float(np.median(variances))) / goal.detect
     return ceil(min(max(root, 1.0) ** 2, MOST_INSTANCES))
 
@@ -511,8 +505,7 @@ def plan_clusters(
         noise = allowed / float(np.mean(1 / members)) - within
         counts = fewest_runs(sqrt(noise), lower) if noise > 0 else lower
         cost = float(members.sum()) * (goal.instance_cost + float(prices @ counts))
-        runs = tuple(int(count) for count in counts)
-        plans.append(ClusterPlan(int(size), runs, noise > 0, cost))
+        plans.append(ClusterPlan(int(size), tuple(map(int, counts)), noise > 0, cost))
     enough = [plan for plan in plans if plan.enough and plan.per_cluster >= MIN_PER_CLUSTER]
     return min(enough, key=lambda plan: plan.cost) if enough else plans[-1]
 
@@ -603,9 +596,8 @@ class PilotReport:
 
     def to_data(self) -> dict[str, Any]:
         """Return everything as plain data; what came later is left out where it is as in reports of earlier days."""
-        later = {field.name: field.default for field in fields(self) if field.name in LATER}
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in data.items() if name not in later or value != later[name]}
+        data = ((field, getattr(self, field.name)) for field in fields(self))
+        return {field.name: value for field, value in data if field.name not in LATER or value != field.default}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> PilotReport:

@@ -135,8 +135,7 @@ def rank_sum(comparisons: int) -> tuple[Floats, Floats]:
     ranks = np.exp((low + high) / 2 + (high - low) / 2 * nodes)
     divisors = np.concatenate([np.arange(1.0, EXACT + 1), ranks, [EXACT, EXACT + 1, K, K + 1]])
     slopes = np.array([-1, 1, 1, -1]) / 24
-    weights = np.concatenate([np.ones(EXACT), (high - low) / 2 * node_weights * ranks, slopes])
-    return divisors, weights / K
+    return divisors, np.concatenate([np.ones(EXACT), (high - low) / 2 * node_weights * ranks, slopes]) / K
 
 
 MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on

@@ -193,9 +193,7 @@ def looks_sentences(design: Design) -> list[str]:
         return []
     looks, there = design.looks, {"nothing": "if no difference exists", "half": "if half exist", "all": "if all exist"}
     more = looks.instances[-1] - looks.without
-    price = (
-        f"Interim analyses cost at most {count(more, 'instance')}" if more > 0 else "Interim analyses cost no instance"
-    )
+    price = f"Interim analyses cost {'at most ' + count(more, 'instance') if more > 0 else 'no instance'}"
     expected = ", ".join(f"{100 * case.runs:.0f} % {there[case.there]}" for case in looks.expected)
     saved = f" Expected runs, of those without interim analyses: {expected}." if expected else ""
     skewed = (
@@ -239,9 +237,10 @@ def with_available(ask: Ask, available: int) -> str:
     available -= available % (ask.per_cluster or 1)  # whole clusters
     detectable = detectable_with(ask, available)
     reached = answer_to(replace(ask, instances=available, power=None))
-    begin = f"With the {available:,} instances you have, d = {rounded_up(detectable.effect, 2)} is detectable with"
-    rest = f"for d = {reached.effect:.4g} it is {reached.power:.3f}"
-    return f"{begin} {_target_name(ask.target)} {ask.power:.4g}; {rest}."
+    return (
+        f"With the {available:,} instances you have, d = {rounded_up(detectable.effect, 2)} is detectable with"
+        f" {_target_name(ask.target)} {ask.power:.4g}; for d = {reached.effect:.4g} it is {reached.power:.3f}."
+    )
 
 
 def detectable_with(ask: Ask, available: int) -> Design:
@@ -281,10 +280,9 @@ with Holm on 40 instances, as measured for normal differences. --target simulate
     >>> borrowed_sentence(required_instances(comparisons=3, effect=0.5)) is None
     True
     """
-    test = paired_test(design.test)
     if _has_ranks(design) or design.target == "simulated":
         return None
-    name, few = test.plural, t_instances(design.sample_size, design.test)
+    name, few = paired_test(design.test).plural, t_instances(design.sample_size, design.test)
     return (
         f"{capitalised(name)} judge all comparisons jointly, without levels by rank. The powers are those of"
         f" {paired_test('t').plural} with Holm on {few:,} instances, as measured for normal differences."

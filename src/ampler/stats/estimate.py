@@ -108,9 +108,7 @@ class AlgorithmEstimates(NamedTuple):
 
     def in_plain_units(self, contrasts: Contrasts, differences: Floats) -> Floats:
         """Return differences as the user knows them."""
-        if self.exponents is None or contrasts.difference == "percent":
-            return differences
-        if contrasts.difference == "ratio":
+        if self.exponents is not None and contrasts.difference == "ratio":
             return differences + math.log(2.0) * (self.exponents[contrasts.first] - self.exponents[contrasts.second])
         return self.errors_in_plain_units(contrasts, differences)
 

@@ -277,10 +277,11 @@ def summary_of(statistic: str | Statistic) -> Summary:
         if kind in _NAMED and not number:
             return _NAMED[kind]
         if kind in ("quantile", "trimmed-mean"):
-            return Quantile(float(number)) if kind == "quantile" else TrimmedMean(float(number))
-    except ValueError as error:
-        if isinstance(error, InvalidRule):
-            raise
+            return (Quantile if kind == "quantile" else TrimmedMean)(float(number))
+    except InvalidRule:
+        raise
+    except ValueError:
+        pass
     raise InvalidRule(
         'the statistic must be "mean", "median", "trimmed-mean", "geometric-mean", "quantile:0.9", "rate" or a hashable'
         f" callable of an array, got {statistic!r}"
@@ -380,8 +381,7 @@ def _order_chances(n: int, q: float) -> _OrderChances:
     lower = np.diff(betainc(rank, n - rank + 1, steps))
     if weight == 0.0:
         return _OrderChances(0.0, lower, lower, np.empty((0, 0)))
-    upper = np.diff(betainc(rank + 1, n - rank, steps))
-    return _OrderChances(weight, lower, upper, _gap_chances(n, rank))
+    return _OrderChances(weight, lower, np.diff(betainc(rank + 1, n - rank, steps)), _gap_chances(n, rank))
 
 
 def _gap_chances(n: int, rank: int) -> Floats:

@@ -216,11 +216,6 @@ class RobustPosterior:
         """The posterior mean of τ."""
         return float(self.weights.sum(axis=0) @ self.tau)
 
-    @property
-    def deviation(self) -> float:
-        """The posterior standard deviation of μ."""
-        return float(np.sqrt(self.weights.sum(axis=1) @ (self.centres - self.mean) ** 2))
-
     def areas(self, margin: float, *, new: bool = False) -> Areas:
         """Return the probabilities that μ, or the difference on a new instance, lies outside and within ±margin."""
         below = self._new_below if new else self._below

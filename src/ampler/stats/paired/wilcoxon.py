@@ -181,11 +181,8 @@ def _normal_position(nonzero: Floats, alternative: Alternative, alpha: float) ->
     the smallest and largest difference lie beyond the quantiles.
     """
     n, sides, reachable = len(nonzero), 2 if alternative == "two-sided" else 1, alpha
-    ends = []
-    if alternative != "less":
-        ends.append(_score_at(nonzero, float(nonzero.min()), alternative))
-    if alternative != "greater":
-        ends.append(-_score_at(nonzero, float(nonzero.max()), alternative))
+    ends = [_score_at(nonzero, float(nonzero.min()), alternative)] if alternative != "less" else []
+    ends += [-_score_at(nonzero, float(nonzero.max()), alternative)] if alternative != "greater" else []
     while reachable < 1 and min(ends) < -float(ndtri(reachable / sides)):
         reachable *= 2
     total = n * (n + 1) // 2
@@ -253,8 +250,7 @@ def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
     sizes = np.abs(differences)
     zeros = (sizes == 0).sum(-1)
     n = differences.shape[-1] - zeros
-    ranks = mean_ranks_of(sizes) - zeros[..., None]
-    w = np.where(differences > 0, ranks, 0.0).sum(-1)
+    w = np.where(differences > 0, mean_ranks_of(sizes) - zeros[..., None], 0.0).sum(-1)
     # Σ(t³−t)/48 over groups of t ties; a group of t members adds t²−1 per member
     members = tied_with(sizes)
     ties = np.where(sizes > 0, members**2 - 1, 0.0).sum(-1)

@@ -39,8 +39,8 @@ class LookEvidence:
 
 def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
     """Return P(|T| is as small as |t|, on its side) when the true effect is as large as the relevant one."""
-    mirrored = -np.abs(t)  # an upper tail keeps its digits where it is tiny
-    return upper_tail(mirrored, np.maximum(counts - 1, 1), -effect * np.sqrt(counts))
+    # mirrored: an upper tail keeps its digits where it is tiny
+    return upper_tail(-np.abs(t), np.maximum(counts - 1, 1), -effect * np.sqrt(counts))
 
 
 SMALLEST = 1e-12  # smaller p-values do not differ significantly
@@ -228,12 +228,11 @@ def _equivalent(evidence: LookEvidence, declared: Declared, timings: Sequence[_T
     observed = evidence.equivalence
     if observed is None or declared.equivalence is None:
         return np.zeros(evidence.p_values.shape, dtype=np.bool_)
-    stop, fractions = declared.equivalence, [timing.schedule.fractions for timing in timings]
-    levels = (
-        boundaries.equivalence_levels(stop.spending, stop.alpha, shares) for shares in fractions
-    )  # kept by its schedule
-    spread = np.array([timing.spread(own) for timing, own in zip(timings, levels, strict=True)]).T
-    return np.asarray(observed <= spread[: len(observed)])
+    stop = declared.equivalence
+    levels = np.array(
+        [t.spread(boundaries.equivalence_levels(stop.spending, stop.alpha, t.schedule.fractions)) for t in timings]
+    ).T
+    return np.asarray(observed <= levels[: len(observed)])
 
 
 def _verdicts(reach: Counts, equivalent: Bools) -> list[tuple[Verdict, int]]:

@@ -15,7 +15,7 @@ from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import Settings, Target, TargetWord, Test, choice, integer, positive
 from ampler.core.text import amount, digits, parameter
-from ampler.design.powers import LARGEST_EFFECT, MOST_INSTANCES, smallest
+from ampler.design.powers import LARGEST_EFFECT, MOST_INSTANCES, smallest, target_divisor
 from ampler.sampling.allocation import Pairs, optimal_counts, pairs_of
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.holm import holm_levels
@@ -52,10 +52,8 @@ class PowerGoal:
 
     def instances(self, variances: Floats, guess: int = 2) -> int:
         """Return the fewest instances that reach the power when the pairs' differences have these variances."""
-        effects = self._effects(variances)
-        needed = smallest(
-            lambda n: self._reached(n, effects, "t"), self.settings.power, guess=guess, least=2, most=MOST_INSTANCES
-        )
+        effects, power = self._effects(variances), self.settings.power
+        needed = smallest(lambda n: self._reached(n, effects, "t"), power, guess=guess, least=2, most=MOST_INSTANCES)
         if needed is None:
             raise InvalidDesign(
                 f"no reachable number of instances finds a difference of {self._amount(self.detect)}: so much do the"
@@ -95,19 +93,12 @@ class PowerGoal:
             return np.minimum(self.detect / np.sqrt(variances), LARGEST_EFFECT)
 
     def _reached(self, instances: int, effects: Floats, test: Test) -> float:
-        levels = holm_levels(len(effects), self.settings.alpha)
-        powers = paired_power(
-            instances, np.sort(effects)[::-1], levels, test=test, alternative=self.settings.alternative
-        )
+        K, side = len(effects), self.settings.alternative
+        levels = holm_levels(K, self.settings.alpha)
+        powers = paired_power(instances, np.sort(effects)[::-1], levels, test=test, alternative=side)
         if self.target == "mean":
             return float(powers.mean())
-        return float(np.sort(powers)[-self._comparisons(len(powers))])
-
-    def _comparisons(self, all_of_them: int) -> int:
-        """This many comparisons must have the power; the median is the paper's rule with K′ = ⌈K/2⌉."""
-        if isinstance(self.target, int):
-            return self.target
-        return {"median": all_of_them - (all_of_them + 1) // 2 + 1, "worst": all_of_them}.get(self.target, 1)
+        return float(np.sort(powers)[-int(target_divisor(self.target, K))])  # so many comparisons must have the power
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +162,7 @@ class Pilot:
 
     def counts(self, se: float) -> Floats:
         """Return the runs of each algorithm on each instance that make every pair exact to `se` at the least cost."""
-        if se >= self.top:
-            return self._least
-        return optimal_counts(self._pairs, se, self._least, self.costs)
+        return self._least if se >= self.top else optimal_counts(self._pairs, se, self._least, self.costs)
 
     def variances(self, counts: Floats) -> Floats:
         """Return the variance of the estimated differences over instances, with these runs."""

@@ -174,10 +174,8 @@ def observe(runs: Runs, settings: Settings, deterministic: Collection[str] | Non
     if paired and settings.statistic_name != "mean":
         if settings.test_over_train is not None or settings.crossed is not None:
             raise InvalidData(f"paired runs are compared by their mean, got statistic {settings.statistic_name!r}")
-        runs, paired = (
-            replace(runs, shared=None),
-            False,
-        )  # their errors are too large where runs are alike, never too small
+        # their errors are too large where runs are alike, never too small
+        runs, paired = replace(runs, shared=None), False
     if settings.nested is not None and settings.statistic_name != "mean":
         raise InvalidData(f"nested runs are compared by the means of their groups, got {settings.statistic_name!r}")
     if paired and rule is not None and rule.seeds == "own":

@@ -292,6 +292,10 @@ class Bayes:
         except InvalidData as problem:
             return None, str(problem)
 
+    def chances(self, areas: Areas) -> Chances:
+        """Return the areas below, within and above the margin as words have them."""
+        return chances_of(areas, self.analysis.settings.better)
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is unknown is None."""
         own = ("margin", "level", "weights", "omega", "shared_instances", "errors_known", "expected_false_claims")
@@ -597,7 +601,7 @@ def footnotes(bayes: Bayes) -> Iterator[str]:
     doubtful = []  # claims that another model would not make
     for own, item in zip(bayes.comparisons, bayes.sensitivity, strict=False):
         if own.claims and own.verdict is not None and item.robust is not None:
-            chance = chances_of(item.robust.areas, bayes.analysis.settings.better).of(own.verdict)
+            chance = bayes.chances(item.robust.areas).of(own.verdict)
             doubtful += [f"{_label(own, bayes)} ({probability(chance)})"] if chance < HANGS else []
     if doubtful:
         yield (

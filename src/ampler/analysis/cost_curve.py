@@ -190,7 +190,16 @@ def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats,
     rows = (variances / unit).T  # algorithms first: each borrows strength from its other instances
     kurtosis, degrees = (None if item is None else item.T for item in (blocks.kurtosis, blocks.degrees))
     spread = moderated(rows, effective_degrees(blocks.counts.T.astype(float), rows, kurtosis, degrees)).T
-    return Pilot(contrasts, theta, unit * spread, _parts(blocks, contrasts), start, costs, instance_cost)
+    # by the method of moments: the noise adds its mean square to the variance of the true differences
+    phi, squared = blocks.differences(contrasts), blocks.errors(contrasts) ** 2
+    low, high = variance_factors(len(phi))
+    parts = []
+    for i, j, own, noise in zip(contrasts.first, contrasts.second, phi.T, squared.T, strict=True):
+        total, within = float(own.var(ddof=1)), float(noise.mean())
+        between, *interval = (max(0.0, factor * total - within) for factor in (1.0, low, high))
+        names = blocks.algorithms[i], blocks.algorithms[j]
+        parts.append(VarianceParts(*names, float(own.mean()), total, between, within, (interval[0], interval[1])))
+    return Pilot(contrasts, theta, unit * spread, tuple(parts), start, costs, instance_cost)
 
 
 def in_original_unit(blocks: Blocks, contrasts: Contrasts) -> tuple[Floats, Floats]:
@@ -220,19 +229,6 @@ def variance_factors(instances: int) -> Interval:
 
     freedom = instances - 1
     return freedom / float(chdtri(freedom, 0.05)), freedom / float(chdtri(freedom, 0.95))
-
-
-def _parts(blocks: Blocks, contrasts: Contrasts) -> tuple[VarianceParts, ...]:
-    """By the method of moments: the noise adds its mean square to the variance of the true differences."""
-    phi, squared = blocks.differences(contrasts), blocks.errors(contrasts) ** 2
-    low, high = variance_factors(len(phi))
-    parts = []
-    for i, j, own, noise in zip(contrasts.first, contrasts.second, phi.T, squared.T, strict=True):
-        total, within = float(own.var(ddof=1)), float(noise.mean())
-        between, *interval = (max(0.0, factor * total - within) for factor in (1.0, low, high))
-        names = blocks.algorithms[i], blocks.algorithms[j]
-        parts.append(VarianceParts(*names, float(own.mean()), total, between, within, (interval[0], interval[1])))
-    return tuple(parts)
 
 
 STEP = 10 ** (1 / 16)  # between neighbouring accuracies of the curve
@@ -275,7 +271,12 @@ def cheapest_choice(pilot: Pilot, goal: PowerGoal, curve: Sequence[Choice]) -> C
         finer = np.geomspace(best.se / STEP, min(best.se * STEP, pilot.top), FINER)
         tried = [choice_at(pilot, goal, float(se), best.instances) for se in finer]
         best = _cheapest([best, *(choice for choice in tried if choice.instances <= most)])
-    return _cheapest([best, choice_at(pilot, goal, _least_accuracy(pilot, goal, best), best.instances)])
+    low, high = best.se, min(best.se * STEP, pilot.top)
+    for _ in range(HALVINGS):  # the largest se with which the same instances still reach the power costs least
+        middle = (low + high) / 2
+        enough = goal.reached(best.instances, pilot.variances(pilot.counts(middle))) >= goal.settings.power
+        low, high = (middle, high) if enough else (low, middle)
+    return _cheapest([best, choice_at(pilot, goal, low, best.instances)])
 
 
 def choice_at(pilot: Pilot, goal: PowerGoal, se: float, guess: int = 2) -> Choice:
@@ -289,13 +290,3 @@ def choice_at(pilot: Pilot, goal: PowerGoal, se: float, guess: int = 2) -> Choic
 
 def _cheapest(choices: Iterable[Choice]) -> Choice:
     return min(choices, key=lambda choice: (choice.cost, choice.se))
-
-
-def _least_accuracy(pilot: Pilot, goal: PowerGoal, best: Choice) -> float:
-    """The largest se with which the same instances still reach the power: the cost falls with se."""
-    low, high = best.se, min(best.se * STEP, pilot.top)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        enough = goal.reached(best.instances, pilot.variances(pilot.counts(middle))) >= goal.settings.power
-        low, high = (middle, high) if enough else (low, middle)
-    return low

@@ -75,19 +75,14 @@ class BeliefAsk:
 
     def of(self, instances: int) -> float:
         """Return the assurance of this many instances."""
-        return self._above(instances) if self.goal == "above" else self._inside(instances)
-
-    def _above(self, instances: int) -> float:
-        """P(lower end > margin). The mean is normal also over what is believed, so that t stays a noncentral t."""
-        critical = float(stdtrit(instances - 1, (1 + self.level) / 2))
-        wider = sqrt(1 + instances * self.effect_sd**2)
-        distance = sqrt(instances) * (self.effect - self.margin)
-        return float(upper_tail(critical / wider, instances - 1, distance / wider))
-
-    def _inside(self, instances: int) -> float:
-        """P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away."""
         freedom, root = instances - 1, sqrt(instances)
         critical = float(stdtrit(freedom, (1 + self.level) / 2))
+        if (
+            self.goal == "above"
+        ):  # P(lower end > margin): the mean is normal also over what is believed, so t noncentral
+            wider = sqrt(1 + instances * self.effect_sd**2)
+            return float(upper_tail(critical / wider, freedom, root * (self.effect - self.margin) / wider))
+        # P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away
         narrow = 1 - float(chdtrc(freedom, freedom * (self.margin * root / critical) ** 2))  # P(short enough)
         shares, weights = legendre(0.0, 1.0, NODES)
         half = critical * np.sqrt(chdtri(freedom, 1 - narrow * shares) / freedom) / root

@@ -7,7 +7,7 @@ the cheapest such pair, or one nearly as cheap with fewer instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import ceil, comb, e, nan, sqrt
@@ -214,11 +214,19 @@ def plan_after_pilot(
     candidates = list(_candidates(figures, goal, fewest_runs, figures.counts if lower is None else lower))
     most = MOST_INSTANCES if goal.available is None else goal.available
     reachable = [plan for plan in candidates if plan.needed <= most]
-    if (goal.is_fixed and not goal.fresh) or not reachable:
-        return _taking_all(reachable, candidates, figures, goal)
-    cheapest = min(plan.cost for plan in reachable)
-    near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
-    return min(near, key=lambda plan: (plan.instances, plan.cost))
+    if reachable and (goal.fresh or not goal.is_fixed):
+        cheapest = min(plan.cost for plan in reachable)
+        near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
+        return min(near, key=lambda plan: (plan.instances, plan.cost))
+    assert (
+        goal.available is not None
+    )  # all of them: with the cheapest runs that suffice, or that nearly do what runs can
+    if reachable:
+        best = min(reachable, key=lambda plan: plan.cost / plan.needed)
+    else:
+        stretched = (1 + goal.stretch) * min(plan.needed for plan in candidates)
+        best = min((plan for plan in candidates if plan.needed <= stretched), key=lambda plan: plan.cost)
+    return replace(best, instances=goal.available)
 
 
 def differing_together(algorithms: int, comparisons: int) -> int:
@@ -359,19 +367,6 @@ def _guess(needed: int, before: Floats, now: Floats) -> int | None:
     """This many instances are needed with other variances, about: they grow together."""
     ratio = float(now.mean()) / float(before.mean()) if before.any() else nan
     return ceil(min(needed * ratio, MOST_INSTANCES)) if ratio > 0 else None
-
-
-def _taking_all(
-    reachable: Sequence[MainPlan], candidates: Sequence[MainPlan], figures: PilotFigures, goal: DetectGoal
-) -> MainPlan:
-    """All instances that are there: with the cheapest runs that suffice, or with runs that nearly do what runs can."""
-    assert goal.available is not None
-    if reachable:
-        best = min(reachable, key=lambda plan: plan.cost / plan.needed)
-    else:
-        most = (1 + goal.stretch) * min(plan.needed for plan in candidates)
-        best = min((plan for plan in candidates if plan.needed <= most), key=lambda plan: plan.cost)
-    return replace(best, instances=goal.available)
 
 
 def _normal_instances(goal: DetectGoal, variances: Floats) -> int:

@@ -369,8 +369,9 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
     """Bracket the answer between neighbouring bends, by halving their sorted list."""
     bends = np.sort(np.maximum(pull.bend, lowest[..., None]), axis=-1)
     size = bends.shape[-1]
-    if bends.ndim == 1:
-        return _one_segment(pull, price, lowest, bends)
+    if bends.ndim == 1:  # one problem
+        at = bisect_left(bends, True, key=lambda bend: not (np.isfinite(bend) and pull.at(bend) > price))
+        return bends[at - 1] if at > 0 else lowest, bends[at] if at < size else np.asarray(np.inf)
     below, above = np.zeros(lowest.shape, dtype=np.intp), np.full(lowest.shape, size, dtype=np.intp)
     for _ in range(size.bit_length()):  # the answer is right of all bends before `below`, not right of bend `above`
         middle = np.minimum((below + above) // 2, size - 1)
@@ -382,16 +383,6 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
     low = np.where(below > 0, _at(bends, np.maximum(below - 1, 0)), lowest)
     high = np.where(below < size, _at(bends, np.minimum(below, size - 1)), np.inf)
     return low, high
-
-
-def _one_segment(pull: _Pull, price: float, lowest: Floats, bends: Floats) -> tuple[Any, Any]:
-    """The same for one problem."""
-
-    def falls_short(index: int) -> bool:
-        return not (np.isfinite(bends[index]) and pull.at(bends[index]) > price)
-
-    index = bisect_left(range(len(bends)), True, key=falls_short)
-    return bends[index - 1] if index > 0 else lowest, bends[index] if index < len(bends) else np.float64(np.inf)
 
 
 # --- all pairs of separate noises: at most one v exceeds T/2 ----------------------------------------------------------

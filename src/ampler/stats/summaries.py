@@ -161,7 +161,9 @@ class Quantile(Summary):
         lower, variance = _moments(chances.lower, x)
         if chances.weight > 0.0:
             upper, variance_upper = _moments(chances.upper, x)
-            gap = chances.mean_square_gap(x) - (upper - lower) ** 2
+            lags = range(1, len(chances.gaps) + 1)
+            squares = (chances.gaps[lag - 1, : len(x) - lag] * (x[lag:] - x[:-lag]) ** 2 for lag in lags)
+            gap = sum(float(own.sum()) for own in squares) - (upper - lower) ** 2  # Var(U − L)
             w = chances.weight  # Var((1−w)·L + w·U) = (1−w)·Var L + w·Var U − w·(1−w)·Var(U − L)
             variance = (1 - w) * variance + w * variance_upper - w * (1 - w) * gap
         return len(x) * max(variance, 0.0)
@@ -364,11 +366,6 @@ class _OrderChances:
     lower: Floats
     upper: Floats
     gaps: Floats
-
-    def mean_square_gap(self, x: Floats) -> float:
-        """Return the mean of (upper − lower)²."""
-        lags = range(1, len(self.gaps) + 1)
-        return sum(float((self.gaps[lag - 1, : len(x) - lag] * (x[lag:] - x[:-lag]) ** 2).sum()) for lag in lags)
 
 
 @lru_cache(maxsize=64)

@@ -71,7 +71,10 @@ def interval(x: Floats, alternative: Alternative, alpha: float, *, exact_ties: b
         return _tied_interval(nonzero, alternative, alpha)
     # R's rule: exact with few differences, no ties, and no zeros.
     if len(ranked.ties) == (len(nonzero) if exact_ties else len(x)) and len(nonzero) < EXACT_BELOW:
-        position, level = _exact_position(len(nonzero), alternative, alpha)
+        sides, at_most = 2 if alternative == "two-sided" else 1, signed_rank_distribution(len(nonzero))
+        # as R's qsignrank: a quantile exactly at the level is reached, and the lower bound is the first mean at least
+        position = int(np.searchsorted(at_most, alpha / sides * (1 - 64 * np.finfo(float).eps)))
+        position, level = (position, 1 - alpha) if position else (1, 1 - sides * float(at_most[0]))
     else:
         position, level = _normal_position(nonzero, alternative, alpha)
     total = len(nonzero) * (len(nonzero) + 1) // 2
@@ -160,17 +163,6 @@ def _tied_interval(nonzero: Floats, alternative: Alternative, alpha: float) -> B
         low, high = min(low, 0.0), max(high, 0.0)
     least = sides * 0.5 ** len(nonzero)
     return one_sided(low, high, alternative, 1 - alpha if least <= alpha else 1 - least)
-
-
-def _exact_position(n: int, alternative: Alternative, alpha: float) -> tuple[int, float]:
-    """Which pairwise mean, counted from the smallest, is the lower bound; R's qsignrank, and 1 where that is 0."""
-    sides = 2 if alternative == "two-sided" else 1
-    at_most = signed_rank_distribution(n)
-    tail = alpha / sides * (1 - 64 * np.finfo(float).eps)  # as R: a quantile exactly at the level is reached
-    position = int(np.searchsorted(at_most, tail))
-    if position == 0:
-        return 1, 1 - sides * float(at_most[0])
-    return position, 1 - alpha
 
 
 def _normal_position(nonzero: Floats, alternative: Alternative, alpha: float) -> tuple[int, float]:

@@ -381,11 +381,11 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
     if isinstance(own, str):
         return Probable(*comparison.pair, comparison.instances, problem=own)
     better, shared = analysis.settings.better, family.comparisons.get(comparison.pair)
-    needed = len(analysis.pairs) >= SHARED_FROM
+    is_lacking = len(analysis.pairs) >= SHARED_FROM and shared is None
     verdict: Verdict | None = None
-    if analysis.settings.margin is not None and not (needed and shared is None):
+    if analysis.settings.margin is not None and not is_lacking:
         # both posteriors must agree; the plain one decides alone where there is nothing to learn from the others
-        verdict = VERDICTS[better][agreed_verdict([own.areas, *([] if shared is None else [shared.areas])])]
+        verdict = VERDICTS[better][agreed_verdict([one.areas for one in (own, shared) if one is not None])]
         verdict = verdict if _is_supported(verdict, analysis, comparison) else "inconclusive"
     return Probable(
         *comparison.pair,
@@ -397,7 +397,7 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
         new_chances=chances_of(own.new_areas, better),
         verdict=verdict,
         error_correlation=error_correlation(*_sample(analysis, comparison)),
-        problem=(family.problem or OUTSIDE) if needed and shared is None else "",
+        problem=(family.problem or OUTSIDE) if is_lacking else "",
     )
 
 
@@ -519,22 +519,17 @@ def verdict_label(probable: Probable, bayes: Bayes) -> str:
 def bayes_columns(bayes: Bayes) -> TextTable:
     """Return the table of the comparisons, in Holm's order."""
     level = f"{digits(100 * bayes.level)} % interval"
-    shared = any(comparison.shared for comparison in bayes.comparisons)
     mean = units.location_header("mean", bayes.analysis.settings)
-    header = ["comparison", mean, level, "on average", *(["shared"] if shared else []), "new instance", "verdict"]
-    rows = [
-        [
-            _label(comparison, bayes),
-            *(("–", "–") if comparison.posterior is None else _mean_and_interval(comparison.posterior, bayes)),
-            three(displayed_chances(comparison.chances, bayes)),
-            *([three(displayed_chances(comparison.shared_chances, bayes))] if shared else []),
-            three(displayed_chances(comparison.new_chances, bayes)),
-            verdict_label(comparison, bayes),
-        ]
-        for comparison in bayes.comparisons
-    ]
-    leaves = {header.index("new instance"): 2} | ({header.index("shared"): 1} if shared else {})
-    return table_of(header, rows, words=[len(header) - 1], leaves=leaves)
+    header = ["comparison", mean, level, "on average", "shared", "new instance", "verdict"]
+    rows = []
+    for item in bayes.comparisons:
+        interval = ("–", "–") if item.posterior is None else _mean_and_interval(item.posterior, bayes)
+        kinds = (item.chances, item.shared_chances, item.new_chances)
+        chances = (three(displayed_chances(each, bayes)) for each in kinds)
+        rows.append([_label(item, bayes), *interval, *chances, verdict_label(item, bayes)])
+    columns = table_of(header, rows, words=[6], leaves={4: 1, 5: 2}).columns
+    shared = any(item.shared for item in bayes.comparisons)
+    return TextTable(tuple(column for column in columns if shared or column.head != "shared"))
 
 
 def ranking_columns(bayes: Bayes) -> TextTable:

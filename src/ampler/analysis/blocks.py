@@ -149,10 +149,10 @@ class Blocks:
         """Some instances and some algorithms, as if there were no others."""
         both = np.ix_(rows, algorithms)
         by_cell = ("counts", "theta", "variances", "kurtosis", "skews", "degrees", "log_variances")
-        tables = ((name, getattr(self, name)) for name in by_cell)
+        tables: dict[str, Any] = {name: None if (own := getattr(self, name)) is None else own[both] for name in by_cell}
         return replace(
             self,
-            **{name: None if table is None else table[both] for name, table in tables},
+            **tables,
             instances=tuple(self.instances[i] for i in rows),
             algorithms=tuple(self.algorithms[k] for k in algorithms),
             certain=self.certain[algorithms],
@@ -313,8 +313,7 @@ def summarise(
     exponents = np.zeros(len(cells.instances), np.int64) if isinstance(summary, summaries.Custom) else _exponents(cells)
     scaled = cells
     if exponents.any():
-        powers = np.repeat(exponents, cells.counts.sum(axis=1))
-        scaled = replace(cells, values=np.ldexp(cells.values, -powers))
+        scaled = replace(cells, values=np.ldexp(cells.values, -np.repeat(exponents, cells.counts.sum(axis=1))))
     kurtosis, skews, log_variances = None, None, None
     if isinstance(summary, summaries.Mean):
         theta, variances, kurtosis, skews = _moments(scaled)

@@ -220,13 +220,9 @@ def headline(analysis: Analysis) -> str:
     if analysis.unfinished:
         return not_finished(analysis)
     doubts = doubts_text(analysis)
-    sentences = [
-        f"{_finding(analysis)}.",
-        warnings_sentence(analysis),
-        f"Inconclusive: {doubts}" if doubts else _equivalence_doubts(analysis),
-        "" if analysis.looks is None else tally(analysis.looks),
-    ]
-    return " ".join(filter(None, sentences))
+    doubts = f"Inconclusive: {doubts}" if doubts else _equivalence_doubts(analysis)
+    course = "" if analysis.looks is None else tally(analysis.looks)
+    return " ".join(filter(None, [f"{_finding(analysis)}.", warnings_sentence(analysis), doubts, course]))
 
 
 def warnings_sentence(analysis: Analysis) -> str:
@@ -408,14 +404,12 @@ def about_stopping(analysis: Analysis) -> str | None:
     """Describe what adaptive stopping did to the means; None where the values did not decide on the number of runs."""
     if not any(math.isfinite(diagnosis.all_runs - diagnosis.first_runs) for diagnosis in analysis.diagnoses):
         return None
-    used = {
-        "corrected": "the estimates are bias-corrected",
-        "all-runs": "the estimates use all runs, uncorrected",
-        "first-runs": "the estimates use the initial runs alone",
-    }
-    return (
-        f"The number of runs depended on their results, which can bias the means; {used[analysis.settings.estimate]}."
-    )
+    estimates = {
+        "corrected": "are bias-corrected",
+        "all-runs": "use all runs, uncorrected",
+        "first-runs": "use the initial runs alone",
+    }[analysis.settings.estimate]
+    return f"The number of runs depended on their results, which can bias the means; the estimates {estimates}."
 
 
 def question_lines(analysis: Analysis) -> Iterator[str]:
@@ -423,13 +417,9 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     settings = analysis.settings
     against = f"all compared with {settings.reference}" if settings.reference is not None else "all pairs"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
-    kind = f"{settings.difference} differences"
-    if settings.are_rates:
-        what = f"differences of success rates in {POINTS}"
-    elif analysis.comparisons[0].estimate_of == "shift":
-        what = f"{kind} between runs"
-    else:
-        what = f"{kind} of the {settings.statistic}"
+    of = "between runs" if analysis.comparisons[0].estimate_of == "shift" else f"of the {settings.statistic}"
+    what = f"{settings.difference} differences {of}"
+    what = f"differences of success rates in {POINTS}" if settings.are_rates else what
     yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs:,} runs; {what}, {against}"
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if settings.alternative == "two-sided" else f" ({settings.alternative})"

@@ -381,22 +381,11 @@ def _design(
     icc: float | None = None,
 ) -> Design:
     """Fill in the powers that go with the numbers."""
-    units, on_unit = (
-        t_instances(instances // (per_cluster or 1), terms.test),
-        _unit_effect(per_cluster or 1, icc or 0.0),
-    )
-    return Design(
-        instances=instances,
-        effect=effect,
-        power=power,
-        target=terms.target,
-        test=terms.test,
-        simulated=simulated,
-        per_cluster=per_cluster,
-        icc=icc,
-        **asdict(terms.family),
-        **powers.power_profile(terms.family, units, effect * on_unit),
-    )
+    units = t_instances(instances // (per_cluster or 1), terms.test)
+    profile = powers.power_profile(terms.family, units, effect * _unit_effect(per_cluster or 1, icc or 0.0))
+    how: dict[str, Any] = asdict(terms.family) | {"target": terms.target, "test": terms.test} | profile
+    how |= {"simulated": simulated, "per_cluster": per_cluster, "icc": icc}
+    return Design(instances=instances, effect=effect, power=power, **how)
 
 
 def _achieved(terms: Terms, instances: int, effect: float, clusters: dict[str, Any]) -> Design:

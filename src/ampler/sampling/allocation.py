@@ -83,7 +83,8 @@ class SharedPairs:
         Runs are shared by pairs of equal counts, so unequal counts must save a quarter to be worth it.
         """
         varies = np.diagonal(self.noise, axis1=1, axis2=2).any(axis=0)
-        equal, unequal = (self._scaled(counts, np.where(varies, shape, RARELY), se) for shape in (1.0, alone))
+        shapes = (np.where(varies, shape, RARELY) for shape in (1.0, alone))
+        equal, unequal = (np.maximum(counts, shape * (self.largest_error(shape) / se) ** 2) for shape in shapes)
         for level in np.unique(counts[varies]):  # a pair of unequal counts shares little: raise those that lag behind
             if self.largest_error(equal) <= se * (1 + ROUNDING):
                 break
@@ -95,9 +96,6 @@ class SharedPairs:
         wanting = noise_errors(self.noise, counts) > se * se
         involved = np.diagonal(self.noise[wanting], axis1=1, axis2=2).any(axis=0)
         return np.where(involved, unequal, counts)
-
-    def _scaled(self, counts: Floats, shape: Floats, se: float) -> Floats:
-        return np.asarray(np.maximum(counts, shape * (self.largest_error(shape) / se) ** 2))
 
 
 RARELY = 1e-9  # of algorithms without noise, which need no further run

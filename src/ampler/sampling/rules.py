@@ -261,9 +261,7 @@ class Accuracy:
 
     def _missing(self, samples: Samples) -> Counts:
         """What each algorithm lacks of its first runs."""
-        target = np.full(len(samples.algorithms), self.start)
-        target[_certain(samples)] = 1
-        return np.maximum(target - samples.counts, 0)
+        return _lacking(samples, self.start, samples.counts)
 
     def _runs(
         self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, size: int, *, whole: bool = False
@@ -334,18 +332,13 @@ class Fixed:
     def __call__(self, samples: SamplesLike, /) -> Decision:
         """Return the runs that are missing, all at once; a failed run is not repeated."""
         samples = Samples.of(samples)
-        missing = self._missing(samples)
+        missing = _lacking(samples, self.runs, samples.spent)
         return _wish(samples, missing) if missing.any() else Stop("runs done")
 
     def predict(self, samples: SamplesLike) -> dict[str, int]:
         """Return the runs of each algorithm that are still to come."""
         samples = Samples.of(samples)
-        return dict(zip(samples.algorithms, self._missing(samples).tolist(), strict=True))
-
-    def _missing(self, samples: Samples) -> Counts:
-        target = np.full(len(samples.algorithms), self.runs)
-        target[_certain(samples)] = 1
-        return np.maximum(target - samples.spent, 0)
+        return dict(zip(samples.algorithms, _lacking(samples, self.runs, samples.spent).tolist(), strict=True))
 
 
 class Sampled(NamedTuple):
@@ -384,6 +377,13 @@ def sample(
                 else:
                     samples.add(algorithm, value)
     return Sampled(samples, decision)
+
+
+def _lacking(samples: Samples, runs: int, there: Counts) -> Counts:
+    """What each algorithm lacks of so many runs; one is enough if it is deterministic."""
+    target = np.full(len(samples.algorithms), runs)
+    target[_certain(samples)] = 1
+    return np.maximum(target - there, 0)
 
 
 def _certain(samples: Samples) -> list[int]:

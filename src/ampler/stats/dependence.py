@@ -300,4 +300,4 @@ def false_positive_rate(design_effect: float, df: float, alpha: float = 0.05) ->
     >>> round(false_positive_rate(1 + 9 * 0.5, 29), 2)
     0.39
     """
-    return float(2 * stdtr(df, stdtrit(df, alpha / 2) / sqrt(max(1.0, design_effect))))
+    return float(2 * stdtr(df, float(stdtrit(df, alpha / 2)) / sqrt(max(1.0, design_effect))))

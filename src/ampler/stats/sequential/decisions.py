@@ -154,7 +154,10 @@ def standings(evidence: LookEvidence, declared: Declared) -> tuple[Standing, ...
     repeated = _repeated(evidence.p_values, timings)
     p = np.array([repeated[:look, k].min() for k, (_, look) in enumerate(decided)])
     adjusted = step_down(p, declared.alpha).adjusted
-    levels = _levels(p, np.array([verdict == "different" for verdict, _ in decided]), declared.alpha)
+    # of the rank of each among those found different, else what is left for the others
+    different = np.array([verdict == "different" for verdict, _ in decided])
+    ranks = np.argsort(np.lexsort((p, ~different)))
+    levels = declared.alpha / (len(p) - np.minimum(ranks, max(0, min(different.sum(), len(p) - 1))))
     return tuple(
         Standing(
             verdict=verdict,
@@ -259,12 +262,6 @@ def _repeated(p_values: Floats, timings: Sequence[_Timing]) -> Floats:
         if used:
             repeated[np.ix_(used, columns)] = repeated_p_values(timing.schedule, p_values[np.ix_(used, columns)])
     return repeated
-
-
-def _levels(p: Floats, different: Bools, alpha: float) -> Floats:
-    """The level of each comparison: of its rank among those found different, else what is left for the others."""
-    ranks = np.argsort(np.lexsort((p, ~different)))
-    return np.asarray(alpha / (len(p) - np.minimum(ranks, max(0, min(different.sum(), len(p) - 1)))))
 
 
 def interim_inflation(

@@ -321,7 +321,12 @@ def bayes_of(analysis: Analysis) -> Bayes:
             separate.append(posterior(*sample, margin=margin, level=level, weights=settings.weights))
         except InvalidData as problem:
             separate.append(str(problem))
-    family = _family(analysis, separate, margin, level)
+    family, reference = SharedFamily(), settings.reference
+    has = {item.pair for item, own in zip(analysis.comparisons, separate, strict=True) if isinstance(own, Posterior)}
+    if len(analysis.pairs) >= SHARED_FROM and has:
+        used = [k for k, pair in enumerate(analysis.pairs) if reference is None or pair in has]
+        pairs = [analysis.pairs[k] for k in used]
+        family = family_of(analysis.differences[:, used], pairs, reference=reference, margin=margin, level=level)
     result = tuple(_probable(analysis, *both, family) for both in zip(analysis.comparisons, separate, strict=True))
     false_claims = sum(1 - probable.claimed for probable in result if probable.claims)
     return Bayes(
@@ -356,16 +361,6 @@ def _sample(analysis: Analysis, comparison: Comparison | Probable) -> tuple[Floa
     there = ~np.isnan(analysis.differences[:, column])
     errors = analysis.errors[there, column]
     return analysis.differences[there, column], errors if np.isfinite(errors).all() else np.zeros_like(errors)
-
-
-def _family(analysis: Analysis, separate: Sequence[Posterior | str], margin: float, level: float) -> SharedFamily:
-    has = {item.pair for item, own in zip(analysis.comparisons, separate, strict=True) if isinstance(own, Posterior)}
-    if len(analysis.pairs) < SHARED_FROM or not has:
-        return SharedFamily()
-    reference = analysis.settings.reference
-    used = [k for k, pair in enumerate(analysis.pairs) if reference is None or pair in has]
-    pairs = [analysis.pairs[k] for k in used]
-    return family_of(analysis.differences[:, used], pairs, reference=reference, margin=margin, level=level)
 
 
 def _is_supported(verdict: Verdict, analysis: Analysis, comparison: Comparison) -> bool:

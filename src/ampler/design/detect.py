@@ -331,36 +331,29 @@ def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns
     nearby = fewest, between
     coarsest = float(noise_errors(figures.noise, lower).max())
     finest = goal.floor * float(np.median(figures.between(goal.plausible)))
+    costs = np.ones(len(lower)) if goal.costs is None else np.asarray(goal.costs)
     for step in range(MOST_ACCURACIES):
         squared = coarsest * 2 ** (-step / 2)
         if step and squared < finest:
             return
         counts = fewest_runs(sqrt(squared), lower) if step else lower
-        plan = _plan(figures, goal, between, sqrt(squared), counts, nearby)
-        yield plan
-        nearby = plan.needed, np.array(plan.variances)
-        if plan.needed <= fewest:
+        noise = noise_errors(figures.noise, counts)
+        variances = between + noise
+        needed = needed_instances(goal, variances, guess=_guess(*nearby, variances))
+        with np.errstate(invalid="ignore"):
+            noise_share = np.where(variances > 0, noise / variances, 0.0)
+        yield MainPlan(
+            runs=tuple(int(count) if playing else 0 for count, playing in zip(counts, figures.in_play, strict=True)),
+            instances=needed,
+            needed=needed,
+            cost=needed * (goal.instance_cost + float((costs * counts)[figures.in_play].sum())),
+            se=sqrt(squared),
+            noise_share=tuple(noise_share.tolist()),
+            variances=tuple(variances.tolist()),
+        )
+        if needed <= fewest:
             return
-
-
-def _plan(
-    figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats, nearby: tuple[int, Floats]
-) -> MainPlan:
-    noise = noise_errors(figures.noise, counts)
-    variances = between + noise
-    needed = needed_instances(goal, variances, guess=_guess(*nearby, variances))
-    costs = np.ones(len(counts)) if goal.costs is None else np.asarray(goal.costs)
-    with np.errstate(invalid="ignore"):
-        noise_share = np.where(variances > 0, noise / variances, 0.0)
-    return MainPlan(
-        runs=tuple(int(count) if playing else 0 for count, playing in zip(counts, figures.in_play, strict=True)),
-        instances=needed,
-        needed=needed,
-        cost=needed * (goal.instance_cost + float((costs * counts)[figures.in_play].sum())),
-        se=se,
-        noise_share=tuple(noise_share.tolist()),
-        variances=tuple(variances.tolist()),
-    )
+        nearby = needed, variances
 
 
 def _guess(needed: int, before: Floats, now: Floats) -> int | None:
@@ -377,25 +370,18 @@ def _normal_instances(goal: DetectGoal, variances: Floats) -> int:
 
 
 def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
-    """The power of each comparison, the least varying first, which is held against the strictest level."""
-    freedom = instances - goal.base
-    tails = tail_levels(_levels(goal, len(variances), instances), goal.alternative)
+    """The power of each comparison, the least varying first, which is held against the strictest level.
+
+    Where few comparisons differ the laxer levels are never reached.
+    """
+    comparisons, freedom = len(variances), instances - goal.base
+    together = comparisons if goal.together is None else min(goal.together, comparisons)
+    levels = np.asarray(holm_levels(comparisons, goal.end_alpha)[np.arange(comparisons) * together // comparisons])
+    if goal.final_test != "growth" and goal.is_chosen:  # as the t-test of this many instances has them
+        levels = nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)
     with np.errstate(divide="ignore"):
         effects = np.minimum(goal.detect / np.sqrt(np.sort(variances)), LARGEST_EFFECT)
-    return quick_tails(-stdtrit(freedom, tails), freedom, effects * sqrt(instances))
-
-
-def _levels(goal: DetectGoal, comparisons: int, instances: int) -> Floats:
-    """Levels of Holm, the strictest first, as the t-test of this many instances has them.
-
-    Where few comparisons differ the laxer ones are never reached.
-    """
-    together = comparisons if goal.together is None else min(goal.together, comparisons)
-    ranks = np.arange(comparisons) * together // comparisons
-    levels = np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
-    if goal.final_test == "growth" or not goal.is_chosen:
-        return levels
-    return nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)
+    return quick_tails(-stdtrit(freedom, tail_levels(levels, goal.alternative)), freedom, effects * sqrt(instances))
 
 
 LEAST_HALF = 8  # instances: fewer tell too little of a variance

@@ -434,23 +434,18 @@ def _reshaped_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Flo
     """
     target = se * se
     excess = pairs.squared_errors(lower).max(axis=(-2, -1)) / target - 1.0
+    least = target * (1.0 + np.minimum(excess, 1.0) / 2)
     weights = np.ones(lower.shape)
     if lower.shape[-1] == 2 and pairs.formula != "paper":  # one pair: carrying its coefficients makes the shape exact
         weights = (1 - pairs.shares + pairs.shares[..., ::-1]) ** 2
     for step in range(RESHAPING_STEPS):
-        noise = _waking(pairs.noise * weights, target, lower, excess)
-        counts = _all_pairs_counts(noise, target, lower, costs)
+        noise = pairs.noise * weights  # scaled up so far that the lower bounds are too few in the shape, as in truth
+        largest = AllPairs(noise).largest_error(lower) ** 2
+        factor = np.divide(least, largest, out=np.ones_like(largest), where=largest > 0)
+        counts = _all_pairs_counts(noise * np.maximum(factor, 1.0)[..., None], target, lower, costs)
         misfit = pairs.squared_errors(counts).max(axis=-1) / target
         if step < RESHAPING_STEPS - 2:
             weights = weights * np.where(counts > lower, misfit, np.maximum(misfit, 1.0))
         else:
             weights = weights * misfit.max(axis=-1, keepdims=True)
     return np.asarray(counts * np.maximum(misfit.max(axis=-1, keepdims=True), 1.0))
-
-
-def _waking(noise: Floats, target: float, lower: Floats, excess: Floats) -> Floats:
-    """Scale the noises up so far that the lower bounds are too few in the shape, as they are in truth."""
-    largest = AllPairs(noise).largest_error(lower) ** 2
-    least = target * (1.0 + np.minimum(excess, 1.0) / 2)
-    factor = np.divide(least, largest, out=np.ones_like(largest), where=largest > 0)
-    return np.asarray(noise * np.maximum(factor, 1.0)[..., None])

@@ -353,8 +353,14 @@ def posterior(
         raise InvalidData("differences that are all the same and exact have no posterior: nothing varies")
     if max(float(np.ptp(y)), float(se.max())) < SMALLEST_RANGE:
         raise InvalidData(f"a posterior needs differences that vary by {SMALLEST_RANGE:g} or more; scale the values up")
-    if model == "robust" or weights == "precision":
-        _refuse_spikes(se, y, "the robust model" if model == "robust" else "precision weights")
+    exact = y[se == 0]  # those that agree, or a single one, would draw τ to 0 and outweigh everything else
+    are_spikes = len(exact) == 1 < len(y) or len(np.unique(exact)) < len(exact)
+    if are_spikes and (model == "robust" or weights == "precision"):
+        raise InvalidData(
+            f"{'the robust model' if model == 'robust' else 'precision weights'} cannot be used when exact differences"
+            f" (standard error 0) repeat or stand alone, got {len(exact)} of {len(y)}: use equal weights and the normal"
+            " model"
+        )
     if model == "robust":
         robust = robust_posterior(y, se)
         one, other = ((robust.interval(level, new=new), robust.areas(margin, new=new)) for new in (False, True))
@@ -399,13 +405,3 @@ def _student(y: Floats, margin: float, level: float) -> tuple[float, Interval, A
     else:
         less, more = float(mean < -margin), float(mean > margin)
     return mean, (mean - half, mean + half), Areas.of_tails(less, more)
-
-
-def _refuse_spikes(se: Floats, y: Floats, what: str) -> None:
-    """Exact differences that agree, or a single one, would draw τ to 0 and outweigh everything else."""
-    exact = y[se == 0]
-    if len(exact) == 1 < len(y) or len(np.unique(exact)) < len(exact):
-        raise InvalidData(
-            f"{what} cannot be used when exact differences (standard error 0) repeat or stand alone, got {len(exact)} "
-            f"of {len(y)}: use equal weights and the normal model"
-        )

@@ -560,9 +560,7 @@ def _sign(bayes: Bayes) -> float:
 
 def _mean_and_interval(result: Posterior, bayes: Bayes) -> tuple[str, str]:
     settings, displayed = bayes.analysis.settings, (mean_in_unit(result, bayes), *bounds_in_unit(result, bayes))
-    mean, low, high = (
-        units.difference_texts(settings, *displayed) if settings.difference == "ratio" else map(digits, displayed)
-    )
+    mean, low, high = units.texts_of_ratios(*displayed) if settings.difference == "ratio" else map(digits, displayed)
     return mean, f"[{low}, {high}]"
 
 

@@ -276,9 +276,8 @@ def cluster_equivalence(
     else:
         tests = two_one_sided(_tests(differences, clusters, settings), margin, alpha)
     enough = (fixed or clusters.of(column)[1].max(initial=-1) + 1 >= MIN_CLUSTERS for column in differences.T)
-    return tuple(
-        replace(test, established=test.established and bool(there)) for test, there in zip(tests, enough, strict=True)
-    )
+    pairs = zip(tests, enough, strict=True)
+    return tuple(replace(test, established=test.established and bool(there)) for test, there in pairs)
 
 
 def cluster_ranks(statistics: Floats, clusters: Clusters, complete: Any) -> Floats:

@@ -180,9 +180,8 @@ def observe(runs: Runs, settings: Settings, deterministic: Collection[str] | Non
     contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
-    usable = usable_cells(
-        runs, settings.failures, contrasts, deterministic, complete=settings.test_over_train is not None
-    )
+    are_folds = settings.test_over_train is not None
+    usable = usable_cells(runs, settings.failures, contrasts, deterministic, complete=are_folds)
     if paired:
         refuse_sorted(usable.cells, settings.paired or "what they share")
     blocks = summarise(usable.cells, settings.statistic, deterministic=deterministic)

@@ -152,7 +152,5 @@ def quantile_interval(values: Floats, q: float, alpha: float) -> Interval:
     below = bdtr(np.arange(n + 1), n, q)  # the chance that at most this many values lie below the quantile
     lower = int(np.searchsorted(below, alpha / 2, side="right"))  # the order statistic of this number, from 1
     upper = int(np.searchsorted(below, 1 - alpha / 2, side="left")) + 1
-    return (
-        float(ordered[lower - 1]) if lower >= 1 else -math.inf,
-        float(ordered[upper - 1]) if upper <= n else math.inf,
-    )
+    low = float(ordered[lower - 1]) if lower >= 1 else -math.inf
+    return low, float(ordered[upper - 1]) if upper <= n else math.inf

@@ -96,9 +96,8 @@ def verdict(
         wording = in_doubt(comparison, settings, among) if comparison.in_doubt else wording
         both = f"{subject} and {other}"
         open_text = f"{subject} against {other}{among}, {with_interval(comparison, settings)}"
-        return (
-            interim_verdict(wording, comparison, interim.standing(comparison.pair), interim, both, open_text) + addition
-        )
+        standing = interim.standing(comparison.pair)
+        return interim_verdict(wording, comparison, standing, interim, both, open_text) + addition
     if comparison.claimed:
         wording += "; significant at the pilot stage" if early else ""
         wording += f"; but equivalent within {within}" if is_equivalent else ""
@@ -283,9 +282,8 @@ def solved(analysis: Analysis) -> str:
     """State how many of its runs gave a value, for each algorithm; nothing if all did."""
     if not any(row.failures for row in analysis.algorithms):
         return ""
-    return "runs that gave a value: " + ", ".join(
-        f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms
-    )
+    numbers = (f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms)
+    return f"runs that gave a value: {', '.join(numbers)}"
 
 
 def counted_as(analysis: Analysis) -> str:

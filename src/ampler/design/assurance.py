@@ -111,9 +111,8 @@ def instances_for_assurance(
     >>> instances_for_assurance(0.8, effect=0.5, effect_sd=0.2).instances
     48
     """
-    return assured_answer(
-        BeliefAsk(effect=effect, effect_sd=effect_sd, margin=margin, goal=goal, level=level, assurance=wanted)
-    )
+    ask = BeliefAsk(effect=effect, effect_sd=effect_sd, margin=margin, goal=goal, level=level, assurance=wanted)
+    return assured_answer(ask)
 
 
 def assured_answer(ask: BeliefAsk) -> AssuredDesign:

@@ -98,9 +98,8 @@ class Design:
     @property
     def terms(self) -> Terms:
         """What stays fixed when one of instances, effect and power is solved for."""
-        return Terms(
-            PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction), self.target, self.test
-        )
+        family = PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction)
+        return Terms(family, self.target, self.test)
 
     _repr_html_ = notebook_html
 

@@ -106,19 +106,13 @@ class Accuracy:
             if not name.startswith("budget") or getattr(self, name) is not None:
                 count = settings.integer(name, getattr(self, name), least, way_out=way_out, error=InvalidRule)
                 object.__setattr__(self, name, count)
-        for name, kind in (
-            ("difference", Difference),
-            ("allocation", Allocation),
-            ("guard", Guard),
-            ("formula", Formula),
-        ):
+        kinds = {"difference": Difference, "allocation": Allocation, "guard": Guard, "formula": Formula}
+        for name, kind in kinds.items():
             if name != "formula" or self.formula is not None:
                 settings.choice(name, getattr(self, name), get_args(kind), error=InvalidRule)
         if self.guard_edition is not None:
-            first = min(get_args(CalibrationVersion))
-            settings.integer(
-                "guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule
-            )
+            first, way_out = min(get_args(CalibrationVersion)), f"{NEWEST} is the newest"
+            settings.integer("guard_edition", self.guard_edition, first, NEWEST, way_out, error=InvalidRule)
         settings.choice("seeds", self.seeds, get_args(Seeds), error=InvalidRule)
         if self.seeds == "shared" and self.allocation == "greedy":
             raise InvalidRule("shared seeds need allocation 'optimal' or 'balanced', got 'greedy'")
@@ -211,9 +205,8 @@ class Accuracy:
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
         """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
-        contrasts = contrasts_of(
-            names, difference=self.difference, reference=self.reference, formula=self.formula or "corrected"
-        )
+        formula = self.formula or "corrected"
+        contrasts = contrasts_of(names, difference=self.difference, reference=self.reference, formula=formula)
         if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:

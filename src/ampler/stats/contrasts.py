@@ -101,9 +101,8 @@ class Contrasts:
 
         The logarithm of a median is the median of the logarithms: it is left alone.
         """
-        return self.formula == "corrected" and (
-            self.difference == "percent" or (self.difference == "ratio" and unbiased)
-        )
+        is_noisy = self.difference == "percent" or (self.difference == "ratio" and unbiased)
+        return self.formula == "corrected" and is_noisy
 
     def corrected(self, theta: Floats, v: Floats, shared: Floats | None = None) -> tuple[Floats, Floats]:
         """Return statistics whose differences have no bias to second order, and the factors of their variances.

@@ -78,9 +78,8 @@ class _Rows:
     location: RowLocation
 
     def at(self, rows: Codes) -> _Rows:
-        return replace(
-            self, frame=self.frame.iloc[rows], algorithm=self.algorithm.at(rows), instance=self.instance.at(rows)
-        )
+        algorithm, instance = self.algorithm.at(rows), self.instance.at(rows)
+        return replace(self, frame=self.frame.iloc[rows], algorithm=algorithm, instance=instance)
 
     def column(self, name: str) -> Coded:
         return coded(self.frame[name])

@@ -214,10 +214,8 @@ def _timing(counts: tuple[int, ...], declared: Declared) -> _Timing:
             used.append(look)
     instances = tuple(expected[look] for look in used) or declared.looks
     fractions = (*(count / declared.looks[-1] for count in instances[:-1]), 1.0)
-    schedule = Schedule(
-        declared.spending, fractions, instances if declared.theory == "student" else None, sides=declared.sides
-    )
-    return _Timing(len(expected), tuple(used), schedule)
+    exact = instances if declared.theory == "student" else None
+    return _Timing(len(expected), tuple(used), Schedule(declared.spending, fractions, exact, declared.sides))
 
 
 @lru_cache(maxsize=4096)

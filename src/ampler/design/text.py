@@ -173,8 +173,7 @@ def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
     levels = divided_levels(K + 1 - ranks, K, design.alpha, design.correction)
     size, effect = design.sample_size, design.sample_effect
     powers = paired_power(size, effect, levels, test=design.test, alternative=design.alternative)
-    columns = (ranks.tolist(), levels.tolist(), powers.tolist())
-    return [RankRow(rank, level, power) for rank, level, power in zip(*columns, strict=True)]
+    return [RankRow(*row) for row in zip(ranks.tolist(), levels.tolist(), powers.tolist(), strict=True)]
 
 
 def look_rows(looks: InterimDesign) -> list[tuple[int, int, float]]:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite, log
+from math import log
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -106,15 +106,6 @@ class NormalMixture:
             return float(self.weights @ ndtr((x * unit - self.means) / self.deviations)) - probability
 
         return unit * float(brentq(excess, (low - room) / unit, (high + room) / unit, xtol=CLOSE**2, rtol=CLOSE))
-
-
-def checked_margin(margin: float) -> float:
-    """Return a margin that is a number and not negative."""
-    if not (isfinite(margin) and margin >= 0):
-        raise InvalidData(
-            f"margin must be a number from 0 on, got {margin!r}: specify the smallest difference that matters"
-        )
-    return float(margin)
 
 
 def agreed_verdict(posteriors: Sequence[Areas], certain: float = CERTAIN) -> Claim:
@@ -344,7 +335,6 @@ def posterior(
     >>> round(found.mean, 2), [round(part, 3) for part in (found.areas.less, found.areas.equivalent, found.areas.more)]
     (0.88, [0.002, 0.095, 0.903])
     """
-    checked_margin(margin)
     y = np.asarray(differences, dtype=float)
     se = np.zeros_like(y) if errors is None else np.asarray(errors, dtype=float)
     if len(y) < FEWEST:

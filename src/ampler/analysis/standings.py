@@ -238,12 +238,11 @@ def _of_pairs(analysis: Analysis) -> Iterator[str]:
     """Pairs whose estimate favours the one that is ahead on fewer instances; of all pairs, those with the leader."""
     wins, settings = wins_of(analysis), analysis.settings
     first = leader(findings(analysis))[0] if settings.reference is None else settings.reference
-    opposed = []
+    opposed, sign = [], 1 if settings.better == "higher" else -1
     for comparison in analysis.comparisons:
         estimand, own = ESTIMANDS[comparison.estimate_of], wins[comparison.pair]
-        lead = (comparison.estimate - estimand.neutral) * (1 if settings.better == "higher" else -1)
-        opposite = not estimand.is_share and lead * (own.first - own.second) < 0
-        if first in comparison.pair and math.isfinite(comparison.estimate) and opposite:
+        is_opposed = sign * (comparison.estimate - estimand.neutral) * (own.first - own.second) < 0
+        if first in comparison.pair and math.isfinite(comparison.estimate) and is_opposed and not estimand.is_share:
             opposed.append(comparison)
     short = short_name_of(tuple(row.instance for row in analysis.accuracy))
     for comparison in opposed[:SENTENCES]:

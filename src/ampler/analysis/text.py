@@ -143,12 +143,11 @@ def with_non_inferiority(verdict_text: str, diagnosis: Diagnosis, settings: Sett
         return f"{digits(100 * loss, 3)} {POINTS if settings.are_rates else '%'}".replace("-", "−")
 
     first, second = diagnosis.pair
-    name = f"{second} is not "
     bound = f"one-sided {digits(100 * (1 - shown.alpha))} % bound of the loss: {size(shown.bound)}"
     if shown.established:
-        return f"{verdict_text}; {name}worse than {first} by more than {size(shown.margin)} ({bound})"
+        return f"{verdict_text}; {second} is not worse than {first} by more than {size(shown.margin)} ({bound})"
     why = f"; {shown.doubt}" if shown.doubt else ""
-    return f"{verdict_text}; {name}shown to be non-inferior within {size(shown.margin)} ({bound}{why})"
+    return f"{verdict_text}; {second} is not shown to be non-inferior within {size(shown.margin)} ({bound}{why})"
 
 
 def in_doubt(comparison: Comparison, settings: Settings, among: str = "") -> str:
@@ -159,9 +158,9 @@ def in_doubt(comparison: Comparison, settings: Settings, among: str = "") -> str
 
 def _significant_difference(comparison: Comparison, settings: Settings, among: str, verb: str = "is") -> str:
     subject, other = subject_and_other(comparison, settings)
-    is_better = _first_is_better(comparison, settings) == (subject == comparison.first)
+    word = "better" if _first_is_better(comparison, settings) == (subject == comparison.first) else "worse"
     difference = f"{with_interval(comparison, settings)}{_why_neutral(comparison, settings)}"
-    return f"{subject} {verb} {'better' if is_better else 'worse'} than {other}{among}: {difference}"
+    return f"{subject} {verb} {word} than {other}{among}: {difference}"
 
 
 def with_interval(comparison: Comparison, settings: Settings, *, equal: bool = False) -> str:
@@ -226,13 +225,10 @@ def headline(analysis: Analysis) -> str:
 
 def warnings_sentence(analysis: Analysis) -> str:
     """Say how many warnings could reverse a verdict, and the cause of those that have a short one; nothing for none."""
-    grave = [warning for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
-    if not grave:
-        return ""
-    kinds = {warning.kind for warning in grave}
+    kinds = [warning.kind for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
     causes = [wording for kind, wording in REVERSING.items() if kind in kinds]
-    why = f": {listed(causes, len(causes))}" if causes else ""
-    return f"{count(len(grave), 'warning')} could reverse a verdict{why}."
+    why = f": {', '.join(causes)}" if causes else ""
+    return f"{count(len(kinds), 'warning')} could reverse a verdict{why}." if kinds else ""
 
 
 def is_biased(analysis: Analysis) -> bool:
@@ -572,14 +568,12 @@ def record(outcomes: Mapping[Pair, Finding], own: Finding) -> Counter[str]:
 
 def inconclusive_sentence(analysis: Analysis) -> str:
     """State which comparisons are inconclusive, and what the study could find; nothing where none is."""
-    pairs = _inconclusive_pairs(analysis)
-    power = power_sentence(analysis)
+    pairs, power = _inconclusive_pairs(analysis), power_sentence(analysis)
     if len(pairs) in (0, len(analysis.comparisons)):
         return power
+    names = f"{len(pairs):,} of {len(analysis.comparisons):,} pairs"
     if analysis.settings.reference is not None:
         names = _named([second for _, second in pairs])
-    else:
-        names = f"{len(pairs):,} of {len(analysis.comparisons):,} pairs"
     return f"Inconclusive: {names}. {power}".rstrip()
 
 

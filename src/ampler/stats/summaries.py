@@ -41,8 +41,8 @@ class Summary:
     unbiased: ClassVar[bool] = False
 
     def __call__(self, values: Floats) -> Any:
-        """Return the statistic of the values along the last axis."""
-        raise NotImplementedError
+        """Return the statistic of the values along the last axis: the mean, unless it is another one."""
+        return values.mean(axis=-1)
 
     def spread(self, values: Floats) -> float:
         """Return the variance of one run: by resampling, where no formula is known."""
@@ -58,10 +58,6 @@ class Rate(Summary):
     """The share of runs that gave a yes: 1, against 0 for a no."""
 
     unbiased: ClassVar[bool] = True
-
-    def __call__(self, values: Floats) -> Any:
-        """Return the share along the last axis."""
-        return values.mean(axis=-1)
 
     def spread(self, values: Floats) -> float:
         """Return the variance of one run, of which ten equal values are no proof that it is 0."""
@@ -122,10 +118,6 @@ class Mean(Summary):
     """The arithmetic mean."""
 
     unbiased: ClassVar[bool] = True
-
-    def __call__(self, values: Floats) -> Any:
-        """Return the mean along the last axis."""
-        return values.mean(axis=-1)
 
     def spread(self, values: Floats) -> float:
         """Return the sample variance."""

@@ -88,7 +88,7 @@ VALUES = (
     "running.check.Inspection",
     "sampling.rules.Fixed",
     "sampling.rules.Sampled",
-    "stats.bayes.mixture.Areas",
+    "stats.bayes.posterior.Areas",
     "stats.bayes.posterior.Posterior",
     "stats.bayes.shared.SharedPosterior",
     "stats.contrasts.Contrasts",

@@ -31,7 +31,7 @@ from ampler.core.settings import (
     integer,
     share,
 )
-from ampler.core.text import composed, listed, notebook_html, parameter, quoted
+from ampler.core.text import capitalised, composed, listed, notebook_html, parameter, quoted
 from ampler.data.tables import Columns, Files, ResultsTable, UnknownColumn, read_table
 
 if TYPE_CHECKING:  # who analyses a table waits for none of these; each is imported where it is needed
@@ -496,8 +496,7 @@ def read_results(
 
         results = replace(results, looks=None, notes=(without_looks(results.looks), *results.notes))
     if unplanned and results.unfinished:
-        notes = (unplanned_note(results.unfinished), *results.notes)
-        results = replace(results, unfinished="", notes=notes)
+        results = replace(results, unfinished="", notes=(unplanned_note(results.unfinished), *results.notes))
     return results if isinstance(source, Results) else _with_one_spelling(results)
 
 
@@ -517,8 +516,7 @@ def _with_clusters(results: Results, cluster: str | Mapping[str, object] | Calla
     """The results with the cluster of each instance: a feature by its name, or one that a mapping or function gives."""
     if isinstance(cluster, str):
         return replace(results, settings={**results.settings, "cluster": composed(cluster)})
-    labels = _labels(cluster, results.runs.instances)
-    features = {**results.features, "cluster": labels}
+    features = {**results.features, "cluster": _labels(cluster, results.runs.instances)}
     return replace(results, features=features, settings={**results.settings, "cluster": "cluster"})
 
 
@@ -661,7 +659,7 @@ def _of_table(table: ResultsTable) -> Results:
 
 
 def _sentence(note: str) -> str:
-    return f"{note[:1].upper()}{note[1:]}."
+    return f"{capitalised(note)}."
 
 
 # studies ----------------------------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from ampler.analysis.bayes import Chances, bayes_of, chances_of
 from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidInput
 from ampler.core.settings import Settings
-from ampler.stats.bayes.mixture import Areas, verdicts
-from ampler.stats.bayes.posterior import posterior
+from ampler.stats.bayes.posterior import Areas, agreed_verdict, posterior
 from ampler.stats.bayes.shared import shared_posteriors
 
 
@@ -43,7 +42,7 @@ def test_every_comparison_has_the_posteriors_of_its_own_differences(study):
 
 def test_verdicts_are_those_that_both_posteriors_allow(study):
     found = study.bayes.comparisons
-    judged = verdicts([each.posterior.areas for each in found], [each.shared.areas for each in found], margin=0.5)
+    judged = [agreed_verdict([each.posterior.areas, each.shared.areas]) for each in found]
 
     words = {"less": "worse", "more": "better", "equivalent": "equivalent", "inconclusive": "inconclusive"}
     assert [each.verdict for each in found] == [words[one] for one in judged]

@@ -7,7 +7,7 @@ from tests.helpers.simulated_claims import limit
 
 import ampler as am
 from ampler.core.errors import InvalidData
-from ampler.stats.replicability import least_number
+from ampler.stats.holm import least_number
 
 
 def repeated(gains, seed, runs=5):

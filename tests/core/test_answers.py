@@ -46,6 +46,7 @@ def test_answers_of_one_algorithm_and_words_without_known_meaning_do_not_contrad
     assert contradiction([("a", "feasible"), ("b", "sat"), ("c", "who knows")]) is None
     assert contradiction([("a", "10"), ("b", "10.0000001")]) is None
     assert contradiction([("a", "10"), ("b", "sat"), ("c", "11")]) == (("a", "10"), ("c", "11"))
+    assert contradiction([("a", "sat"), ("b", "10"), ("c", "11")]) == (("b", "10"), ("c", "11"))
     assert contradiction([("a", "optimal"), ("b", "infeasible")]) is not None
     assert contradiction([("a", "17.5"), ("b", "infeasible")]) is not None
     assert canonical_answer("nan") == "nan"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.design.powers import EXACT, PlannedFamily, power_profile, target_divisor, target_power
+from ampler.design.powers import EXACT, PlannedFamily, Terms, power_profile, target_divisor
 from ampler.stats.holm import corrected_levels
 from ampler.stats.power import paired_power
 
@@ -42,7 +42,7 @@ def test_the_profile_is_that_of_all_powers_computed_one_by_one(family, instances
 def test_the_quadrature_sums_very_many_powers(comparisons, instances, effect):
     family = PlannedFamily(comparisons, 0.05, "two-sided", "holm")
 
-    assert target_power(family, "mean", instances, effect) == pytest.approx(
+    assert Terms(family, "mean", "t").t_power(instances, effect) == pytest.approx(
         all_powers(family, instances, effect).mean(), abs=2e-11
     )
 
@@ -52,7 +52,7 @@ def test_an_integer_target_is_the_power_that_so_many_tests_have(comparisons, dat
     k = data.draw(st.integers(1, comparisons))
     family = PlannedFamily(comparisons, 0.05, "two-sided", "holm")
 
-    power = target_power(family, k, 30, 0.5)
+    power = Terms(family, k, "t").t_power(30, 0.5)
 
     assert (all_powers(family, 30, 0.5) >= power - 1e-15).sum() == k
 
@@ -66,4 +66,5 @@ def test_the_median_target_follows_the_paper(comparisons, divisor):
 def test_under_bonferroni_every_target_is_the_strictest_test(target):
     family = PlannedFamily(7, 0.05, "two-sided", "bonferroni")
 
-    assert target_power(family, target, 30, 0.5) == pytest.approx(float(paired_power(30, 0.5, 0.05 / 7)), abs=1e-15)
+    power = Terms(family, target, "t").t_power(30, 0.5)
+    assert power == pytest.approx(float(paired_power(30, 0.5, 0.05 / 7)), abs=1e-15)

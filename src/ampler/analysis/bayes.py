@@ -23,8 +23,16 @@ from ampler.core.serialization import jsonable
 from ampler.core.settings import Better, Weights
 from ampler.core.text import TextTable, count, digits, listed, table_of
 from ampler.core.verdicts import Verdict, opposite
-from ampler.stats.bayes.mixture import CERTAIN, SHARED_FROM, Areas, Claim, agreed_verdict
-from ampler.stats.bayes.posterior import Posterior, error_correlation, posterior
+from ampler.stats.bayes.posterior import (
+    CERTAIN,
+    SHARED_FROM,
+    Areas,
+    Claim,
+    Posterior,
+    agreed_verdict,
+    error_correlation,
+    posterior,
+)
 from ampler.stats.bayes.rankings import rank_posterior
 from ampler.stats.bayes.shared import FEWEST, SharedPosterior, shared_posteriors
 from ampler.stats.bayes.signed_rank import signed_rank
@@ -313,7 +321,12 @@ def bayes_of(analysis: Analysis) -> Bayes:
             separate.append(posterior(*sample, margin=margin, level=level, weights=settings.weights))
         except InvalidData as problem:
             separate.append(str(problem))
-    family = _family(analysis, separate, margin, level)
+    family, reference = SharedFamily(), settings.reference
+    has = {item.pair for item, own in zip(analysis.comparisons, separate, strict=True) if isinstance(own, Posterior)}
+    if len(analysis.pairs) >= SHARED_FROM and has:
+        used = [k for k, pair in enumerate(analysis.pairs) if reference is None or pair in has]
+        pairs = [analysis.pairs[k] for k in used]
+        family = family_of(analysis.differences[:, used], pairs, reference=reference, margin=margin, level=level)
     result = tuple(_probable(analysis, *both, family) for both in zip(analysis.comparisons, separate, strict=True))
     false_claims = sum(1 - probable.claimed for probable in result if probable.claims)
     return Bayes(
@@ -347,20 +360,7 @@ def _sample(analysis: Analysis, comparison: Comparison | Probable) -> tuple[Floa
     column = analysis.pairs.index(comparison.pair)
     there = ~np.isnan(analysis.differences[:, column])
     errors = analysis.errors[there, column]
-    available = np.isfinite(errors).all()
-    return analysis.differences[there, column], errors if available else np.zeros_like(errors)
-
-
-def _family(analysis: Analysis, separate: Sequence[Posterior | str], margin: float, level: float) -> SharedFamily:
-    if len(analysis.pairs) < SHARED_FROM:
-        return SharedFamily()
-    has = {item.pair for item, own in zip(analysis.comparisons, separate, strict=True) if isinstance(own, Posterior)}
-    reference = analysis.settings.reference
-    used = [k for k, pair in enumerate(analysis.pairs) if reference is None or pair in has]
-    if not has:
-        return SharedFamily()
-    pairs = [analysis.pairs[k] for k in used]
-    return family_of(analysis.differences[:, used], pairs, reference=reference, margin=margin, level=level)
+    return analysis.differences[there, column], errors if np.isfinite(errors).all() else np.zeros_like(errors)
 
 
 def _is_supported(verdict: Verdict, analysis: Analysis, comparison: Comparison) -> bool:
@@ -376,11 +376,11 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
     if isinstance(own, str):
         return Probable(*comparison.pair, comparison.instances, problem=own)
     better, shared = analysis.settings.better, family.comparisons.get(comparison.pair)
-    needed = len(analysis.pairs) >= SHARED_FROM
+    is_lacking = len(analysis.pairs) >= SHARED_FROM and shared is None
     verdict: Verdict | None = None
-    if analysis.settings.margin is not None and not (needed and shared is None):
+    if analysis.settings.margin is not None and not is_lacking:
         # both posteriors must agree; the plain one decides alone where there is nothing to learn from the others
-        verdict = VERDICTS[better][agreed_verdict([own.areas, *([] if shared is None else [shared.areas])])]
+        verdict = VERDICTS[better][agreed_verdict([one.areas for one in (own, shared) if one is not None])]
         verdict = verdict if _is_supported(verdict, analysis, comparison) else "inconclusive"
     return Probable(
         *comparison.pair,
@@ -392,7 +392,7 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
         new_chances=chances_of(own.new_areas, better),
         verdict=verdict,
         error_correlation=error_correlation(*_sample(analysis, comparison)),
-        problem=(family.problem or OUTSIDE) if needed and shared is None else "",
+        problem=(family.problem or OUTSIDE) if is_lacking else "",
     )
 
 
@@ -514,22 +514,17 @@ def verdict_label(probable: Probable, bayes: Bayes) -> str:
 def bayes_columns(bayes: Bayes) -> TextTable:
     """Return the table of the comparisons, in Holm's order."""
     level = f"{digits(100 * bayes.level)} % interval"
-    shared = any(comparison.shared for comparison in bayes.comparisons)
     mean = units.location_header("mean", bayes.analysis.settings)
-    header = ["comparison", mean, level, "on average", *(["shared"] if shared else []), "new instance", "verdict"]
-    rows = [
-        [
-            _label(comparison, bayes),
-            *(("–", "–") if comparison.posterior is None else _mean_and_interval(comparison.posterior, bayes)),
-            three(displayed_chances(comparison.chances, bayes)),
-            *([three(displayed_chances(comparison.shared_chances, bayes))] if shared else []),
-            three(displayed_chances(comparison.new_chances, bayes)),
-            verdict_label(comparison, bayes),
-        ]
-        for comparison in bayes.comparisons
-    ]
-    leaves = {header.index("new instance"): 2} | ({header.index("shared"): 1} if shared else {})
-    return table_of(header, rows, words=[len(header) - 1], leaves=leaves)
+    header = ["comparison", mean, level, "on average", "shared", "new instance", "verdict"]
+    rows = []
+    for item in bayes.comparisons:
+        interval = ("–", "–") if item.posterior is None else _mean_and_interval(item.posterior, bayes)
+        kinds = (item.chances, item.shared_chances, item.new_chances)
+        chances = (three(displayed_chances(each, bayes)) for each in kinds)
+        rows.append([_label(item, bayes), *interval, *chances, verdict_label(item, bayes)])
+    columns = table_of(header, rows, words=[6], leaves={4: 1, 5: 2}).columns
+    shared = any(item.shared for item in bayes.comparisons)
+    return TextTable(tuple(column for column in columns if shared or column.head != "shared"))
 
 
 def ranking_columns(bayes: Bayes) -> TextTable:
@@ -565,9 +560,7 @@ def _sign(bayes: Bayes) -> float:
 
 def _mean_and_interval(result: Posterior, bayes: Bayes) -> tuple[str, str]:
     settings, displayed = bayes.analysis.settings, (mean_in_unit(result, bayes), *bounds_in_unit(result, bayes))
-    mean, low, high = (
-        units.difference_texts(settings, *displayed) if settings.difference == "ratio" else map(digits, displayed)
-    )
+    mean, low, high = units.texts_of_ratios(*displayed) if settings.difference == "ratio" else map(digits, displayed)
     return mean, f"[{low}, {high}]"
 
 

@@ -149,8 +149,7 @@ class Blocks:
         """Some instances and some algorithms, as if there were no others."""
         both = np.ix_(rows, algorithms)
         by_cell = ("counts", "theta", "variances", "kurtosis", "skews", "degrees", "log_variances")
-        tables: dict[str, Any] = {name: getattr(self, name) for name in by_cell}
-        tables = {name: None if table is None else table[both] for name, table in tables.items()}
+        tables: dict[str, Any] = {name: None if (own := getattr(self, name)) is None else own[both] for name in by_cell}
         return replace(
             self,
             **tables,
@@ -185,11 +184,8 @@ class Blocks:
 
     def curvature(self, contrasts: Contrasts) -> Floats:
         """Return what run noise adds to each difference on average where nothing is corrected."""
-        return self._by_part(contrasts, Blocks._curvature)
-
-    def _curvature(self, contrasts: Contrasts) -> Floats:
         with np.errstate(all="ignore"):
-            bends = contrasts.curvature(self.theta, self.variances / self.counts)
+            bends = self._by_part(contrasts, lambda part, own: own.curvature(part.theta, part.variances / part.counts))
         return np.where(np.isfinite(bends), bends, 0.0)
 
     def _differences(self, contrasts: Contrasts) -> Floats:
@@ -296,8 +292,7 @@ def leading_runs(cells: Cells, most: int) -> Cells:
     [1.0, 3.0, 5.0, 6.0]
     """
     index = np.arange(len(cells.values)) - np.repeat(cells.starts.ravel(), cells.counts.ravel())
-    counts = np.minimum(cells.counts, most)
-    return cells.kept(index < most, counts=counts, spent=np.minimum(cells.spent, most))
+    return cells.kept(index < most, counts=np.minimum(cells.counts, most), spent=np.minimum(cells.spent, most))
 
 
 def summarise(
@@ -318,8 +313,7 @@ def summarise(
     exponents = np.zeros(len(cells.instances), np.int64) if isinstance(summary, summaries.Custom) else _exponents(cells)
     scaled = cells
     if exponents.any():
-        powers = np.repeat(exponents, cells.counts.sum(axis=1))
-        scaled = replace(cells, values=np.ldexp(cells.values, -powers))
+        scaled = replace(cells, values=np.ldexp(cells.values, -np.repeat(exponents, cells.counts.sum(axis=1))))
     kurtosis, skews, log_variances = None, None, None
     if isinstance(summary, summaries.Mean):
         theta, variances, kurtosis, skews = _moments(scaled)
@@ -372,8 +366,7 @@ def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
 def _short(cells: Cells, deterministic: Collection[str] | None) -> Bools:
     """Which cells have too few values."""
     if deterministic is None:
-        failed = cells.spent - cells.counts
-        return np.asarray(cells.counts < np.where(failed > 0, 2, 1))
+        return np.asarray(cells.counts < np.where(cells.spent > cells.counts, 2, 1))
     return np.asarray(cells.counts < np.array([[1 if name in deterministic else 2 for name in cells.algorithms]]))
 
 
@@ -418,7 +411,7 @@ def _exponents(cells: Cells) -> Counts:
     return np.where(ordinary.all(axis=1), 0, top.max(axis=1, where=largest > 0, initial=-2000) - ROOM)
 
 
-def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
+def _moments(cells: Cells) -> tuple[Floats, ...]:
     """Mean, variance, kurtosis and skewness of each cell: two passes over the values, shifted by the cell's first."""
     filled = cells.counts > 0
     starts, n = cells.starts[filled], cells.counts[filled]
@@ -434,10 +427,7 @@ def _moments(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
         rest /= np.repeat(np.sqrt(squares), n)
         kurtosis = np.where(squares > 0, n * np.add.reduceat(rest**4, starts), 0.0)
         skews = np.where(squares > 0, np.sqrt(n) * np.add.reduceat(rest**3, starts), 0.0)
-    mean, variances, kurtosis, skews = (
-        _spread(filled, values) for values in (first + (mean + slip), variances, kurtosis, skews)
-    )
-    return mean, variances, kurtosis, skews
+    return tuple(_spread(filled, values) for values in (first + (mean + slip), variances, kurtosis, skews))
 
 
 def _covariances(cells: Cells, certain: Bools) -> Floats:

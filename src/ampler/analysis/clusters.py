@@ -31,7 +31,7 @@ from ampler.core.settings import Alternative, Settings
 from ampler.core.text import count, digits, listed, parameter
 from ampler.stats import dependence
 from ampler.stats.contrasts import Contrasts
-from ampler.stats.dependence import MIN_CLUSTERS, MeanEstimate
+from ampler.stats.dependence import MIN_CLUSTERS, MeanEstimate, VarianceComponents
 from ampler.stats.descriptive import mean_ranks_of, settled_rows
 from ampler.stats.paired import Bounds, FamilyVerdict, paired_test
 from ampler.stats.paired.contract import EVERYTHING
@@ -239,9 +239,10 @@ def _with_effect(comparison: Comparison, x: Floats, codes: Codes, settings: Sett
         effect = ClusterEffect(groups, 0.0, math.nan, unknown, math.nan, math.nan, alone, alone)
         return replace(comparison, instances=len(x), cluster=effect)
     mean = _mean(x, codes, settings) or dependence.mean_over_clusters(x, codes)
-    parts = dependence.variance_components(x, codes) if groups < len(x) else None
-    sd = float(x.std(ddof=1)) if parts is None else math.sqrt(parts.between + parts.within)
-    interval = unknown
+    parts = VarianceComponents(float(x.var(ddof=1)), 0.0, math.nan, unknown, 1.0)  # clusters of one instance each
+    if groups < len(x):
+        parts = dependence.variance_components(x, codes)
+    sd, interval = math.sqrt(parts.between + parts.within), unknown
     if mean.error > 0 and sd > 0:
         t = mean.estimate / mean.error
         tails = np.array([(1 - EFFECT_LEVEL) / 2, (1 + EFFECT_LEVEL) / 2])
@@ -254,11 +255,7 @@ def _with_effect(comparison: Comparison, x: Floats, codes: Codes, settings: Sett
         effect_interval=interval,
         instances=len(x),
         cluster=ClusterEffect(
-            clusters=groups,
-            df=mean.df,
-            icc=math.nan if parts is None else parts.icc,
-            icc_interval=unknown if parts is None else parts.icc_interval,
-            design_effect=1.0 if parts is None else parts.design_effect,
+            *(groups, mean.df, parts.icc, parts.icc_interval, parts.design_effect),
             sd_of_means=mean.error * math.sqrt(groups) / sd if sd > 0 else 1.0,
             estimate_over_clusters=float(dependence.cluster_means(x, codes).mean()),
             estimate_over_instances=float(x.mean()),
@@ -279,9 +276,8 @@ def cluster_equivalence(
     else:
         tests = two_one_sided(_tests(differences, clusters, settings), margin, alpha)
     enough = (fixed or clusters.of(column)[1].max(initial=-1) + 1 >= MIN_CLUSTERS for column in differences.T)
-    return tuple(
-        replace(test, established=test.established and bool(there)) for test, there in zip(tests, enough, strict=True)
-    )
+    pairs = zip(tests, enough, strict=True)
+    return tuple(replace(test, established=test.established and bool(there)) for test, there in pairs)
 
 
 def cluster_ranks(statistics: Floats, clusters: Clusters, complete: Any) -> Floats:
@@ -300,14 +296,14 @@ def cluster_ranks(statistics: Floats, clusters: Clusters, complete: Any) -> Floa
 
 def cluster_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the unit of analysis, how alike its instances are, and both estimates where they may differ."""
-    facts = [(c, c.cluster) for c in analysis.comparisons if c.cluster is not None and c.cluster.clusters > 1]
+    facts = [c.cluster for c in analysis.comparisons if c.cluster is not None and c.cluster.clusters > 1]
     if analysis.settings.cluster is None or not facts:
         return
-    name, most = analysis.settings.cluster, max((fact for _, fact in facts), key=lambda fact: fact.clusters)
-    counted = f"Unit of analysis: {name} ({count(most.clusters, 'cluster')}, {count(analysis.instances, 'instance')})"
+    name, most = analysis.settings.cluster, max(fact.clusters for fact in facts)
+    counted = f"Unit of analysis: {name} ({count(most, 'cluster')}, {count(analysis.instances, 'instance')})"
     if analysis.settings.cluster_effects == "fixed":
-        counted += f". The conclusions are about these {most.clusters} alone"
-    known = [fact for _, fact in facts if math.isfinite(fact.icc)]
+        counted += f". The conclusions are about these {most} alone"
+    known = [fact for fact in facts if math.isfinite(fact.icc)]
     if not known:
         yield counted
         return
@@ -427,16 +423,13 @@ def undeclared_clusters(
     groups: Mapping[str, Mapping[str, object]], differences: Floats, instances: Sequence[str]
 ) -> tuple[str, float] | None:
     """Return the column whose groups of instances are most alike, beyond chance, with its p-value; None if none is."""
-    strongest: tuple[str, float] | None = None
+    level, alike = DETECTION_LEVEL / max(len(groups), 1), list[tuple[str, float]]()
     for name in groups:
         clusters = clusters_of(Settings(difference="simple", cluster=name), groups, instances)
-        if len(clusters) < FEWEST_GROUPS or len(instances) < SMALLEST_GROUP * len(clusters):
-            continue
-        level = DETECTION_LEVEL / len(groups)
-        p = dependence.grouping_p(differences, clusters.codes, level=level)
-        if p <= level and (strongest is None or p < strongest[1]):
-            strongest = name, p
-    return strongest
+        if len(clusters) >= FEWEST_GROUPS and len(instances) >= SMALLEST_GROUP * len(clusters):
+            p = dependence.grouping_p(differences, clusters.codes, level=level)
+            alike += [(name, p)] if p <= level else []
+    return min(alike, key=lambda found: found[1], default=None)
 
 
 def undeclared_warning(

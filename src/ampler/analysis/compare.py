@@ -181,10 +181,8 @@ def compare(
         family,
         estimates=[paired.sample_estimate(method, sample) for sample in samples],
         estimate_of=method.estimate_of,
-        effects=[
-            (effect_size(sample), bounds) for sample, bounds in zip(samples, effect_intervals(differences), strict=True)
-        ],
-        instances=[len(sample) for sample in samples],
+        effects=list(zip(map(effect_size, samples), effect_intervals(differences), strict=True)),
+        instances=list(map(len, samples)),
     )
 
 
@@ -245,10 +243,8 @@ def share_text(some: Sequence[object] | Codes, pairs: Sequence[Pair]) -> str:
 
 def p_values(differences: Floats, *, test: Test, alternative: Alternative = "two-sided") -> Floats:
     """Return the p-value of each column, unadjusted."""
-    method = paired.paired_test(test)
-    return np.array(
-        [paired.sample_p_value(method, sample, alternative) for sample in paired.present_columns(differences)]
-    )
+    method, samples = paired.paired_test(test), paired.present_columns(differences)
+    return np.array([paired.sample_p_value(method, sample, alternative) for sample in samples])
 
 
 def equivalence(
@@ -263,8 +259,7 @@ def equivalence(
     if method.equivalence is not None:
         return established(*method.equivalence(differences, margin, alpha), margin)
     below = p_values(differences + margin, test=test, alternative="greater")
-    above = p_values(differences - margin, test=test, alternative="less")
-    p = np.maximum(below, above)
+    p = np.maximum(below, p_values(differences - margin, test=test, alternative="less"))
     return established(p, step_down(p, alpha), margin)
 
 
@@ -299,10 +294,10 @@ def tested_family(tests: Sequence[PairTest | None], settings: Settings) -> Teste
 
 def two_one_sided(tests: Sequence[PairTest | None], margin: float, alpha: float) -> tuple[Equivalence, ...]:
     """Return for each test whether its difference certainly lies within ±margin, under Holm."""
-    sides = (
-        (1.0,) if test is None else (test.p_value("greater", -margin), test.p_value("less", margin)) for test in tests
-    )
-    p = np.array(list(map(max, sides)))
+    p = np.ones(len(tests))
+    for k, test in enumerate(tests):
+        if test is not None:
+            p[k] = max(test.p_value("greater", -margin), test.p_value("less", margin))
     return established(p, step_down(p, alpha), margin)
 
 
@@ -399,20 +394,17 @@ def run_family(
     estimates = estimates.of_first_runs() if settings.estimate == "first-runs" else estimates
     blocks = estimates.blocks
     check_positive(blocks, contrasts)
+    both = contrasts.both(blocks.present)[0]
     among = contrasts.among(blocks.present[0]) if not blocks.present.all() else contrasts
     own: Sequence[RunComparison] = (
         _welch(estimates, contrasts, among, settings) if test == "t" else _mann_whitney(estimates, among)
     )
     if errors is not None:
         freedom = float(max(1, blocks.counts[0, blocks.present[0] & ~blocks.certain].min() - 1))
-        pairs_there = contrasts.both(blocks.present)[0]
-        differences = (result.estimate for result in own)
-        own = [
-            MeanEstimate(*numbers, freedom)
-            for numbers in zip(differences, errors[0][pairs_there].tolist(), strict=True)
-        ]
+        with_errors = zip(own, errors[0][both].tolist(), strict=True)
+        own = [MeanEstimate(result.estimate, error, freedom) for result, error in with_errors]
     remaining = iter(own)
-    results = [next(remaining) if there else None for there in contrasts.both(blocks.present)[0]]
+    results = [next(remaining) if there else None for there in both]
     theta, variances = blocks.theta[0], blocks.variances[0]
     spread = (variances[contrasts.first] + variances[contrasts.second]) / 2  # Cohen's d with the mean of both variances
     with np.errstate(all="ignore"):

@@ -15,7 +15,7 @@ from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import Settings, Target, TargetWord, Test, choice, integer, positive
 from ampler.core.text import amount, digits, parameter
-from ampler.design.powers import LARGEST_EFFECT, MOST_INSTANCES, smallest
+from ampler.design.powers import LARGEST_EFFECT, MOST_INSTANCES, smallest, target_divisor
 from ampler.sampling.allocation import Pairs, optimal_counts, pairs_of
 from ampler.stats.contrasts import Contrasts
 from ampler.stats.holm import holm_levels
@@ -52,10 +52,8 @@ class PowerGoal:
 
     def instances(self, variances: Floats, guess: int = 2) -> int:
         """Return the fewest instances that reach the power when the pairs' differences have these variances."""
-        effects = self._effects(variances)
-        needed = smallest(
-            lambda n: self._reached(n, effects, "t"), self.settings.power, guess=guess, least=2, most=MOST_INSTANCES
-        )
+        effects, power = self._effects(variances), self.settings.power
+        needed = smallest(lambda n: self._reached(n, effects, "t"), power, guess=guess, least=2, most=MOST_INSTANCES)
         if needed is None:
             raise InvalidDesign(
                 f"no reachable number of instances finds a difference of {self._amount(self.detect)}: so much do the"
@@ -95,19 +93,12 @@ class PowerGoal:
             return np.minimum(self.detect / np.sqrt(variances), LARGEST_EFFECT)
 
     def _reached(self, instances: int, effects: Floats, test: Test) -> float:
-        levels = holm_levels(len(effects), self.settings.alpha)
-        powers = paired_power(
-            instances, np.sort(effects)[::-1], levels, test=test, alternative=self.settings.alternative
-        )
+        K, side = len(effects), self.settings.alternative
+        levels = holm_levels(K, self.settings.alpha)
+        powers = paired_power(instances, np.sort(effects)[::-1], levels, test=test, alternative=side)
         if self.target == "mean":
             return float(powers.mean())
-        return float(np.sort(powers)[-self._comparisons(len(powers))])
-
-    def _comparisons(self, all_of_them: int) -> int:
-        """This many comparisons must have the power; the median is the paper's rule with K′ = ⌈K/2⌉."""
-        if isinstance(self.target, int):
-            return self.target
-        return {"median": all_of_them - (all_of_them + 1) // 2 + 1, "worst": all_of_them}.get(self.target, 1)
+        return float(np.sort(powers)[-int(target_divisor(self.target, K))])  # so many comparisons must have the power
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +162,7 @@ class Pilot:
 
     def counts(self, se: float) -> Floats:
         """Return the runs of each algorithm on each instance that make every pair exact to `se` at the least cost."""
-        if se >= self.top:
-            return self._least
-        return optimal_counts(self._pairs, se, self._least, self.costs)
+        return self._least if se >= self.top else optimal_counts(self._pairs, se, self._least, self.costs)
 
     def variances(self, counts: Floats) -> Floats:
         """Return the variance of the estimated differences over instances, with these runs."""
@@ -201,7 +190,16 @@ def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats,
     rows = (variances / unit).T  # algorithms first: each borrows strength from its other instances
     kurtosis, degrees = (None if item is None else item.T for item in (blocks.kurtosis, blocks.degrees))
     spread = moderated(rows, effective_degrees(blocks.counts.T.astype(float), rows, kurtosis, degrees)).T
-    return Pilot(contrasts, theta, unit * spread, _parts(blocks, contrasts), start, costs, instance_cost)
+    # by the method of moments: the noise adds its mean square to the variance of the true differences
+    phi, squared = blocks.differences(contrasts), blocks.errors(contrasts) ** 2
+    low, high = variance_factors(len(phi))
+    parts = []
+    for i, j, own, noise in zip(contrasts.first, contrasts.second, phi.T, squared.T, strict=True):
+        total, within = float(own.var(ddof=1)), float(noise.mean())
+        between, *interval = (max(0.0, factor * total - within) for factor in (1.0, low, high))
+        names = blocks.algorithms[i], blocks.algorithms[j]
+        parts.append(VarianceParts(*names, float(own.mean()), total, between, within, (interval[0], interval[1])))
+    return Pilot(contrasts, theta, unit * spread, tuple(parts), start, costs, instance_cost)
 
 
 def in_original_unit(blocks: Blocks, contrasts: Contrasts) -> tuple[Floats, Floats]:
@@ -231,19 +229,6 @@ def variance_factors(instances: int) -> Interval:
 
     freedom = instances - 1
     return freedom / float(chdtri(freedom, 0.05)), freedom / float(chdtri(freedom, 0.95))
-
-
-def _parts(blocks: Blocks, contrasts: Contrasts) -> tuple[VarianceParts, ...]:
-    """By the method of moments: the noise adds its mean square to the variance of the true differences."""
-    phi, squared = blocks.differences(contrasts), blocks.errors(contrasts) ** 2
-    low, high = variance_factors(len(phi))
-    parts = []
-    for i, j, own, noise in zip(contrasts.first, contrasts.second, phi.T, squared.T, strict=True):
-        total, within = float(own.var(ddof=1)), float(noise.mean())
-        between, *interval = (max(0.0, factor * total - within) for factor in (1.0, low, high))
-        names = blocks.algorithms[i], blocks.algorithms[j]
-        parts.append(VarianceParts(*names, float(own.mean()), total, between, within, (interval[0], interval[1])))
-    return tuple(parts)
 
 
 STEP = 10 ** (1 / 16)  # between neighbouring accuracies of the curve
@@ -286,7 +271,12 @@ def cheapest_choice(pilot: Pilot, goal: PowerGoal, curve: Sequence[Choice]) -> C
         finer = np.geomspace(best.se / STEP, min(best.se * STEP, pilot.top), FINER)
         tried = [choice_at(pilot, goal, float(se), best.instances) for se in finer]
         best = _cheapest([best, *(choice for choice in tried if choice.instances <= most)])
-    return _cheapest([best, choice_at(pilot, goal, _least_accuracy(pilot, goal, best), best.instances)])
+    low, high = best.se, min(best.se * STEP, pilot.top)
+    for _ in range(HALVINGS):  # the largest se with which the same instances still reach the power costs least
+        middle = (low + high) / 2
+        enough = goal.reached(best.instances, pilot.variances(pilot.counts(middle))) >= goal.settings.power
+        low, high = (middle, high) if enough else (low, middle)
+    return _cheapest([best, choice_at(pilot, goal, low, best.instances)])
 
 
 def choice_at(pilot: Pilot, goal: PowerGoal, se: float, guess: int = 2) -> Choice:
@@ -300,13 +290,3 @@ def choice_at(pilot: Pilot, goal: PowerGoal, se: float, guess: int = 2) -> Choic
 
 def _cheapest(choices: Iterable[Choice]) -> Choice:
     return min(choices, key=lambda choice: (choice.cost, choice.se))
-
-
-def _least_accuracy(pilot: Pilot, goal: PowerGoal, best: Choice) -> float:
-    """The largest se with which the same instances still reach the power: the cost falls with se."""
-    low, high = best.se, min(best.se * STEP, pilot.top)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        enough = goal.reached(best.instances, pilot.variances(pilot.counts(middle))) >= goal.settings.power
-        low, high = (middle, high) if enough else (low, middle)
-    return low

@@ -67,22 +67,15 @@ class Estimates:
 
     @cached_property
     def _unbiased(self) -> Floats:
-        """The statistics less the bias that stopping gave them; what would change its sign is left alone."""
-        unbiased = self.blocks.theta - self._bias
-        with np.errstate(invalid="ignore"):
-            unbiased = np.clip(unbiased, 0.0, 1.0) if self.blocks.are_rates else unbiased
-            return np.where(unbiased * self.blocks.theta > 0, unbiased, self.blocks.theta)
+        """The statistics less the bias that stopping gave them; what would change its sign is left alone.
 
-    @cached_property
-    def _bias(self) -> Floats:
-        """The bias of each statistic; 0 where the rule looked at another one, or its se is in a unit of its own.
-
-        Where runs share seeds and are equally many, all algorithms stopped by the same differences.
+        There is none where the rule looked at another statistic, or its se is in a unit of its own. Where runs share
+        seeds and are equally many, all algorithms stopped by the same differences.
         """
         blocks, rule = self.blocks, self.rule
         own_unit = rule is not None and blocks.exponents.any() and rule.difference == "simple"
         if rule is None or summary_of(rule.statistic) != summary_of(self.statistic) or own_unit:
-            return np.zeros(blocks.theta.shape)
+            return blocks.theta
         there = blocks.counts > 0  # an empty cell stands aside: as certain, and nobody's denominator
         typical = np.nanmean(blocks.theta, axis=1, keepdims=True)
         bias = stopping_bias(
@@ -98,7 +91,10 @@ class Estimates:
         counted = there & ~blocks.certain
         most = np.where(counted, blocks.counts, 0).max(axis=1, keepdims=True)
         unequal = (counted & (blocks.counts < EQUAL * most)).any(axis=1, keepdims=True)
-        return bias if rule.seeds == "own" else np.where(unequal, bias, 0.0)
+        unbiased = blocks.theta - (bias if rule.seeds == "own" else np.where(unequal, bias, 0.0))
+        with np.errstate(invalid="ignore"):
+            unbiased = np.clip(unbiased, 0.0, 1.0) if blocks.are_rates else unbiased
+            return np.where(unbiased * blocks.theta > 0, unbiased, blocks.theta)
 
     @cached_property
     def skewness(self) -> Floats:
@@ -174,10 +170,8 @@ def observe(runs: Runs, settings: Settings, deterministic: Collection[str] | Non
     if paired and settings.statistic_name != "mean":
         if settings.test_over_train is not None or settings.crossed is not None:
             raise InvalidData(f"paired runs are compared by their mean, got statistic {settings.statistic_name!r}")
-        runs, paired = (
-            replace(runs, shared=None),
-            False,
-        )  # their errors are too large where runs are alike, never too small
+        # their errors are too large where runs are alike, never too small
+        runs, paired = replace(runs, shared=None), False
     if settings.nested is not None and settings.statistic_name != "mean":
         raise InvalidData(f"nested runs are compared by the means of their groups, got {settings.statistic_name!r}")
     if paired and rule is not None and rule.seeds == "own":
@@ -186,9 +180,8 @@ def observe(runs: Runs, settings: Settings, deterministic: Collection[str] | Non
     contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
-    usable = usable_cells(
-        runs, settings.failures, contrasts, deterministic, complete=settings.test_over_train is not None
-    )
+    are_folds = settings.test_over_train is not None
+    usable = usable_cells(runs, settings.failures, contrasts, deterministic, complete=are_folds)
     if paired:
         refuse_sorted(usable.cells, settings.paired or "what they share")
     blocks = summarise(usable.cells, settings.statistic, deterministic=deterministic)

@@ -14,7 +14,7 @@ from ampler.analysis.solvers import about_solvers, solver_columns, solver_table
 from ampler.analysis.standings import ranks_sentence
 from ampler.analysis.units import measure_text
 from ampler.core.errors import by_severity
-from ampler.core.text import DEFAULT_WIDTH, TextTable, count, display_width, listed, table_of, wrap_lines
+from ampler.core.text import DEFAULT_WIDTH, TextTable, capitalised, count, display_width, listed, table_of, wrap_lines
 
 HEADER = ("columns", "direction")  # kinds of warnings that are part of the header, not of the list
 MAX_PAIRS = 24  # rows of the comparisons, unless everything is to be explained
@@ -76,10 +76,9 @@ def _detailed(analysis: Analysis) -> Iterator[Block]:
     if not analysis.unfinished:
         yield Block(table=tables.test_columns(analysis))
     yield Block(points=tuple(item.sentence for item in analysis.warnings if item.kind in HEADER))
-    yield Block(points=tuple(f"{line[0].upper()}{line[1:]}." for line in text.question_lines(analysis)))
-    yield Block(
-        points=tuple(filter(None, [text.about_intervals(analysis), ranks_sentence(analysis), text.together(analysis)]))
-    )
+    yield Block(points=tuple(f"{capitalised(line)}." for line in text.question_lines(analysis)))
+    sentences = text.about_intervals(analysis), ranks_sentence(analysis), text.together(analysis)
+    yield Block(points=tuple(filter(None, sentences)))
 
 
 def _warnings(analysis: Analysis, *, shell: bool, explain: bool) -> Iterator[Block]:
@@ -90,8 +89,7 @@ def _warnings(analysis: Analysis, *, shell: bool, explain: bool) -> Iterator[Blo
     shown = ranked if explain else brief[:MAX_WARNINGS]
     for number, warning in enumerate(shown):
         wording = warning.wording(shell=shell, details=explain)
-        severity = f"{warning.severity[0].upper()}{warning.severity[1:]}"
-        yield Block(f"{'' if number else chr(10)}⚠ {severity}. {wording}", "warning")
+        yield Block(f"{'' if number else chr(10)}⚠ {capitalised(warning.severity)}. {wording}", "warning")
     if len(ranked) > len(shown):
         hidden = count(len(ranked) - len(shown), "more note" if len(shown) == len(brief) else "more warning")
         gap = "" if shown else "\n"
@@ -103,7 +101,7 @@ def plain_text(analysis: Analysis, width: int = DEFAULT_WIDTH) -> str:
     return "\n".join(line for block in blocks(analysis) for line in _lines(block, width))
 
 
-def brief_text(analysis: Analysis, width: int = DEFAULT_WIDTH) -> str:
+def brief_text(analysis: Analysis) -> str:
     """Return the answer, the first rows of the table and the number of warnings: at most one screen."""
     answer = text.headline(analysis)
     answer = answer if len(answer) <= BRIEF_LENGTH else f"{answer[:BRIEF_LENGTH]} …"
@@ -111,8 +109,8 @@ def brief_text(analysis: Analysis, width: int = DEFAULT_WIDTH) -> str:
     more = [f"… {number - BRIEF_ROWS:,} more comparisons."] if number > BRIEF_ROWS else []
     kinds = dict.fromkeys(warning.kind for warning in by_severity(analysis.warnings) if warning.kind not in HEADER)
     warnings = [f"Warnings: {listed(kinds, 8)}. print(analysis) has the whole text."] if kinds else []
-    lines = [*wrap_lines(answer, width), measure_text(analysis), "", *short.fitted(width).lines[: 3 * BRIEF_ROWS]]
-    return "\n".join([*lines, *more, *warnings])
+    table = short.fitted().lines[: 3 * BRIEF_ROWS]
+    return "\n".join([*wrap_lines(answer, DEFAULT_WIDTH), measure_text(analysis), "", *table, *more, *warnings])
 
 
 def _lines(block: Block, width: int) -> Iterator[str]:

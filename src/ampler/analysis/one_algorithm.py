@@ -73,13 +73,11 @@ def describe_one(results: Results, settings: Settings) -> Description:
     unit, observations = _units(by_instance, results, settings)
     summary = summary_of(settings.statistic)
     binary = bool(is_yes_or_no(values[counted]).all())
-    level = 1 - settings.alpha
     if isinstance(summary, Rate) or (isinstance(summary, Mean) and binary):
         if not binary:
             raise InvalidData("a rate needs values of 1 (yes) or 0 (no); for other numbers omit the statistic")
         name, method = "rate", "Wilson score interval"
-        estimate = float(observations.mean())
-        interval = rate_interval(observations, settings.alpha)
+        estimate, interval = float(observations.mean()), rate_interval(observations, settings.alpha)
     elif isinstance(summary, Mean):
         name, method = "mean", "Student's t"
         estimate, interval = float(observations.mean()), _t_interval(observations, settings.alpha)
@@ -91,13 +89,10 @@ def describe_one(results: Results, settings: Settings) -> Description:
         raise InvalidData(
             f"one algorithm alone has a mean, a rate, a median or a quantile, got statistic {settings.statistic_name!r}"
         )
-    failed = int((~runs.ok).sum())
-    policy = policy_words(settings.failures) if failed else ""
-    numbers = len(by_instance), int(counted.sum()), failed, policy
-    measure, units = results.measure, len(observations)
-    return Description(
-        runs.algorithms[0], measure, name, estimate, interval, level, method, unit, units, *numbers
-    )  # fmt: skip
+    numbers = len(observations), len(by_instance), int(counted.sum()), int((~runs.ok).sum())
+    policy = "" if runs.ok.all() else policy_words(settings.failures)
+    result = estimate, interval, 1 - settings.alpha, method
+    return Description(runs.algorithms[0], results.measure, name, *result, unit, *numbers, policy)
 
 
 def _units(by_instance: dict[str, list[float]], results: Results, settings: Settings) -> tuple[Unit, Floats]:
@@ -157,7 +152,5 @@ def quantile_interval(values: Floats, q: float, alpha: float) -> Interval:
     below = bdtr(np.arange(n + 1), n, q)  # the chance that at most this many values lie below the quantile
     lower = int(np.searchsorted(below, alpha / 2, side="right"))  # the order statistic of this number, from 1
     upper = int(np.searchsorted(below, 1 - alpha / 2, side="left")) + 1
-    return (
-        float(ordered[lower - 1]) if lower >= 1 else -math.inf,
-        float(ordered[upper - 1]) if upper <= n else math.inf,
-    )
+    low = float(ordered[lower - 1]) if lower >= 1 else -math.inf
+    return low, float(ordered[upper - 1]) if upper <= n else math.inf

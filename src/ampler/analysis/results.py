@@ -338,25 +338,15 @@ ABOUT_RUNS: frozenset[WarningKind] = frozenset(  # the warnings that say nothing
 
 def estimates_only(analysis: Analysis, why: str) -> Analysis:
     """Return the analysis without p-values, intervals, verdicts and anything else that reveals a test."""
+    hidden: dict[str, Any] = dict.fromkeys(("interval", "joint_interval", "effect_interval"), UNKNOWN)
+    # the effect size is t, but for the root of the number of instances
+    hidden |= dict.fromkeys(("p_value", "p_holm", "effect_size"), math.nan) | {"rejected": False, "doubts": ()}
     estimates = []
     for comparison in analysis.comparisons:
         is_share, size = ESTIMANDS[comparison.estimate_of].is_share, comparison.estimate
-        text = f"{100 * size:.0f} %" if is_share else size_text(size, analysis.settings)
-        estimates.append(
-            replace(
-                comparison,
-                interval=UNKNOWN,
-                joint_interval=UNKNOWN,
-                p_value=math.nan,
-                p_holm=math.nan,
-                rank=1 + analysis.pairs.index(comparison.pair),
-                rejected=False,
-                effect_size=math.nan,  # which is t, but for the root of the number of instances
-                effect_interval=UNKNOWN,
-                verdict=f"estimate so far: {text}",
-                doubts=(),
-            )
-        )
+        text = f"estimate so far: {f'{100 * size:.0f} %' if is_share else size_text(size, analysis.settings)}"
+        rank = 1 + analysis.pairs.index(comparison.pair)
+        estimates.append(replace(comparison, rank=rank, verdict=text, **hidden))
     return replace(
         analysis,
         unfinished=why,
@@ -364,8 +354,7 @@ def estimates_only(analysis: Analysis, why: str) -> Analysis:
         detectable_effect=math.nan,
         warnings=tuple(warning for warning in analysis.warnings if warning.kind in ABOUT_RUNS),
         diagnoses=tuple(
-            replace(diagnosis, equivalence=None, failure_bound=None, non_inferiority=None)
-            for diagnosis in analysis.diagnoses
+            replace(own, equivalence=None, failure_bound=None, non_inferiority=None) for own in analysis.diagnoses
         ),
         omnibus=None,
         subgroups=(),

@@ -113,6 +113,10 @@ def rows_of(analysis: Analysis, *, leader: str | None = None) -> list[Comparison
         own = wins[pair].turned if is_turned else wins[pair]
         verdict = opposite(verdicts[pair]) if is_turned else verdicts[pair]
         texts = quantity_texts(unit, shown.estimate, *shown.interval, *shown.joint_interval)
+        verdict_text = f"{verdict}, but equivalent" if comparison.claimed and pair in same else str(verdict)
+        if analysis.looks is not None and analysis.looks.standing(pair).verdict == "continue":
+            verdict_text = "continuing"
+        verdict_text = "–" if analysis.unfinished else verdict_text
         row = ComparisonRow(
             comparison=comparison,
             subject=shown.first,
@@ -129,19 +133,10 @@ def rows_of(analysis: Analysis, *, leader: str | None = None) -> list[Comparison
             p_adjusted=supported(comparison.p_holm, comparison.instances, settings),
             texts=(texts[0] if unit == "share" else signed(texts[0]), *texts[1:]),
             wins_text=wins_text(own) if analysis.single is None else "–",
-            verdict_text=_verdict_text(verdict, analysis, pair, also_equivalent=comparison.claimed and pair in same),
+            verdict_text=verdict_text,
         )
         rows.append(row)
     return rows
-
-
-def _verdict_text(verdict: Finding, analysis: Analysis, pair: Pair, *, also_equivalent: bool) -> str:
-    """The verdict as the sentences have it; a comparison of a running study may be continuing."""
-    if analysis.unfinished:
-        return "–"
-    if analysis.looks is not None and analysis.looks.standing(pair).verdict == "continue":
-        return "continuing"
-    return f"{verdict}, but equivalent" if also_equivalent else verdict
 
 
 def difference_unit(analysis: Analysis) -> str:

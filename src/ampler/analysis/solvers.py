@@ -62,8 +62,7 @@ def solver_table(analysis: Analysis) -> SolverTable | None:
 
     def row(name: str, rows: Bools, columns: Codes) -> SolverRow:
         kinds = dict(zip(KINDS, np.bincount(runs.kinds[rows], minlength=len(KINDS)).tolist(), strict=True))
-        solved, at = kinds.pop("ok"), (np.arange(len(par)), columns)
-        known = policy is not None
+        solved, at, known = kinds.pop("ok"), (np.arange(len(par)), columns), policy is not None
         return SolverRow(
             name,
             int(rows.sum()),
@@ -110,17 +109,17 @@ def _scores(runs: Runs, policy: Par | None, scale: Callable[[Floats], Floats]) -
 def solver_cells(table: SolverTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the heads and the rows of the table as texts; kinds of failures that nowhere occurred are left out."""
     kinds = [kind for kind in COUNTED if kind in ALWAYS or any(kind in row.failures for row in table.rows)]
-    par = f"PAR{table.factor:g}"
-    head = ("solver", "solved", *kinds, par, "SGM", "rank", "VBS loss")
+
+    def text(value: float) -> str:
+        return "–" if math.isnan(value) else digits(value)
+
+    head = ("solver", "solved", *kinds, f"PAR{table.factor:g}", "SGM", "rank", "VBS loss")
     rows = [
         (
             SINGLE_BEST if row.solver.startswith(f"{SINGLE_BEST} (") else row.solver,
             f"{row.solved:,}/{row.runs:,}",
             *(f"{row.failures.get(kind, 0):,}" for kind in kinds),
-            *(
-                "–" if math.isnan(x) else digits(x)
-                for x in (row.par, row.shifted_mean, row.mean_rank, row.contribution)
-            ),
+            *map(text, (row.par, row.shifted_mean, row.mean_rank, row.contribution)),
         )
         for row in table.rows
     ]

@@ -16,8 +16,8 @@ from ampler.core.arrays import Floats, Pair
 from ampler.core.errors import InvalidData
 from ampler.core.text import count, digits, listed, natural, short_name_of
 from ampler.stats import groups
+from ampler.stats.holm import least_number
 from ampler.stats.paired import ESTIMANDS
-from ampler.stats.replicability import least_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,7 @@ def group_letters(analysis: Analysis) -> Mapping[str, str]:
         return {}
     names = [row.algorithm for row in analysis.algorithms]
     order = [names.index(name) for name in ranked_names(analysis)]
-    apart = {frozenset(map(names.index, claim)) for claim in _claims(analysis)}
-    letters = groups.letters(order, apart)
+    letters = groups.letters(order, {frozenset(map(names.index, claim)) for claim in _claims(analysis)})
     return dict(zip(names, letters, strict=True)) if all(letters) else {}
 
 
@@ -164,11 +163,9 @@ def instances_better(analysis: Analysis) -> Mapping[Pair, int]:
     bounds = {}
     for first, second in (order for pair in analysis.pairs for order in (pair, pair[::-1])):
         common = [code for code in values[first] if len(values[second].get(code, ())) > 1 < len(values[first][code])]
+        own = [(values[first][code], values[second][code]) for code in common]
         with np.errstate(all="ignore"):
-            p = [
-                float(ttest_ind(values[first][c], values[second][c], equal_var=False, alternative="greater").pvalue)
-                for c in common
-            ]
+            p = [float(ttest_ind(*pair, equal_var=False, alternative="greater").pvalue) for pair in own]
         bounds[first, second] = least_number(np.nan_to_num(p, nan=1.0), level) if p else 0
     return bounds
 
@@ -209,8 +206,7 @@ def disagreements(analysis: Analysis) -> tuple[str, ...]:
     """Say where estimates, wins, ranks and the test of all together point different ways, and why; or that none do."""
     if analysis.single is not None or analysis.unfinished:
         return ()
-    statement = [*_best_rank(analysis), *_of_pairs(analysis), *_of_omnibus(analysis)]
-    return tuple(statement) or (AGREE,)
+    return (*_best_rank(analysis), *_of_pairs(analysis), *_of_omnibus(analysis)) or (AGREE,)
 
 
 def _best_rank(analysis: Analysis) -> Iterator[str]:
@@ -242,12 +238,11 @@ def _of_pairs(analysis: Analysis) -> Iterator[str]:
     """Pairs whose estimate favours the one that is ahead on fewer instances; of all pairs, those with the leader."""
     wins, settings = wins_of(analysis), analysis.settings
     first = leader(findings(analysis))[0] if settings.reference is None else settings.reference
-    opposed = []
+    opposed, sign = [], 1 if settings.better == "higher" else -1
     for comparison in analysis.comparisons:
         estimand, own = ESTIMANDS[comparison.estimate_of], wins[comparison.pair]
-        lead = (comparison.estimate - estimand.neutral) * (1 if settings.better == "higher" else -1)
-        opposite = not estimand.is_share and lead * (own.first - own.second) < 0
-        if first in comparison.pair and math.isfinite(comparison.estimate) and opposite:
+        is_opposed = sign * (comparison.estimate - estimand.neutral) * (own.first - own.second) < 0
+        if first in comparison.pair and math.isfinite(comparison.estimate) and is_opposed and not estimand.is_share:
             opposed.append(comparison)
     short = short_name_of(tuple(row.instance for row in analysis.accuracy))
     for comparison in opposed[:SENTENCES]:

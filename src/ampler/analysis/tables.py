@@ -62,13 +62,10 @@ def comparison_columns(analysis: Analysis) -> TextTable:
         Column("", tuple(_bars(rows, analysis)), leaves=2),
         *([wins] if is_several else []),
         Column("adj. p", tuple(row.p_text for row in rows)),
-        *(
-            []
-            if looks is None
-            else [Column("look", tuple(str(looks.standing(row.pair).look) for row in rows), leaves=3)]
-        ),
-        Column("verdict", tuple(row.verdict_text for row in rows), "words"),
     ]
+    if looks is not None:
+        columns.append(Column("look", tuple(str(looks.standing(row.pair).look) for row in rows), leaves=3))
+    columns.append(Column("verdict", tuple(row.verdict_text for row in rows), "words"))
     rejected = sum(row.comparison.rejected for row in rows)
     is_ordered = all(row.comparison.rejected for row in rows[:rejected])
     breaks = {rejected: f"   {NOT_SIGNIFICANT}"} if 0 < rejected < len(rows) and is_ordered else {}
@@ -168,14 +165,13 @@ def stability_columns(analysis: Analysis) -> TextTable:
 
 def subgroup_columns(analysis: Analysis) -> TextTable:
     """Return the table of every comparison on groups of instances."""
+    unit = difference_unit(analysis)
     rows = [
         [
             f"{subgroup.feature} = {subgroup.value}",
             str(subgroup.instances),
             subgroup_name(subgroup, analysis),
-            units.signed(
-                units.quantity_text(displayed_subgroup(subgroup, analysis).estimate, difference_unit(analysis))
-            ),
+            units.signed(units.quantity_text(displayed_subgroup(subgroup, analysis).estimate, unit)),
             units.p_value_text(subgroup.p_value, subgroup.instances, analysis.settings),
         ]
         for subgroup in analysis.subgroups

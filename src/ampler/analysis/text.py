@@ -17,7 +17,7 @@ from ampler.core.arrays import Pair
 from ampler.core.errors import WarningKind
 from ampler.core.failures import Drop, Par, Penalty, policy_words
 from ampler.core.settings import Settings
-from ampler.core.text import count, digits, listed, named
+from ampler.core.text import capitalised, count, digits, listed, named
 from ampler.core.verdicts import Finding
 from ampler.design.text import after_pilot, at_end, how_tested, skewness_note
 from ampler.stats.paired import ESTIMANDS, FEWEST, paired_test
@@ -96,9 +96,8 @@ def verdict(
         wording = in_doubt(comparison, settings, among) if comparison.in_doubt else wording
         both = f"{subject} and {other}"
         open_text = f"{subject} against {other}{among}, {with_interval(comparison, settings)}"
-        return (
-            interim_verdict(wording, comparison, interim.standing(comparison.pair), interim, both, open_text) + addition
-        )
+        standing = interim.standing(comparison.pair)
+        return interim_verdict(wording, comparison, standing, interim, both, open_text) + addition
     if comparison.claimed:
         wording += "; significant at the pilot stage" if early else ""
         wording += f"; but equivalent within {within}" if is_equivalent else ""
@@ -144,12 +143,11 @@ def with_non_inferiority(verdict_text: str, diagnosis: Diagnosis, settings: Sett
         return f"{digits(100 * loss, 3)} {POINTS if settings.are_rates else '%'}".replace("-", "−")
 
     first, second = diagnosis.pair
-    name = f"{second} is not "
     bound = f"one-sided {digits(100 * (1 - shown.alpha))} % bound of the loss: {size(shown.bound)}"
     if shown.established:
-        return f"{verdict_text}; {name}worse than {first} by more than {size(shown.margin)} ({bound})"
+        return f"{verdict_text}; {second} is not worse than {first} by more than {size(shown.margin)} ({bound})"
     why = f"; {shown.doubt}" if shown.doubt else ""
-    return f"{verdict_text}; {name}shown to be non-inferior within {size(shown.margin)} ({bound}{why})"
+    return f"{verdict_text}; {second} is not shown to be non-inferior within {size(shown.margin)} ({bound}{why})"
 
 
 def in_doubt(comparison: Comparison, settings: Settings, among: str = "") -> str:
@@ -160,16 +158,16 @@ def in_doubt(comparison: Comparison, settings: Settings, among: str = "") -> str
 
 def _significant_difference(comparison: Comparison, settings: Settings, among: str, verb: str = "is") -> str:
     subject, other = subject_and_other(comparison, settings)
-    is_better = _first_is_better(comparison, settings) == (subject == comparison.first)
+    word = "better" if _first_is_better(comparison, settings) == (subject == comparison.first) else "worse"
     difference = f"{with_interval(comparison, settings)}{_why_neutral(comparison, settings)}"
-    return f"{subject} {verb} {'better' if is_better else 'worse'} than {other}{among}: {difference}"
+    return f"{subject} {verb} {word} than {other}{among}: {difference}"
 
 
 def with_interval(comparison: Comparison, settings: Settings, *, equal: bool = False) -> str:
     """The difference subject − other with its simultaneous interval, which equal differences do not have."""
     estimand, unit = ESTIMANDS[comparison.estimate_of], settings_unit(comparison, settings)
     shown = comparison if settings.reference is None else exchanged(comparison)
-    (low, high), is_known = shown.joint_interval, not math.isnan(shown.joint_interval[0])
+    low, high = shown.joint_interval
     value, *limits = quantity_texts(unit, shown.estimate, low, high)
     if estimand.is_share and math.isnan(shown.estimate):
         return "a tie on every instance"
@@ -178,17 +176,16 @@ def with_interval(comparison: Comparison, settings: Settings, *, equal: bool = F
     what = "" if estimand.name == "mean" else f" {estimand.words.replace('instances', units)}"
     base = " of the grand mean" if settings.difference == "percent" and settings.reference is None else ""
     sample = "runs" if comparison.instances == 1 else units
-    if not is_known or equal:
-        interval = ""
-    elif math.isinf(low) and math.isinf(high):
-        why = "unknown, as runs do not vary" if settings.is_fixed else f"out of reach with so few {sample}"
-        interval = f" ({_simultaneous(settings)} {why})"
+    if math.isinf(low) and math.isinf(high):
+        ends = "unknown, as runs do not vary" if settings.is_fixed else f"out of reach with so few {sample}"
     elif math.isinf(low):
-        interval = f" ({_simultaneous(settings)} up to {limits[1].removeprefix('+')})"
+        ends = f"up to {limits[1].removeprefix('+')}"
     elif math.isinf(high):
-        interval = f" ({_simultaneous(settings)} from {limits[0].removeprefix('+')} up)"
+        ends = f"from {limits[0].removeprefix('+')} up"
     else:
-        interval = f" ({_simultaneous(settings)} {range_text(*limits)})"
+        ends = range_text(*limits)
+    level = f"simultaneous {digits(100 * (1 - settings.family_alpha))} % CI"
+    interval = "" if math.isnan(low) or equal else f" ({level} {ends})"
     return f"{value}{base if not estimand.is_share else ''}{what}{interval}"
 
 
@@ -213,10 +210,6 @@ def _why_neutral(comparison: Comparison, settings: Settings) -> str:
     return f"; the interval includes {neutral}, as it covers all comparisons at once"
 
 
-def _simultaneous(settings: Settings) -> str:
-    return f"simultaneous {digits(100 * (1 - settings.family_alpha))} % CI"
-
-
 # the answer of the whole ------------------------------------------------------------------------------------------
 
 
@@ -225,24 +218,17 @@ def headline(analysis: Analysis) -> str:
     if analysis.unfinished:
         return not_finished(analysis)
     doubts = doubts_text(analysis)
-    sentences = [
-        f"{_finding(analysis)}.",
-        warnings_sentence(analysis),
-        f"Inconclusive: {doubts}" if doubts else _equivalence_doubts(analysis),
-        "" if analysis.looks is None else tally(analysis.looks),
-    ]
-    return " ".join(filter(None, sentences))
+    doubts = f"Inconclusive: {doubts}" if doubts else _equivalence_doubts(analysis)
+    course = "" if analysis.looks is None else tally(analysis.looks)
+    return " ".join(filter(None, [f"{_finding(analysis)}.", warnings_sentence(analysis), doubts, course]))
 
 
 def warnings_sentence(analysis: Analysis) -> str:
     """Say how many warnings could reverse a verdict, and the cause of those that have a short one; nothing for none."""
-    grave = [warning for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
-    if not grave:
-        return ""
-    kinds = {warning.kind for warning in grave}
+    kinds = [warning.kind for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
     causes = [wording for kind, wording in REVERSING.items() if kind in kinds]
-    why = f": {listed(causes, len(causes))}" if causes else ""
-    return f"{count(len(grave), 'warning')} could reverse a verdict{why}."
+    why = f": {', '.join(causes)}" if causes else ""
+    return f"{count(len(kinds), 'warning')} could reverse a verdict{why}." if kinds else ""
 
 
 def is_biased(analysis: Analysis) -> bool:
@@ -277,10 +263,10 @@ def _doubtful(analysis: Analysis) -> list[Comparison]:
 
 def _equivalence_doubts(analysis: Analysis) -> str:
     """Say what speaks against equivalence and non-inferiority that the tests show; nothing where nothing does."""
-    shown = [item for row in analysis.diagnoses for item in (row.equivalence, row.non_inferiority) if item is not None]
-    doubts = [item.doubt for item in shown if item.doubt]
+    shown = (item for row in analysis.diagnoses for item in (row.equivalence, row.non_inferiority))
+    doubts = [item.doubt for item in shown if item is not None and item.doubt]
     more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
-    return f"{doubts[0][:1].upper()}{doubts[0][1:]}{more}." if doubts else ""
+    return f"{capitalised(doubts[0])}{more}." if doubts else ""
 
 
 def is_about_successes(analysis: Analysis) -> bool:
@@ -292,9 +278,8 @@ def solved(analysis: Analysis) -> str:
     """State how many of its runs gave a value, for each algorithm; nothing if all did."""
     if not any(row.failures for row in analysis.algorithms):
         return ""
-    return "runs that gave a value: " + ", ".join(
-        f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms
-    )
+    numbers = (f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms)
+    return f"runs that gave a value: {', '.join(numbers)}"
 
 
 def counted_as(analysis: Analysis) -> str:
@@ -302,12 +287,9 @@ def counted_as(analysis: Analysis) -> str:
     policy, failed = analysis.settings.failures, any(row.failures for row in analysis.algorithms)
     if policy is None or not (failed or isinstance(policy, Par | Penalty)):
         return ""
-    sure = [
-        diagnosis.failure_bound
-        for diagnosis in analysis.diagnoses
-        if diagnosis.failure_bound and not diagnosis.failure_bound.in_doubt
-    ]
-    closest = min(sure, key=lambda item: item.reversal / item.upper, default=None)
+    bounds = (diagnosis.failure_bound for diagnosis in analysis.diagnoses)
+    sure = (bound for bound in bounds if bound and not bound.in_doubt)
+    closest = min(sure, key=lambda bound: bound.reversal / bound.upper, default=None)
     statement = f"{'failed runs were' if failed else 'no run failed; failures are'} {policy_words(policy)}"
     return statement if closest is None else f"{statement}; {closest.sentence}"
 
@@ -326,30 +308,19 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
         else:  # with a significant difference that is in doubt
             claims.append(f"{comparison.verdict}.")
     rest = [_together(finding, compared, analysis) for finding, compared in others.items()]
-    if most is None or len(claims) + len(rest) <= most:
-        yield from (*claims, *rest)
-        return
-    reported = claims[: max(0, most - 1 - len(rest))]
-    yield from (*reported, f"… and {len(claims) - len(reported)} more, which the table shows.", *rest)
+    if most is not None and len(claims) + len(rest) > most:
+        left_out = len(claims) - max(0, most - 1 - len(rest))
+        claims[-left_out:] = [f"… and {left_out} more, which the table shows."]
+    yield from (*claims, *rest)
 
 
 def _together(finding: Finding, compared: Sequence[Comparison], analysis: Analysis) -> str:
     """One sentence about comparisons without a claim."""
     if len(compared) == 1:
         return f"{compared[0].verdict}."
-    labels, number = [_label(comparison, analysis) for comparison in compared], f"{len(compared):,} comparisons"
-    names = f"{listed(labels, LONGEST_LIST)}{f' ({number})' if len(compared) > MAX_NAMED else ''}"
+    labels = (item.second if analysis.settings.reference is not None else pair_name(item) for item in compared)
+    names = listed(labels, LONGEST_LIST) + (f" ({len(compared):,} comparisons)" if len(compared) > MAX_NAMED else "")
     return f"{finding.capitalize()}: {names}. {power_sentence(analysis)}".rstrip()
-
-
-def _equivalent(analysis: Analysis) -> set[Pair]:
-    """The pairs shown to be equivalent, or stopped by an interim analysis as having no relevant difference."""
-    tests = ((diagnosis.pair, diagnosis.equivalence) for diagnosis in analysis.diagnoses)
-    same = {pair for pair, test in tests if test is not None and test.established}
-    if analysis.looks is None:
-        return same
-    stands = zip(analysis.looks.pairs, analysis.looks.standings, strict=True)
-    return same | {pair for pair, standing in stands if standing.verdict == "no relevant difference"}
 
 
 def forgets_looks(analysis: Analysis) -> str:
@@ -370,9 +341,8 @@ def course_sentences(analysis: Analysis) -> Iterator[str]:
     if analysis.course is None:
         return
     yield after_pilot(analysis.course)
-    note = skewness_note(analysis.course)
-    if note is not None:
-        yield f"{note[:1].upper()}{note[1:]}."
+    if (note := skewness_note(analysis.course)) is not None:
+        yield f"{capitalised(note)}."
     if analysis.course.continuing:
         yield at_end(analysis.course)
 
@@ -391,11 +361,6 @@ def together(analysis: Analysis) -> str:
     where = f" on the {analysis.omnibus.instances} complete instances" if analysis.incomplete else ""
     p = "p < 0.001" if test.corrected.p_value < 0.001 else f"p = {test.corrected.p_value:.2g}"
     return f"Omnibus test, for information: Friedman χ²({test.freedom}) = {test.corrected.statistic:.4g}, {p}{where}."
-
-
-def _label(comparison: Comparison, analysis: Analysis) -> str:
-    """The pair, or the rival alone when there is a reference."""
-    return comparison.second if analysis.settings.reference is not None else pair_name(comparison)
 
 
 def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
@@ -424,23 +389,21 @@ def about_table(analysis: Analysis) -> str:
     level, side = digits(100 * (1 - settings.family_alpha)), settings.alternative
     sided = "" if side == "two-sided" else f" ({side})"
     alpha = digits(settings.family_alpha)
-    tests = test_names(analysis)
+    tests = capitalised(test_names(analysis))
     margin = "" if settings.margin is None else f"; equivalence margin {margin_text(settings.margin, settings)}"
-    return f"{tests[0].upper()}{tests[1:]}{sided}, {steps.name} at α = {alpha}; simultaneous {level} % CIs{margin}."
+    return f"{tests}{sided}, {steps.name} at α = {alpha}; simultaneous {level} % CIs{margin}."
 
 
 def about_stopping(analysis: Analysis) -> str | None:
     """Describe what adaptive stopping did to the means; None where the values did not decide on the number of runs."""
     if not any(math.isfinite(diagnosis.all_runs - diagnosis.first_runs) for diagnosis in analysis.diagnoses):
         return None
-    used = {
-        "corrected": "the estimates are bias-corrected",
-        "all-runs": "the estimates use all runs, uncorrected",
-        "first-runs": "the estimates use the initial runs alone",
-    }
-    return (
-        f"The number of runs depended on their results, which can bias the means; {used[analysis.settings.estimate]}."
-    )
+    estimates = {
+        "corrected": "are bias-corrected",
+        "all-runs": "use all runs, uncorrected",
+        "first-runs": "use the initial runs alone",
+    }[analysis.settings.estimate]
+    return f"The number of runs depended on their results, which can bias the means; the estimates {estimates}."
 
 
 def question_lines(analysis: Analysis) -> Iterator[str]:
@@ -448,13 +411,9 @@ def question_lines(analysis: Analysis) -> Iterator[str]:
     settings = analysis.settings
     against = f"all compared with {settings.reference}" if settings.reference is not None else "all pairs"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
-    kind = f"{settings.difference} differences"
-    if settings.are_rates:
-        what = f"differences of success rates in {POINTS}"
-    elif analysis.comparisons[0].estimate_of == "shift":
-        what = f"{kind} between runs"
-    else:
-        what = f"{kind} of the {settings.statistic}"
+    of = "between runs" if analysis.comparisons[0].estimate_of == "shift" else f"of the {settings.statistic}"
+    what = f"{settings.difference} differences {of}"
+    what = f"differences of success rates in {POINTS}" if settings.are_rates else what
     yield f"{where}, {len(analysis.algorithms)} algorithms, {analysis.runs:,} runs; {what}, {against}"
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     side = "" if settings.alternative == "two-sided" else f" ({settings.alternative})"
@@ -492,7 +451,11 @@ MAX_LEADERS = 4  # algorithms in a headline that share the lead
 
 def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
     """Return what was found of the first against the second, for every pair in Holm's order."""
-    same, least = _equivalent(analysis), FEWEST if analysis.single is None else 1
+    least = FEWEST if analysis.single is None else 1
+    same = {row.pair for row in analysis.diagnoses if row.equivalence is not None and row.equivalence.established}
+    if analysis.looks is not None:  # or stopped by an interim analysis
+        stands = zip(analysis.looks.pairs, analysis.looks.standings, strict=True)
+        same |= {pair for pair, standing in stands if standing.verdict == "no relevant difference"}
     result: dict[Pair, Finding] = {}
     for comparison in analysis.comparisons:
         if analysis.unfinished or comparison.instances < least:
@@ -557,11 +520,10 @@ def _of_first(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
 
 def _of_all(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
     """Who leads, and how many pairs differ."""
-    differ = sum(what in ("better", "worse") for what in outcomes.values())
-    same = sum(what == "equivalent" for what in outcomes.values())
+    found = Counter(outcomes.values())
+    differ, same = found["better"] + found["worse"], found["equivalent"]
     equal = f", {same:,} {'is' if same == 1 else 'are'} equivalent within {_margin(analysis)}" if same else ""
-    verb = "differs" if differ == 1 else "differ"
-    counts = f"{differ:,} of {len(outcomes):,} pairs {verb} significantly{equal}"
+    counts = f"{differ:,} of {len(outcomes):,} pairs {'differs' if differ == 1 else 'differ'} significantly{equal}"
     (best, beaten), unbeaten = leader(outcomes), leaders(outcomes)
     if not differ:
         return f"None of {len(outcomes):,} pairs differs significantly{equal}"
@@ -593,8 +555,7 @@ def leader(outcomes: Mapping[Pair, Finding]) -> tuple[str, int]:
     ('b', 1)
     """
     won, lost = record(outcomes, "better"), record(outcomes, "worse")
-    names = list(dict.fromkeys(name for pair in outcomes for name in pair))
-    best = min(names, key=lambda name: (lost[name], -won[name]))
+    best = min((name for pair in outcomes for name in pair), key=lambda name: (lost[name], -won[name]))
     return best, won[best]
 
 
@@ -607,14 +568,12 @@ def record(outcomes: Mapping[Pair, Finding], own: Finding) -> Counter[str]:
 
 def inconclusive_sentence(analysis: Analysis) -> str:
     """State which comparisons are inconclusive, and what the study could find; nothing where none is."""
-    pairs = _inconclusive_pairs(analysis)
-    power = power_sentence(analysis)
+    pairs, power = _inconclusive_pairs(analysis), power_sentence(analysis)
     if len(pairs) in (0, len(analysis.comparisons)):
         return power
+    names = f"{len(pairs):,} of {len(analysis.comparisons):,} pairs"
     if analysis.settings.reference is not None:
         names = _named([second for _, second in pairs])
-    else:
-        names = f"{len(pairs):,} of {len(analysis.comparisons):,} pairs"
     return f"Inconclusive: {names}. {power}".rstrip()
 
 
@@ -623,14 +582,12 @@ def power_sentence(analysis: Analysis) -> str:
     if not _inconclusive_pairs(analysis) or analysis.single is not None:
         return ""
     if analysis.course is not None:
-        wording = planned_power_clause(analysis.course)
-        return f"{wording[:1].upper()}{wording[1:]}."
+        return f"{capitalised(planned_power_clause(analysis.course))}."
     if analysis.looks is not None and not analysis.looks.ended:
         return "The study continues with these comparisons."
     if math.isnan(analysis.detectable_effect):
         return "With so few instances no difference could have been significant."
-    wording = power_clause(analysis.detectable_effect, analysis.settings)
-    return f"{wording[:1].upper()}{wording[1:]}."
+    return f"{capitalised(power_clause(analysis.detectable_effect, analysis.settings))}."
 
 
 def _inconclusive_pairs(analysis: Analysis) -> list[Pair]:

@@ -176,7 +176,8 @@ def p_value_text(p: float, instances: int, settings: Settings) -> str:
 
 def texts_in_unit(analysis: Analysis, *values: float) -> tuple[str, ...]:
     """Write an estimate and its limits, all in their unit already, with the same decimals."""
-    return texts_of_ratios(*values) if are_ratios(analysis) else alike(*values)
+    are_ratios = analysis.settings.difference == "ratio" and not _are_shares(analysis)
+    return texts_of_ratios(*values) if are_ratios else alike(*values)
 
 
 def difference_texts(settings: Settings, *values: float) -> tuple[str, ...]:
@@ -184,11 +185,6 @@ def difference_texts(settings: Settings, *values: float) -> tuple[str, ...]:
     if settings.difference == "ratio":
         return texts_of_ratios(*values)
     return alike(*values) if len(values) > 1 else (digits(values[0]),)
-
-
-def are_ratios(analysis: Analysis) -> bool:
-    """Whether estimates are ratios."""
-    return analysis.settings.difference == "ratio" and not _are_shares(analysis)
 
 
 def texts_of_ratios(*factors: float) -> tuple[str, ...]:
@@ -221,12 +217,10 @@ def quantity_texts(unit: str, value: float, *limits: float) -> tuple[str, ...]:
     >>> quantity_texts("percent", -0.016, -0.0319, -0.0000825)
     ('−1.60 %', '−3.19 %', '−0.01 %')
     """
-    if unit == "ratio":
-        texts_of_ratios = zip((value, *limits), ratio_texts(value, *limits), strict=True)
-        return tuple("–" if math.isnan(each) else text.replace("-", "−") for each, text in texts_of_ratios)
-    values = [number_in_unit(each, unit) for each in (value, *limits)]
-    texts = zip(values, alike(*values), strict=True)
-    return tuple("–" if math.isnan(each) else _with_unit(text, unit) for each, text in texts)
+    values = (value, *limits)
+    texts = ratio_texts(*values) if unit == "ratio" else alike(*(number_in_unit(each, unit) for each in values))
+    pairs = zip(values, texts, strict=True)
+    return tuple("–" if math.isnan(each) else _with_unit(text, unit) for each, text in pairs)
 
 
 def number_in_unit(value: float, unit: str) -> float:

@@ -82,14 +82,12 @@ def contradiction(answers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], 
     >>> contradiction([("a", "SATISFIABLE"), ("b", "sat"), ("c", "UNSAT")])
     (('a', 'SATISFIABLE'), ('c', 'UNSAT'))
     """
-    seen: list[tuple[str, str]] = []
+    seen: dict[str, str] = {}  # each answer with the first algorithm that gave it
     for algorithm, answer in answers:
         value = canonical_answer(answer)
-        if isinstance(value, str) and value not in STATUS:
-            continue
-        for before in seen:
-            if not agree(answer, before[1]):
-                return before, (algorithm, answer)
-        if not any(agree(answer, before[1]) for before in seen):
-            seen.append((algorithm, answer))
+        if isinstance(value, float) or value in STATUS:
+            for before, first in seen.items():
+                if not agree(answer, before):
+                    return (first, before), (algorithm, answer)
+            seen.setdefault(answer, algorithm)
     return None

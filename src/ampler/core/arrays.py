@@ -338,7 +338,12 @@ class Runs:
         instances, instance_codes = _coded(instance)
         algorithms, algorithm_codes = _coded(algorithm)
         values = np.asarray(value, dtype=float)
-        codes = np.zeros(len(values), np.uint8) if status is None else _status_codes(status)
+        if status is None:
+            return cls(instances, algorithms, instance_codes, algorithm_codes, values, np.zeros(len(values), np.uint8))
+        names, positions = _coded(status)
+        if unknown := sorted({*map(str, names)} - {*STATUSES}):
+            raise InvalidData(f"a run's status must be one of {', '.join(STATUSES)}, got {unknown[0]!r}; map it first")
+        codes = np.array([STATUSES.index(name) for name in names], np.uint8)[positions]
         return cls(instances, algorithms, instance_codes, algorithm_codes, values, codes)
 
     @classmethod
@@ -445,30 +450,19 @@ def _coded(names: Iterable[str]) -> tuple[tuple[str, ...], Codes]:
     return tuple(positions), codes
 
 
-def _status_codes(status: Sequence[Status]) -> NDArray[np.uint8]:
-    positions = {name: position for position, name in enumerate(STATUSES)}
-    unknown = sorted({str(name) for name in status} - set(positions))
-    if unknown:
-        raise InvalidData(f"a run's status must be one of {', '.join(STATUSES)}, got {unknown[0]!r}; map it first")
-    return np.fromiter((positions[name] for name in status), dtype=np.uint8, count=len(status))
-
-
 def _check_columns(runs: Runs) -> None:
     """The columns are equally long and their codes name something."""
-    lengths = {len(runs.instance), len(runs.algorithm), len(runs.value), len(runs.status)}
-    lengths |= {len(column) for column in (runs.shared, runs.kind) if column is not None}
+    columns = (runs.instance, runs.algorithm, runs.value, runs.status, runs.shared, runs.kind)
+    lengths = {len(column) for column in columns if column is not None}
     if len(lengths) != 1:
         raise InvalidData(f"the columns of runs must be equally long, got lengths {sorted(lengths)}")
     if not len(runs):
         raise InvalidData("there must be at least one run, got none")
-    for what, codes, names in (
-        ("instance", runs.instance, runs.instances),
-        ("algorithm", runs.algorithm, runs.algorithms),
-    ):
+    for what in ("instance", "algorithm"):
+        codes, names = getattr(runs, what), getattr(runs, f"{what}s")
         if codes.min() < 0 or codes.max() >= len(names):
             raise InvalidData(f"{what} codes must lie between 0 and {len(names) - 1}, got {codes.min()}..{codes.max()}")
-        if len(set(names)) != len(names):
-            twice = next(name for name, number in Counter(names).items() if number > 1)
+        for twice in (name for name, number in Counter(names).items() if number > 1):
             raise InvalidData(f"{what} names must differ, got {twice!r} twice")
 
 

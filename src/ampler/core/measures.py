@@ -53,9 +53,8 @@ class Measure:
         if not isinstance(self.name, str) or not self.name.strip():
             raise InvalidDesign(f"the name of a measure must be a text, got {self.name!r}")
         object.__setattr__(self, "name", composed(self.name))
-        choice("better", self.better, get_args(Better), error=InvalidDesign)
-        choice("difference", self.difference, get_args(Difference), error=InvalidDesign)
-        choice("role", self.role, get_args(Role), error=InvalidDesign)
+        for name, kind in (("better", Better), ("difference", Difference), ("role", Role)):
+            choice(name, getattr(self, name), get_args(kind), error=InvalidDesign)
         if self.margin is not None:
             positive("margin", self.margin, error=InvalidDesign)
         if self.penalty is not None:

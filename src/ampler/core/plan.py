@@ -139,10 +139,9 @@ class Limits:
         ) -> None: ...
 
     def __post_init__(self, time: float | None, cpu_time: float | None) -> None:
-        if time is not None:
-            object.__setattr__(self, "timeout", time)
-        if cpu_time is not None:
-            object.__setattr__(self, "cpu_timeout", cpu_time)
+        for name, limit in (("timeout", time), ("cpu_timeout", cpu_time)):
+            if limit is not None:
+                object.__setattr__(self, name, limit)
         size: Any = self.memory
         if isinstance(size, str):
             try:
@@ -473,8 +472,8 @@ class PlanRecord:
     @property
     def instances(self) -> tuple[str, ...]:
         """The names of the instances used, in the plan's order."""
-        names, elsewhere = self.fingerprint.instances, set(self.elsewhere)
-        return tuple(name for name in names if name not in elsewhere) if elsewhere else tuple(names)
+        elsewhere = set(self.elsewhere)
+        return tuple(name for name in self.fingerprint.instances if name not in elsewhere)
 
 
 # Progress of a study

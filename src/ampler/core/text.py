@@ -114,9 +114,7 @@ def difference_text(value: float, difference: str) -> str:
     """
     if difference == "percent":
         return f"{digits(100 * value)} %"
-    if difference == "ratio":
-        return factor_texts(value)[0]
-    return digits(value)
+    return factor_texts(value)[0] if difference == "ratio" else digits(value)
 
 
 def amount(size: float, difference: str) -> str:
@@ -141,6 +139,11 @@ def rounded_up(value: float, significant: int) -> str:
     decimals = significant - 1 - math.floor(math.log10(value))
     factor = 10.0**decimals
     return f"{math.ceil(round(value * factor, 9)) / factor:.{max(decimals, 0)}f}"
+
+
+def capitalised(text: str) -> str:
+    """Return a text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def count(number: int, noun: str) -> str:
@@ -225,9 +228,7 @@ def short_duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} d {hours % 24} h"
+    return f"{hours} h {minutes} min" if hours < 24 else f"{hours // 24} d {hours % 24} h"
 
 
 def in_bytes(number: int) -> str:
@@ -603,12 +604,9 @@ def table_of(
 ) -> TextTable:
     """Return a table of rows; `names` and `words` are the places of such columns, `leaves` says which leave first."""
     kinds: dict[int, Kind] = {**dict.fromkeys(names, "name"), **dict.fromkeys(words, "words")}
-    gone = leaves or {}
-    columns = (
-        Column(head, tuple(row[k] for row in rows), kinds.get(k, "number"), gone.get(k, 0))
-        for k, head in enumerate(header)
-    )
-    return TextTable(tuple(columns))
+    cells = list(zip(*rows, strict=True)) or [()] * len(header)
+    columns = ((head, cells[k], kinds.get(k, "number"), (leaves or {}).get(k, 0)) for k, head in enumerate(header))
+    return TextTable(tuple(Column(*column) for column in columns))
 
 
 def display_width(text: str) -> int:
@@ -619,12 +617,8 @@ def display_width(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    zero = {"Mn", "Me", "Cf"}
-    return sum(
-        (2 if unicodedata.east_asian_width(letter) in "WF" else 1)
-        for letter in text
-        if unicodedata.category(letter) not in zero
-    )
+    shown = (letter for letter in text if unicodedata.category(letter) not in {"Mn", "Me", "Cf"})
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in shown)
 
 
 def wrap_lines(text: str, width: int) -> list[str]:
@@ -633,8 +627,7 @@ def wrap_lines(text: str, width: int) -> list[str]:
     >>> wrap_lines("joint 95 % interval", 9)
     ['joint', '95 %', 'interval']
     """
-    bound = BOUND.sub(TIE, text)
-    lines = textwrap.wrap(bound, max(width, 1), break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(BOUND.sub(TIE, text), max(width, 1), break_long_words=False, break_on_hyphens=False)
     return [line.replace(TIE, " ") for line in lines] or [""]
 
 
@@ -685,14 +678,13 @@ def _cells(column: Column, width: int) -> list[list[str]]:
 
 def _side_by_side(row: Sequence[Sequence[str]], columns: Sequence[tuple[Column, int]]) -> list[str]:
     """The cells of a row next to each other, in as many lines as the tallest takes."""
-    lines: list[str] = []
-    for texts in zip_longest(*row, fillvalue=""):
-        line: list[str] = []
-        for text, (column, width) in zip(texts, columns, strict=True):
-            blanks = " " * (width - display_width(text))
-            line.append(blanks + text if column.kind == "number" else text + blanks)
-        lines.append(GAP.join(line).rstrip())
-    return lines
+
+    def padded(text: str, column: Column, width: int) -> str:
+        blanks = " " * (width - display_width(text))
+        return blanks + text if column.kind == "number" else text + blanks
+
+    lines = zip_longest(*row, fillvalue="")
+    return [GAP.join(padded(text, *own) for text, own in zip(line, columns, strict=True)).rstrip() for line in lines]
 
 
 def _pieces(text: str, width: int) -> list[str]:

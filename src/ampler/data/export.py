@@ -37,9 +37,8 @@ def write_runs(
     table = Path(path)
     write = writer_for(table)
     with nullcontext(table) if is_device(table) else replace_file(table) as draft:
-        return write(
-            (_row(observation, measures) for observation in observations), [column(name) for name in measures], draft
-        )
+        rows = ((*_key(run.key), *_fields(run), *map((run.measures or {}).get, measures)) for run in observations)
+        return write(rows, [column(name) for name in measures], draft)
 
 
 def measure_names(observations: Iterable[Observation]) -> tuple[str, ...]:
@@ -77,11 +76,6 @@ def writer_for(path: Path) -> Callable[[Iterator[Row], Sequence[str], Path], int
 Row = tuple[Any, ...]
 
 
-def _row(observation: Observation, measures: Sequence[str]) -> Row:
-    reported = observation.measures or {}
-    return (*_key(observation.key), *_fields(observation), *map(reported.get, measures))
-
-
 _key = attrgetter(*KEY)
 _fields = attrgetter(*(name for name in COLUMNS if name in FIELDS))
 
@@ -103,9 +97,7 @@ def _cells(column: Sequence[Any]) -> Iterable[Any]:
     if kinds == {str}:
         safe = {text: escape_formula(text) for text in set(column)}
         return [safe[text] for text in column]
-    if kinds <= {int, float} and all(map(math.isfinite, column)):
-        return column
-    return map(_cell, column)
+    return column if kinds <= {int, float} and all(map(math.isfinite, column)) else map(_cell, column)
 
 
 def _cell(cell: Any) -> Any:

@@ -19,7 +19,7 @@ from ampler.core.errors import InvalidDesign
 from ampler.core.settings import choice, finite, integer, share
 from ampler.core.text import digits
 from ampler.design.powers import MOST_INSTANCES, smallest
-from ampler.stats.bayes.mixture import SHARED_FROM
+from ampler.stats.bayes.posterior import SHARED_FROM
 from ampler.stats.power import upper_tail
 from ampler.stats.sequential.boundaries import legendre
 
@@ -68,29 +68,21 @@ class BeliefAsk:
     @property
     def ceiling(self) -> float:
         """The assurance that no number of instances passes."""
-        below, above = (self._score(side * self.margin) for side in (-1, 1))
+        distances = np.array([-self.margin, self.margin]) - self.effect
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below, above = np.where(distances == 0, 0.0, distances / self.effect_sd)
         return float(ndtr(-above)) if self.goal == "above" else float(ndtr(above) - ndtr(below))
-
-    def _score(self, limit: float) -> float:
-        if self.effect_sd == 0:
-            return float(np.sign(limit - self.effect)) * np.inf if limit != self.effect else 0.0
-        return (limit - self.effect) / self.effect_sd
 
     def of(self, instances: int) -> float:
         """Return the assurance of this many instances."""
-        return self._above(instances) if self.goal == "above" else self._inside(instances)
-
-    def _above(self, instances: int) -> float:
-        """P(lower end > margin). The mean is normal also over what is believed, so that t stays a noncentral t."""
-        critical = float(stdtrit(instances - 1, (1 + self.level) / 2))
-        wider = sqrt(1 + instances * self.effect_sd**2)
-        distance = sqrt(instances) * (self.effect - self.margin)
-        return float(upper_tail(critical / wider, instances - 1, distance / wider))
-
-    def _inside(self, instances: int) -> float:
-        """P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away."""
         freedom, root = instances - 1, sqrt(instances)
         critical = float(stdtrit(freedom, (1 + self.level) / 2))
+        if (
+            self.goal == "above"
+        ):  # P(lower end > margin): the mean is normal also over what is believed, so t noncentral
+            wider = sqrt(1 + instances * self.effect_sd**2)
+            return float(upper_tail(critical / wider, freedom, root * (self.effect - self.margin) / wider))
+        # P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away
         narrow = 1 - float(chdtrc(freedom, freedom * (self.margin * root / critical) ** 2))  # P(short enough)
         shares, weights = legendre(0.0, 1.0, NODES)
         half = critical * np.sqrt(chdtri(freedom, 1 - narrow * shares) / freedom) / root
@@ -119,9 +111,8 @@ def instances_for_assurance(
     >>> instances_for_assurance(0.8, effect=0.5, effect_sd=0.2).instances
     48
     """
-    return assured_answer(
-        BeliefAsk(effect=effect, effect_sd=effect_sd, margin=margin, goal=goal, level=level, assurance=wanted)
-    )
+    ask = BeliefAsk(effect=effect, effect_sd=effect_sd, margin=margin, goal=goal, level=level, assurance=wanted)
+    return assured_answer(ask)
 
 
 def assured_answer(ask: BeliefAsk) -> AssuredDesign:

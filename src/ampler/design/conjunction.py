@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import stats
 
 from ampler.core.arrays import Floats
 from ampler.core.errors import InvalidDesign
+from ampler.design.powers import smallest
 
 STUDIES = 10_000  # simulated: the power is then known to 0.004
 SEED = 2026
@@ -47,26 +48,17 @@ def required_for_claims(claims: Sequence[Claimed], power: float, level: float) -
     >>> required_for_claims([claim], power=0.8, level=0.025)
     (34, 0.8066, (34, 15))
     """
+    measures = list(range(len(claims[0].effects)))
 
-    def joint(instances: int) -> float:
-        return float(np.mean([claim.successes(instances, level).all(axis=1).mean() for claim in claims]))
+    def reached(instances: int, some: Sequence[int]) -> float:
+        return float(np.mean([claim.successes(instances, level)[:, some].all(axis=1).mean() for claim in claims]))
 
-    def alone(measure: int) -> Callable[[int], float]:
-        return lambda n: float(np.mean([claim.successes(n, level)[:, measure].mean() for claim in claims]))
-
-    needs = tuple(_smallest(alone(k), power) for k in range(len(claims[0].effects)))
-    instances = _smallest(joint, power, least=max(needs))
-    return instances, joint(instances), needs
-
-
-def _smallest(reached: Callable[[int], float], power: float, *, least: int = FEWEST) -> int:
-    """The smallest number of instances that reaches a power, which grows with the number."""
-    low, high = least - 1, least
-    while reached(high) < power:
-        low, high = high, 2 * high
-        if high > MOST:
+    def needed(some: Sequence[int], least: int) -> int:
+        instances = smallest(lambda n: reached(n, some), power, guess=least, least=least, most=MOST)
+        if instances is None:
             raise InvalidDesign(f"more than {MOST:,} instances would be needed; allow larger margins or differences")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) >= power else (middle, high)
-    return high
+        return instances
+
+    needs = tuple(needed([measure], FEWEST) for measure in measures)
+    instances = needed(measures, max(needs))
+    return instances, reached(instances, measures), needs

@@ -7,7 +7,7 @@ the cheapest such pair, or one nearly as cheap with fewer instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import ceil, comb, e, nan, sqrt
@@ -214,11 +214,19 @@ def plan_after_pilot(
     candidates = list(_candidates(figures, goal, fewest_runs, figures.counts if lower is None else lower))
     most = MOST_INSTANCES if goal.available is None else goal.available
     reachable = [plan for plan in candidates if plan.needed <= most]
-    if (goal.is_fixed and not goal.fresh) or not reachable:
-        return _taking_all(reachable, candidates, figures, goal)
-    cheapest = min(plan.cost for plan in reachable)
-    near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
-    return min(near, key=lambda plan: (plan.instances, plan.cost))
+    if reachable and (goal.fresh or not goal.is_fixed):
+        cheapest = min(plan.cost for plan in reachable)
+        near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
+        return min(near, key=lambda plan: (plan.instances, plan.cost))
+    assert (
+        goal.available is not None
+    )  # all of them: with the cheapest runs that suffice, or that nearly do what runs can
+    if reachable:
+        best = min(reachable, key=lambda plan: plan.cost / plan.needed)
+    else:
+        stretched = (1 + goal.stretch) * min(plan.needed for plan in candidates)
+        best = min((plan for plan in candidates if plan.needed <= stretched), key=lambda plan: plan.cost)
+    return replace(best, instances=goal.available)
 
 
 def differing_together(algorithms: int, comparisons: int) -> int:
@@ -229,8 +237,7 @@ def differing_together(algorithms: int, comparisons: int) -> int:
     >>> differing_together(5, 10)
     6
     """
-    apart = (algorithms // 2) * ((algorithms + 1) // 2)
-    return max(1, comparisons * apart // comb(algorithms, 2))
+    return max(1, comparisons * ((algorithms // 2) * ((algorithms + 1) // 2)) // comb(algorithms, 2))
 
 
 def mean_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
@@ -262,14 +269,12 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
         least=goal.fewest,
         most=MOST_INSTANCES,
     )
-    if needed is None and goal.available is not None:
-        return MOST_INSTANCES  # more than there are: all are taken, and the output says what they find
-    if needed is None:
+    if needed is None and goal.available is None:
         raise InvalidDesign(
             f"no reachable number of instances finds a difference of {goal.detect:g}: so much do the differences vary;"
             " ask for a larger one"
         )
-    return needed
+    return needed or MOST_INSTANCES  # more than there are: all are taken, and the output says what they find
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
@@ -326,36 +331,29 @@ def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns
     nearby = fewest, between
     coarsest = float(noise_errors(figures.noise, lower).max())
     finest = goal.floor * float(np.median(figures.between(goal.plausible)))
+    costs = np.ones(len(lower)) if goal.costs is None else np.asarray(goal.costs)
     for step in range(MOST_ACCURACIES):
         squared = coarsest * 2 ** (-step / 2)
         if step and squared < finest:
             return
         counts = fewest_runs(sqrt(squared), lower) if step else lower
-        plan = _plan(figures, goal, between, sqrt(squared), counts, nearby)
-        yield plan
-        nearby = plan.needed, np.array(plan.variances)
-        if plan.needed <= fewest:
+        noise = noise_errors(figures.noise, counts)
+        variances = between + noise
+        needed = needed_instances(goal, variances, guess=_guess(*nearby, variances))
+        with np.errstate(invalid="ignore"):
+            noise_share = np.where(variances > 0, noise / variances, 0.0)
+        yield MainPlan(
+            runs=tuple(int(count) if playing else 0 for count, playing in zip(counts, figures.in_play, strict=True)),
+            instances=needed,
+            needed=needed,
+            cost=needed * (goal.instance_cost + float((costs * counts)[figures.in_play].sum())),
+            se=sqrt(squared),
+            noise_share=tuple(noise_share.tolist()),
+            variances=tuple(variances.tolist()),
+        )
+        if needed <= fewest:
             return
-
-
-def _plan(
-    figures: PilotFigures, goal: DetectGoal, between: Floats, se: float, counts: Floats, nearby: tuple[int, Floats]
-) -> MainPlan:
-    noise = noise_errors(figures.noise, counts)
-    variances = between + noise
-    needed = needed_instances(goal, variances, guess=_guess(*nearby, variances))
-    costs = np.ones(len(counts)) if goal.costs is None else np.asarray(goal.costs)
-    with np.errstate(invalid="ignore"):
-        noise_share = np.where(variances > 0, noise / variances, 0.0)
-    return MainPlan(
-        runs=tuple(int(count) if playing else 0 for count, playing in zip(counts, figures.in_play, strict=True)),
-        instances=needed,
-        needed=needed,
-        cost=needed * (goal.instance_cost + float((costs * counts)[figures.in_play].sum())),
-        se=se,
-        noise_share=tuple(noise_share.tolist()),
-        variances=tuple(variances.tolist()),
-    )
+        nearby = needed, variances
 
 
 def _guess(needed: int, before: Floats, now: Floats) -> int | None:
@@ -364,49 +362,26 @@ def _guess(needed: int, before: Floats, now: Floats) -> int | None:
     return ceil(min(needed * ratio, MOST_INSTANCES)) if ratio > 0 else None
 
 
-def _taking_all(
-    reachable: Sequence[MainPlan], candidates: Sequence[MainPlan], figures: PilotFigures, goal: DetectGoal
-) -> MainPlan:
-    """All instances that are there: with the cheapest runs that suffice, or with runs that nearly do what runs can."""
-    assert goal.available is not None
-    if reachable:
-        best = min(reachable, key=lambda plan: plan.cost / plan.needed)
-    else:
-        fewest = min(plan.needed for plan in candidates)
-        best = min(
-            (plan for plan in candidates if plan.needed <= (1 + goal.stretch) * fewest), key=lambda plan: plan.cost
-        )
-    return replace(best, instances=goal.available)
-
-
 def _normal_instances(goal: DetectGoal, variances: Floats) -> int:
     """A first guess: d·√N = z_tail + z_power at a level near the middle of Holm's."""
-    level = goal.end_alpha / max(1.0, len(variances) / e)
-    tail = float(tail_levels(level, goal.alternative))
+    tail = float(tail_levels(goal.end_alpha / max(1.0, len(variances) / e), goal.alternative))
     root = (float(ndtri(goal.power)) - float(ndtri(tail))) * sqrt(float(np.median(variances))) / goal.detect
     return ceil(min(max(root, 1.0) ** 2, MOST_INSTANCES))
 
 
 def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
-    """The power of each comparison, the least varying first, which is held against the strictest level."""
-    freedom = instances - goal.base
-    tails = tail_levels(_levels(goal, len(variances), instances), goal.alternative)
+    """The power of each comparison, the least varying first, which is held against the strictest level.
+
+    Where few comparisons differ the laxer levels are never reached.
+    """
+    comparisons, freedom = len(variances), instances - goal.base
+    together = comparisons if goal.together is None else min(goal.together, comparisons)
+    levels = np.asarray(holm_levels(comparisons, goal.end_alpha)[np.arange(comparisons) * together // comparisons])
+    if goal.final_test != "growth" and goal.is_chosen:  # as the t-test of this many instances has them
+        levels = nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)
     with np.errstate(divide="ignore"):
         effects = np.minimum(goal.detect / np.sqrt(np.sort(variances)), LARGEST_EFFECT)
-    return quick_tails(-stdtrit(freedom, tails), freedom, effects * sqrt(instances))
-
-
-def _levels(goal: DetectGoal, comparisons: int, instances: int) -> Floats:
-    """Levels of Holm, the strictest first, as the t-test of this many instances has them.
-
-    Where few comparisons differ the laxer ones are never reached.
-    """
-    together = comparisons if goal.together is None else min(goal.together, comparisons)
-    ranks = np.arange(comparisons) * together // comparisons
-    levels = np.asarray(holm_levels(comparisons, goal.end_alpha)[ranks])
-    if goal.final_test == "growth" or not goal.is_chosen:
-        return levels
-    return nominal_levels(levels, instances, goal.pilot, goal.available or MOST_INSTANCES, goal.alternative)
+    return quick_tails(-stdtrit(freedom, tail_levels(levels, goal.alternative)), freedom, effects * sqrt(instances))
 
 
 LEAST_HALF = 8  # instances: fewer tell too little of a variance
@@ -511,8 +486,7 @@ def plan_clusters(
         noise = allowed / float(np.mean(1 / members)) - within
         counts = fewest_runs(sqrt(noise), lower) if noise > 0 else lower
         cost = float(members.sum()) * (goal.instance_cost + float(prices @ counts))
-        runs = tuple(int(count) for count in counts)
-        plans.append(ClusterPlan(int(size), runs, noise > 0, cost))
+        plans.append(ClusterPlan(int(size), tuple(map(int, counts)), noise > 0, cost))
     enough = [plan for plan in plans if plan.enough and plan.per_cluster >= MIN_PER_CLUSTER]
     return min(enough, key=lambda plan: plan.cost) if enough else plans[-1]
 
@@ -603,9 +577,8 @@ class PilotReport:
 
     def to_data(self) -> dict[str, Any]:
         """Return everything as plain data; what came later is left out where it is as in reports of earlier days."""
-        later = {field.name: field.default for field in fields(self) if field.name in LATER}
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in data.items() if name not in later or value != later[name]}
+        data = ((field, getattr(self, field.name)) for field in fields(self))
+        return {field.name: value for field, value in data if field.name not in LATER or value != field.default}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> PilotReport:

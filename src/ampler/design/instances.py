@@ -98,9 +98,8 @@ class Design:
     @property
     def terms(self) -> Terms:
         """What stays fixed when one of instances, effect and power is solved for."""
-        return Terms(
-            PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction), self.target, self.test
-        )
+        family = PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction)
+        return Terms(family, self.target, self.test)
 
     _repr_html_ = notebook_html
 
@@ -108,10 +107,9 @@ class Design:
         """Return the fields as JSON has them; with `profile` also `levels` and `powers` by rank."""
         ranks = {"levels": self.levels.tolist(), "powers": self.powers.tolist()} if profile else {}
         document = asdict(self) | ranks
-        if self.per_cluster is None:
-            del document["per_cluster"], document["icc"]
-            return document
-        return document | {"clusters": self.clusters, "design_effect": self.design_effect}
+        if self.per_cluster is not None:
+            return document | {"clusters": self.clusters, "design_effect": self.design_effect}
+        return {name: value for name, value in document.items() if name not in ("per_cluster", "icc")}
 
     def __str__(self) -> str:
         from ampler.design.text import design_sentence
@@ -188,10 +186,10 @@ def required_instances(
         plan = fewest_with_looks(terms, checked_shares(looks), size, least)
         return replace(_design(terms, plan.instances[-1], size, least), looks=plan)
     needed = powers.fewest_instances(terms, size * _unit_effect(**clusters), least) * clusters.get("per_cluster", 1)
-    if simulation is None:
-        return _design(terms, needed, size, least, **clusters)
-    needed, simulated = fewest_simulated(terms, simulation, needed, size, least)
-    return _design(terms, needed, size, least, simulated)
+    if simulation is not None:
+        needed, simulated = fewest_simulated(terms, simulation, needed, size, least)
+        return _design(terms, needed, size, least, simulated)
+    return _design(terms, needed, size, least, **clusters)
 
 
 @documented
@@ -236,8 +234,8 @@ def achieved_power(
     >>> print(achieved_power(instances=200, comparisons=7, effect=0.25))
     200 instances: mean power 0.853 for d = 0.25. Tests: 7 two-sided paired t-tests (Holm, α = 0.05)
     """
-    terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    count, size = _checked_instances(instances), _checked_effect(effect)
+    terms, count = _checked(instances, comparisons, alpha, target, alternative, test, correction)
+    size = _checked_effect(effect)
     clusters = _checked_clusters(per_cluster, icc, count, without={"looks": looks})
     if looks is None:
         return _achieved(terms, count, size, clusters)
@@ -287,8 +285,8 @@ def detectable_effect(
     >>> print(detectable_effect(instances=200, comparisons=7, power=0.85))
     200 instances: mean power 0.850 for d = 0.249. Tests: 7 two-sided paired t-tests (Holm, α = 0.05)
     """
-    terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    count, least = _checked_instances(instances), _checked_power(power)
+    terms, count = _checked(instances, comparisons, alpha, target, alternative, test, correction)
+    least = _checked_power(power)
     clusters = _checked_clusters(per_cluster, icc, count)
     size = powers.smallest_effect(terms, count // clusters.get("per_cluster", 1), least) / _unit_effect(**clusters)
     return _design(terms, count, size, least, **clusters)
@@ -334,8 +332,7 @@ def power_curve(
     >>> [round(design.mean_power, 2) for design in power_curve(instances=200, comparisons=7, effects=[0.1, 0.2, 0.3])]
     [0.16, 0.64, 0.96]
     """
-    terms = _checked_terms(comparisons, alpha, _not_simulated(target), alternative, test, correction)
-    count = _checked_instances(instances)
+    terms, count = _checked(instances, comparisons, alpha, target, alternative, test, correction)
     sizes: Any = effects
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InvalidDesign(f"effects must be a list of numbers, got {shown(effects)}: write for example [0.2, 0.5]")
@@ -384,13 +381,10 @@ def _design(
 ) -> Design:
     """Fill in the powers that go with the numbers."""
     units = t_instances(instances // (per_cluster or 1), terms.test)
-    profile: dict[str, Any] = powers.power_profile(
-        terms.family, units, effect * _unit_effect(per_cluster or 1, icc or 0.0)
-    )
-    fixed = asdict(terms.family) | {"target": terms.target, "test": terms.test}
-    clustering: dict[str, Any] = {"per_cluster": per_cluster, "icc": icc}
-    numbers: dict[str, Any] = {"instances": instances, "effect": effect, "power": power, "simulated": simulated}
-    return Design(**numbers, **fixed, **profile, **clustering)
+    profile = powers.power_profile(terms.family, units, effect * _unit_effect(per_cluster or 1, icc or 0.0))
+    how: dict[str, Any] = asdict(terms.family) | {"target": terms.target, "test": terms.test} | profile
+    how |= {"simulated": simulated, "per_cluster": per_cluster, "icc": icc}
+    return Design(instances=instances, effect=effect, power=power, **how)
 
 
 def _achieved(terms: Terms, instances: int, effect: float, clusters: dict[str, Any]) -> Design:
@@ -412,14 +406,9 @@ def _checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, 
     count = settings.integer("comparisons", comparisons, 1, MOST_COMPARISONS, "n_comparisons(algorithms) counts them")
     if settings.share("alpha", alpha, "0.05 is usual") < SMALLEST_ALPHA:
         raise InvalidDesign(f"alpha must be {SMALLEST_ALPHA:g} or more, got {shown(alpha)}: 0.05 is usual")
-    family = PlannedFamily(
-        comparisons=count,
-        alpha=float(alpha),
-        alternative=settings.choice(
-            "alternative", alternative, get_args(Alternative), "one side is 'less' or 'greater'"
-        ),
-        correction=settings.choice("correction", correction, get_args(Correction), "'holm' needs fewer instances"),
-    )
+    side = settings.choice("alternative", alternative, get_args(Alternative), "one side is 'less' or 'greater'")
+    steps = settings.choice("correction", correction, get_args(Correction), "'holm' needs fewer instances")
+    family = PlannedFamily(count, float(alpha), side, steps)
     if isinstance(target, bool) or not isinstance(target, Integral):
         way_out = f"or the number of tests that must reach the power, from 1 to {count}"
         target = settings.choice("target", target, (*get_args(TargetWord), "simulated"), way_out)
@@ -457,11 +446,6 @@ def _checked_clusters(
     return {"per_cluster": size, "icc": correlation}
 
 
-def _checked_instances(value: Any) -> int:
-    """Check a number of instances."""
-    return settings.integer("instances", value, 2, MOST_INSTANCES, "a paired test takes two or more")
-
-
 def _checked_effect(value: Any) -> float:
     """Check an effect size."""
     effect = settings.finite("effect", value, "give mean/sd of the smallest difference that matters, such as 0.5")
@@ -488,26 +472,23 @@ def _checked_simulation(target: Any, dependence: Any, seed: Any, replications: A
             if value is not None:
                 raise InvalidDesign(f"{name} is for target 'simulated' alone, got {shown(value)}: omit it")
         return None
+    kind = "independent" if dependence is None else dependence
     return SimulationTerms(
-        settings.choice(
-            "dependence",
-            "independent" if dependence is None else dependence,
-            get_args(Dependence),
-            "'reference' is for all-vs-one",
-        ),
+        settings.choice("dependence", kind, get_args(Dependence), "'reference' is for all-vs-one"),
         settings.integer("seed", 0 if seed is None else seed, 0, 2**63, "any whole number will do"),
         None if replications is None else settings.integer("replications", replications, 2, 10**9, "10000 are plenty"),
     )
 
 
-def _not_simulated(target: Target | Simulated) -> Target:
-    """Only the number of instances is searched by simulation."""
+def _checked(instances: Any, comparisons: Any, alpha: Any, target: Any, *others: Any) -> tuple[Terms, int]:
+    """Check what stays fixed where the instances are given: only their number is searched by simulation."""
     if target == "simulated":
         raise InvalidDesign(
             "target 'simulated' solves for the instances alone, got it with the instances given: "
             "use target 'mean', or simulate_design on the result"
         )
-    return target
+    terms = _checked_terms(comparisons, alpha, target, *others)
+    return terms, settings.integer("instances", instances, 2, MOST_INSTANCES, "a paired test takes two or more")
 
 
 MOST_RUNS = 10**12  # runs, workers, seconds: nobody has more

@@ -143,9 +143,8 @@ def interim_design(
 
 def with_saving(plan: InterimDesign, terms: Terms, effect: float, pairs: Sequence[tuple[int, int]]) -> InterimDesign:
     """Return the same looks with what they save when these algorithms are compared."""
-    counts = tuple(t_instances(n, terms.test) for n in plan.instances)
-    without = t_instances(plan.without, terms.test)
-    return replace(plan, expected=expectations(terms, counts, effect, tuple(pairs), without))
+    *counts, without = (t_instances(n, terms.test) for n in (*plan.instances, plan.without))
+    return replace(plan, expected=expectations(terms, tuple(counts), effect, tuple(pairs), without))
 
 
 def check_terms(terms: Terms) -> None:

@@ -53,8 +53,17 @@ class Terms:
     test: Test
 
     def t_power(self, instances: int, effect: float) -> float:
-        """The target's power when t-tests are done on this many instances."""
-        return target_power(self.family, self.target, instances, effect)
+        """The target's power when t-tests are done on this many instances.
+
+        >>> family = PlannedFamily(21, 0.05, "two-sided", "holm")
+        >>> round(Terms(family, "mean", "t").t_power(57, 0.5), 3)
+        0.804
+        """
+        if self.target in ("mean", "simulated"):
+            divisors, weights = rank_sum(self.family.comparisons)
+            return _mean(weights, divided_powers(self.family, instances, effect, divisors))
+        divisor = target_divisor(self.target, self.family.comparisons)
+        return float(divided_powers(self.family, instances, effect, np.array([divisor]))[0])
 
 
 def power_profile(family: PlannedFamily, instances: int, effect: float) -> dict[str, float]:
@@ -69,19 +78,6 @@ def power_profile(family: PlannedFamily, instances: int, effect: float) -> dict[
     lower, upper, worst, best = powers[-4:].tolist()
     mean, median = _mean(weights, powers[:-4]), (lower + upper) / 2
     return {"mean_power": mean, "median_power": median, "worst_power": worst, "best_power": best}
-
-
-def target_power(family: PlannedFamily, target: Target | Simulated, instances: int, effect: float) -> float:
-    """Return the power that a target speaks of, for t-tests on this many instances.
-
-    >>> round(target_power(PlannedFamily(21, 0.05, "two-sided", "holm"), "mean", 57, 0.5), 3)
-    0.804
-    """
-    if target in ("mean", "simulated"):
-        divisors, weights = rank_sum(family.comparisons)
-        return _mean(weights, divided_powers(family, instances, effect, divisors))
-    divisor = target_divisor(target, family.comparisons)
-    return float(divided_powers(family, instances, effect, np.array([divisor]))[0])
 
 
 def target_divisor(target: Target | Simulated, comparisons: int) -> float:
@@ -135,8 +131,7 @@ def rank_sum(comparisons: int) -> tuple[Floats, Floats]:
     ranks = np.exp((low + high) / 2 + (high - low) / 2 * nodes)
     divisors = np.concatenate([np.arange(1.0, EXACT + 1), ranks, [EXACT, EXACT + 1, K, K + 1]])
     slopes = np.array([-1, 1, 1, -1]) / 24
-    weights = np.concatenate([np.ones(EXACT), (high - low) / 2 * node_weights * ranks, slopes])
-    return divisors, weights / K
+    return divisors, np.concatenate([np.ones(EXACT), (high - low) / 2 * node_weights * ranks, slopes]) / K
 
 
 MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on

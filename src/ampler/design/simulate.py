@@ -124,13 +124,9 @@ def simulate_design(
             f"distribution must be a function of (rng, size), got {shown(distribution)}: "
             "write for example lambda rng, size: rng.exponential(size=size) - 1"
         )
-    scenario = scenario_of(
-        design.terms,
-        design.sample_size,
-        design.sample_effect,
-        null=integer("null", null, 0, design.comparisons, "count the differences that are not real"),
-        dependence=choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one"),
-    )
+    null = integer("null", null, 0, design.comparisons, "count the differences that are not real")
+    dependence = choice("dependence", dependence, get_args(Dependence), "'reference' is for all-vs-one")
+    scenario = scenario_of(design.terms, design.sample_size, design.sample_effect, null=null, dependence=dependence)
     scenario = replace(scenario, distribution=distribution)
     if replications is None:
         families = families_for(scenario, least=FEWEST_CHECKED)
@@ -247,12 +243,10 @@ class FamilyCounts:
     @property
     def error(self) -> float:
         """The Monte Carlo standard error of the mean power."""
-        variance = max(0.0, self.squares / self.families - self.mean_power**2)
-        return sqrt(variance / (self.families - 1))
+        return sqrt(max(0.0, self.squares / self.families - self.mean_power**2) / (self.families - 1))
 
     def __add__(self, other: FamilyCounts) -> FamilyCounts:
-        sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
-        return FamilyCounts(*sums)
+        return FamilyCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
 def simulate_families(scenario: Scenario, *, families: int, seed: int) -> FamilyCounts:
@@ -290,10 +284,8 @@ def _thresholds(scenario: Scenario) -> Floats:
 
 def _counted(scenario: Scenario, evidence: Floats, upward: Bools, thresholds: Floats) -> FamilyCounts:
     """Count one block of families."""
-    if scenario.correction == "bonferroni":
-        rejected = evidence >= thresholds[0]
-    else:
-        rejected = reject_families(evidence, thresholds)
+    steps_down = scenario.correction != "bonferroni"
+    rejected = reject_families(evidence, thresholds) if steps_down else evidence >= thresholds[0]
     detected = (rejected & upward)[:, : scenario.real]
     shares = detected.mean(axis=1) if scenario.real else np.zeros(len(rejected))
     return FamilyCounts(
@@ -341,17 +333,14 @@ def _shared_t(rng: np.random.Generator, families: int, comparisons: int, df: int
 
 def _chi_square(normals: Floats, df: int) -> Floats:
     """Turn standard normals into χ² by their quantiles, so that the same normals serve every number of instances."""
-    if df == 0:
-        return np.zeros_like(normals)
-    return np.interp(normals, *_chi_square_table(df))
+    return np.interp(normals, *_chi_square_table(df)) if df else np.zeros_like(normals)
 
 
 @lru_cache(maxsize=8)
 def _chi_square_table(df: int) -> tuple[Floats, Floats]:
     """χ² quantiles at 4097 normal ones; linear in between, off by 1e-7 of the value at 56 degrees of freedom."""
     normals = np.linspace(-9.0, 9.0, 4097)
-    below = normals <= 0
-    return normals, np.where(below, 2 * gammaincinv(df / 2, ndtr(normals)), chdtri(df, ndtr(-normals)))
+    return normals, np.where(normals <= 0, 2 * gammaincinv(df / 2, ndtr(normals)), chdtri(df, ndtr(-normals)))
 
 
 # ── the tests themselves, on simulated data ───────────────────────────────────────────────────────────────────────────
@@ -362,13 +351,6 @@ def _data_evidence(scenario: Scenario, families: int, seed: int) -> Iterator[tup
     row = paired_test(scenario.test)
     many = row.families or row.many
     upward: Alternative = "two-sided" if scenario.alternative == "two-sided" else "greater"
-    for differences in _data(scenario, families, seed):
-        tests = many(differences, upward)
-        yield -tests.p_values, tests.upward
-
-
-def _data(scenario: Scenario, families: int, seed: int) -> Iterator[Floats]:
-    """Draw differences in blocks of families × comparisons × instances, oriented so that the effect points upward."""
     per_stream = max(1, STREAM // scenario.comparisons)
     streams_per_block = max(1, 4 * BLOCK // (per_stream * scenario.work))
     streams = _streams(families, per_stream, seed)
@@ -376,8 +358,9 @@ def _data(scenario: Scenario, families: int, seed: int) -> Iterator[Floats]:
         noise = np.concatenate(block, axis=1)  # instances × families × comparisons
         if scenario.dependence == "reference":
             noise = (noise[..., :1] - noise[..., 1:]) / sqrt(2)
-        oriented = -noise if scenario.alternative == "less" else noise
-        yield np.ascontiguousarray((oriented + _effects(scenario)).transpose(1, 2, 0))
+        oriented = -noise if scenario.alternative == "less" else noise  # so that the effect points upward
+        tests = many(np.ascontiguousarray((oriented + _effects(scenario)).transpose(1, 2, 0)), upward)
+        yield -tests.p_values, tests.upward
 
 
 def _noise(scenario: Scenario, rng: np.random.Generator, families: int) -> Floats:
@@ -402,8 +385,7 @@ def _effects(scenario: Scenario) -> Floats:
 def _streams(families: int, size: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:
     """Yield a generator of its own for every this many families; the numbers depend on the seed and the place alone."""
     for number, start in enumerate(range(0, families, size)):
-        sequence = np.random.SeedSequence(seed, spawn_key=(number,))
-        yield np.random.default_rng(sequence), min(size, families - start)
+        yield np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))), min(size, families - start)
 
 
 # ── the fewest instances by simulation ────────────────────────────────────────────────────────────────────────────────

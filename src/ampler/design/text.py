@@ -16,7 +16,7 @@ import numpy as np
 from ampler.core.arrays import Pair
 from ampler.core.errors import InvalidDesign
 from ampler.core.settings import Alternative, Difference, Target, Test
-from ampler.core.text import amount, count, difference_text, digits, listed, rounded_up
+from ampler.core.text import amount, capitalised, count, difference_text, digits, listed, rounded_up
 from ampler.design.detect import DetectGoal, PilotReport
 from ampler.design.instances import Design, achieved_power, detectable_effect, n_comparisons, required_instances
 from ampler.design.interim import InterimDesign, all_pairs, with_saving
@@ -132,10 +132,10 @@ def answer_sentence(ask: Ask, design: Design) -> str:
     """
     promise, asked = _promise(design), f"{_size(design)}. {_family(design)}."
     if ask.unknown == "instances":
-        return f"{_capitalised(design_sentence(design))}."
+        return f"{capitalised(design_sentence(design))}."
     if ask.unknown == "effect":
         return f"d = {rounded_up(design.effect, 3)} is detectable: {promise} with {asked}"
-    return f"{_capitalised(promise)} for d = {design.effect:.4g} with {asked}"
+    return f"{capitalised(promise)} for d = {design.effect:.4g} with {asked}"
 
 
 def design_sentence(design: Design) -> str:
@@ -173,8 +173,7 @@ def rank_rows(design: Design, *, most: int = FULL_TABLE) -> list[RankRow]:
     levels = divided_levels(K + 1 - ranks, K, design.alpha, design.correction)
     size, effect = design.sample_size, design.sample_effect
     powers = paired_power(size, effect, levels, test=design.test, alternative=design.alternative)
-    columns = (ranks.tolist(), levels.tolist(), powers.tolist())
-    return [RankRow(rank, level, power) for rank, level, power in zip(*columns, strict=True)]
+    return [RankRow(*row) for row in zip(ranks.tolist(), levels.tolist(), powers.tolist(), strict=True)]
 
 
 def look_rows(looks: InterimDesign) -> list[tuple[int, int, float]]:
@@ -193,9 +192,7 @@ def looks_sentences(design: Design) -> list[str]:
         return []
     looks, there = design.looks, {"nothing": "if no difference exists", "half": "if half exist", "all": "if all exist"}
     more = looks.instances[-1] - looks.without
-    price = (
-        f"Interim analyses cost at most {count(more, 'instance')}" if more > 0 else "Interim analyses cost no instance"
-    )
+    price = f"Interim analyses cost {'at most ' + count(more, 'instance') if more > 0 else 'no instance'}"
     expected = ", ".join(f"{100 * case.runs:.0f} % {there[case.there]}" for case in looks.expected)
     saved = f" Expected runs, of those without interim analyses: {expected}." if expected else ""
     skewed = (
@@ -239,9 +236,10 @@ def with_available(ask: Ask, available: int) -> str:
     available -= available % (ask.per_cluster or 1)  # whole clusters
     detectable = detectable_with(ask, available)
     reached = answer_to(replace(ask, instances=available, power=None))
-    begin = f"With the {available:,} instances you have, d = {rounded_up(detectable.effect, 2)} is detectable with"
-    rest = f"for d = {reached.effect:.4g} it is {reached.power:.3f}"
-    return f"{begin} {_target_name(ask.target)} {ask.power:.4g}; {rest}."
+    return (
+        f"With the {available:,} instances you have, d = {rounded_up(detectable.effect, 2)} is detectable with"
+        f" {_target_name(ask.target)} {ask.power:.4g}; for d = {reached.effect:.4g} it is {reached.power:.3f}."
+    )
 
 
 def detectable_with(ask: Ask, available: int) -> Design:
@@ -281,12 +279,11 @@ with Holm on 40 instances, as measured for normal differences. --target simulate
     >>> borrowed_sentence(required_instances(comparisons=3, effect=0.5)) is None
     True
     """
-    test = paired_test(design.test)
     if _has_ranks(design) or design.target == "simulated":
         return None
-    name, few = test.plural, t_instances(design.sample_size, design.test)
+    name, few = paired_test(design.test).plural, t_instances(design.sample_size, design.test)
     return (
-        f"{_capitalised(name)} judge all comparisons jointly, without levels by rank. The powers are those of"
+        f"{capitalised(name)} judge all comparisons jointly, without levels by rank. The powers are those of"
         f" {paired_test('t').plural} with Holm on {few:,} instances, as measured for normal differences."
         " --target simulated runs the tests themselves."
     )
@@ -318,10 +315,6 @@ def cluster_sentence(design: Design) -> str | None:
         f" {design.instances / design.design_effect:,.0f} independent ones. More clusters with fewer instances each"
         " give more power."
     )
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _size(design: Design) -> str:
@@ -605,9 +598,9 @@ def _plan(report: PilotReport) -> Iterator[str]:
     if not report.is_enough:
         yield f"Plan: all {size}."
     elif report.is_fixed:
-        yield f"Plan: all {size}. {_capitalised(power)}."
+        yield f"Plan: all {size}. {capitalised(power)}."
     else:
-        yield f"Plan: {size}. {_capitalised(power)}. 90 % interval: {low:,} to {high:,} instances."
+        yield f"Plan: {size}. {capitalised(power)}. 90 % interval: {low:,} to {high:,} instances."
     if report.seen:
         yield (
             f"The first {report.seen} instances of the pilot determined the size, so the final test uses the variance"
@@ -615,7 +608,7 @@ def _plan(report: PilotReport) -> Iterator[str]:
         )
     if not report.is_enough:
         needs = f"needs {report.needed:,} instances; {report.planned:,} are available. They detect it with {power}."
-        yield f"{_capitalised(amount(report.detect, unit))} {needs}"
+        yield f"{capitalised(amount(report.detect, unit))} {needs}"
         if math.isfinite(report.detectable):
             yield f"With power {digits(report.power)} they detect {amount(report.detectable, unit)}."
 

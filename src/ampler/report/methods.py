@@ -26,7 +26,7 @@ from ampler.design.text import method_sentences
 from ampler.report.resources import constants, text_of
 from ampler.report.subject import Subject
 from ampler.report.tables import interim_of
-from ampler.stats.bayes.mixture import CERTAIN, SHARED_FROM
+from ampler.stats.bayes.posterior import CERTAIN, SHARED_FROM
 from ampler.stats.bayes.rankings import DRAWS as RANKING_DRAWS
 from ampler.stats.bayes.signed_rank import DRAWS as TEST_DRAWS
 from ampler.stats.paired import PairedTest, paired_test

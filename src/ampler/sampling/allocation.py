@@ -83,7 +83,8 @@ class SharedPairs:
         Runs are shared by pairs of equal counts, so unequal counts must save a quarter to be worth it.
         """
         varies = np.diagonal(self.noise, axis1=1, axis2=2).any(axis=0)
-        equal, unequal = (self._scaled(counts, np.where(varies, shape, RARELY), se) for shape in (1.0, alone))
+        shapes = (np.where(varies, shape, RARELY) for shape in (1.0, alone))
+        equal, unequal = (np.maximum(counts, shape * (self.largest_error(shape) / se) ** 2) for shape in shapes)
         for level in np.unique(counts[varies]):  # a pair of unequal counts shares little: raise those that lag behind
             if self.largest_error(equal) <= se * (1 + ROUNDING):
                 break
@@ -95,9 +96,6 @@ class SharedPairs:
         wanting = noise_errors(self.noise, counts) > se * se
         involved = np.diagonal(self.noise[wanting], axis1=1, axis2=2).any(axis=0)
         return np.where(involved, unequal, counts)
-
-    def _scaled(self, counts: Floats, shape: Floats, se: float) -> Floats:
-        return np.asarray(np.maximum(counts, shape * (self.largest_error(shape) / se) ** 2))
 
 
 RARELY = 1e-9  # of algorithms without noise, which need no further run
@@ -369,8 +367,9 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
     """Bracket the answer between neighbouring bends, by halving their sorted list."""
     bends = np.sort(np.maximum(pull.bend, lowest[..., None]), axis=-1)
     size = bends.shape[-1]
-    if bends.ndim == 1:
-        return _one_segment(pull, price, lowest, bends)
+    if bends.ndim == 1:  # one problem
+        at = bisect_left(bends, True, key=lambda bend: not (np.isfinite(bend) and pull.at(bend) > price))
+        return bends[at - 1] if at > 0 else lowest, bends[at] if at < size else np.asarray(np.inf)
     below, above = np.zeros(lowest.shape, dtype=np.intp), np.full(lowest.shape, size, dtype=np.intp)
     for _ in range(size.bit_length()):  # the answer is right of all bends before `below`, not right of bend `above`
         middle = np.minimum((below + above) // 2, size - 1)
@@ -382,16 +381,6 @@ def _segment(pull: _Pull, price: float, lowest: Floats) -> tuple[Floats, Floats]
     low = np.where(below > 0, _at(bends, np.maximum(below - 1, 0)), lowest)
     high = np.where(below < size, _at(bends, np.minimum(below, size - 1)), np.inf)
     return low, high
-
-
-def _one_segment(pull: _Pull, price: float, lowest: Floats, bends: Floats) -> tuple[Any, Any]:
-    """The same for one problem."""
-
-    def falls_short(index: int) -> bool:
-        return not (np.isfinite(bends[index]) and pull.at(bends[index]) > price)
-
-    index = bisect_left(range(len(bends)), True, key=falls_short)
-    return bends[index - 1] if index > 0 else lowest, bends[index] if index < len(bends) else np.float64(np.inf)
 
 
 # --- all pairs of separate noises: at most one v exceeds T/2 ----------------------------------------------------------
@@ -445,23 +434,18 @@ def _reshaped_counts(pairs: GrandMeanPairs, se: float, lower: Floats, costs: Flo
     """
     target = se * se
     excess = pairs.squared_errors(lower).max(axis=(-2, -1)) / target - 1.0
+    least = target * (1.0 + np.minimum(excess, 1.0) / 2)
     weights = np.ones(lower.shape)
     if lower.shape[-1] == 2 and pairs.formula != "paper":  # one pair: carrying its coefficients makes the shape exact
         weights = (1 - pairs.shares + pairs.shares[..., ::-1]) ** 2
     for step in range(RESHAPING_STEPS):
-        noise = _waking(pairs.noise * weights, target, lower, excess)
-        counts = _all_pairs_counts(noise, target, lower, costs)
+        noise = pairs.noise * weights  # scaled up so far that the lower bounds are too few in the shape, as in truth
+        largest = AllPairs(noise).largest_error(lower) ** 2
+        factor = np.divide(least, largest, out=np.ones_like(largest), where=largest > 0)
+        counts = _all_pairs_counts(noise * np.maximum(factor, 1.0)[..., None], target, lower, costs)
         misfit = pairs.squared_errors(counts).max(axis=-1) / target
         if step < RESHAPING_STEPS - 2:
             weights = weights * np.where(counts > lower, misfit, np.maximum(misfit, 1.0))
         else:
             weights = weights * misfit.max(axis=-1, keepdims=True)
     return np.asarray(counts * np.maximum(misfit.max(axis=-1, keepdims=True), 1.0))
-
-
-def _waking(noise: Floats, target: float, lower: Floats, excess: Floats) -> Floats:
-    """Scale the noises up so far that the lower bounds are too few in the shape, as they are in truth."""
-    largest = AllPairs(noise).largest_error(lower) ** 2
-    least = target * (1.0 + np.minimum(excess, 1.0) / 2)
-    factor = np.divide(least, largest, out=np.ones_like(largest), where=largest > 0)
-    return np.asarray(noise * np.maximum(factor, 1.0)[..., None])

@@ -106,19 +106,13 @@ class Accuracy:
             if not name.startswith("budget") or getattr(self, name) is not None:
                 count = settings.integer(name, getattr(self, name), least, way_out=way_out, error=InvalidRule)
                 object.__setattr__(self, name, count)
-        for name, kind in (
-            ("difference", Difference),
-            ("allocation", Allocation),
-            ("guard", Guard),
-            ("formula", Formula),
-        ):
+        kinds = {"difference": Difference, "allocation": Allocation, "guard": Guard, "formula": Formula}
+        for name, kind in kinds.items():
             if name != "formula" or self.formula is not None:
                 settings.choice(name, getattr(self, name), get_args(kind), error=InvalidRule)
         if self.guard_edition is not None:
-            first = min(get_args(CalibrationVersion))
-            settings.integer(
-                "guard_edition", self.guard_edition, first, NEWEST, f"{NEWEST} is the newest", error=InvalidRule
-            )
+            first, way_out = min(get_args(CalibrationVersion)), f"{NEWEST} is the newest"
+            settings.integer("guard_edition", self.guard_edition, first, NEWEST, way_out, error=InvalidRule)
         settings.choice("seeds", self.seeds, get_args(Seeds), error=InvalidRule)
         if self.seeds == "shared" and self.allocation == "greedy":
             raise InvalidRule("shared seeds need allocation 'optimal' or 'balanced', got 'greedy'")
@@ -211,9 +205,8 @@ class Accuracy:
     def check(self, algorithms: Sequence[str], *, deterministic: Collection[str] = ()) -> Contrasts:
         """Return the contrasts of these algorithms; InvalidRule if the settings do not fit them."""
         names = tuple(algorithms)
-        contrasts = contrasts_of(
-            names, difference=self.difference, reference=self.reference, formula=self.formula or "corrected"
-        )
+        formula = self.formula or "corrected"
+        contrasts = contrasts_of(names, difference=self.difference, reference=self.reference, formula=formula)
         if self.budget is not None and self.budget < self.start * len(names):
             least = sum(1 if name in deterministic else self.start for name in names)
             if self.budget < least:
@@ -261,9 +254,7 @@ class Accuracy:
 
     def _missing(self, samples: Samples) -> Counts:
         """What each algorithm lacks of its first runs."""
-        target = np.full(len(samples.algorithms), self.start)
-        target[_certain(samples)] = 1
-        return np.maximum(target - samples.counts, 0)
+        return _lacking(samples, self.start, samples.counts)
 
     def _runs(
         self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, size: int, *, whole: bool = False
@@ -334,18 +325,13 @@ class Fixed:
     def __call__(self, samples: SamplesLike, /) -> Decision:
         """Return the runs that are missing, all at once; a failed run is not repeated."""
         samples = Samples.of(samples)
-        missing = self._missing(samples)
+        missing = _lacking(samples, self.runs, samples.spent)
         return _wish(samples, missing) if missing.any() else Stop("runs done")
 
     def predict(self, samples: SamplesLike) -> dict[str, int]:
         """Return the runs of each algorithm that are still to come."""
         samples = Samples.of(samples)
-        return dict(zip(samples.algorithms, self._missing(samples).tolist(), strict=True))
-
-    def _missing(self, samples: Samples) -> Counts:
-        target = np.full(len(samples.algorithms), self.runs)
-        target[_certain(samples)] = 1
-        return np.maximum(target - samples.spent, 0)
+        return dict(zip(samples.algorithms, _lacking(samples, self.runs, samples.spent).tolist(), strict=True))
 
 
 class Sampled(NamedTuple):
@@ -384,6 +370,13 @@ def sample(
                 else:
                     samples.add(algorithm, value)
     return Sampled(samples, decision)
+
+
+def _lacking(samples: Samples, runs: int, there: Counts) -> Counts:
+    """What each algorithm lacks of so many runs; one is enough if it is deterministic."""
+    target = np.full(len(samples.algorithms), runs)
+    target[_certain(samples)] = 1
+    return np.maximum(target - there, 0)
 
 
 def _certain(samples: Samples) -> list[int]:

@@ -12,9 +12,9 @@ Over the instances: what the differences show.
 
 * `paired`: the paired tests, one row of a table each
 * `resampling`: tests of all comparisons together, by resampling the instances
-* `holm`: levels and step-down decisions of a family
+* `holm`: levels and step-down decisions of a family; on how many instances a difference is there, by partial
+  conjunction
 * `groups`: letters of tied algorithms, and confidence sets for ranks
-* `replicability`: on how many instances a difference is there, by partial conjunction
 * `shape`: skewness and what it does to a t-test
 * `descriptive`: means, standard deviations and ranks at any magnitude
 * `dependence`: clusters, shared seeds, nested, crossed and resampled runs

@@ -61,11 +61,8 @@ class Contrasts:
 
     def squared_errors(self, theta: Floats, v: Floats) -> Floats:
         """Return the squared standard error of each pair's difference."""
-        if self.difference == "simple":
-            one, other = self._pairs(v)  # Campelo & Wanner (2019), eq. 17
-            return one + other
-        if self.difference == "ratio":
-            one, other = self._pairs(v / (theta * theta))
+        if self.difference in ("simple", "ratio"):  # Campelo & Wanner (2019), eq. 17
+            one, other = self._pairs(v if self.difference == "simple" else v / (theta * theta))
             return one + other
         if self.reference is not None:
             one, other = self._pairs(v)  # Campelo & Wanner (2019), eq. 24
@@ -101,9 +98,8 @@ class Contrasts:
 
         The logarithm of a median is the median of the logarithms: it is left alone.
         """
-        return self.formula == "corrected" and (
-            self.difference == "percent" or (self.difference == "ratio" and unbiased)
-        )
+        is_noisy = self.difference == "percent" or (self.difference == "ratio" and unbiased)
+        return self.formula == "corrected" and is_noisy
 
     def corrected(self, theta: Floats, v: Floats, shared: Floats | None = None) -> tuple[Floats, Floats]:
         """Return statistics whose differences have no bias to second order, and the factors of their variances.

@@ -45,10 +45,6 @@ class MeanEstimate(NamedTuple):
         half = -float(stdtrit(self.df, tail)) * self.error if self.error > 0 else inf
         return one_sided(self.estimate - half, self.estimate + half, alternative, 1 - alpha)
 
-    def equivalence_p(self, margin: float) -> float:
-        """Return the p-value of equivalence within ±margin, by two one-sided tests."""
-        return max(self.p_value("greater", -margin), self.p_value("less", margin))
-
 
 class VarianceComponents(NamedTuple):
     """Variance between and within groups, from a one-way analysis of variance."""
@@ -283,10 +279,10 @@ def grouping_p(
 def _centered_ranks(differences: Floats) -> Floats:
     """Ranks within each column about their mean; 0 where a difference is missing."""
     result = np.zeros(differences.shape)
-    for k, column in enumerate(differences.T):
-        there = ~np.isnan(column)
-        ranks = mean_ranks_of(column[there])
-        result[there, k] = ranks - ranks.mean() if len(ranks) else ranks
+    for k, there in enumerate(~np.isnan(differences.T)):
+        if there.any():
+            ranks = mean_ranks_of(differences[there, k])
+            result[there, k] = ranks - ranks.mean()
     return result
 
 
@@ -304,5 +300,4 @@ def false_positive_rate(design_effect: float, df: float, alpha: float = 0.05) ->
     >>> round(false_positive_rate(1 + 9 * 0.5, 29), 2)
     0.39
     """
-    critical = float(stdtrit(df, alpha / 2)) / sqrt(max(1.0, design_effect))
-    return float(2 * stdtr(df, critical))
+    return float(2 * stdtr(df, float(stdtrit(df, alpha / 2)) / sqrt(max(1.0, design_effect))))

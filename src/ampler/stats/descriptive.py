@@ -81,10 +81,8 @@ def _groups(values: Floats) -> tuple[Floats, Floats]:
     """For each value the first and the last place of those with the same value in the order of its row."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
-    begins = np.ones(values.shape, bool)
-    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    ends = np.ones(values.shape, bool)
-    ends[..., :-1] = begins[..., 1:]
+    begins, ends = np.ones(values.shape, bool), np.ones(values.shape, bool)
+    begins[..., 1:] = ends[..., :-1] = ordered[..., 1:] != ordered[..., :-1]
     size = values.shape[-1]
     places = np.arange(size)
     first = np.maximum.accumulate(np.where(begins, places, 0), axis=-1)
@@ -109,8 +107,7 @@ def settled(values: Floats, noise: Floats) -> Floats:
     """
     missing = np.isnan(values)
     if missing.any():
-        far = settled(np.where(missing, FAR, values), np.where(missing, 0.0, noise))
-        return np.where(missing, np.nan, far)
+        return np.where(missing, np.nan, settled(np.where(missing, FAR, values), np.where(missing, 0.0, noise)))
     table, noises = (each.reshape(len(values), -1) for each in (values, np.broadcast_to(noise, values.shape)))
     zeros = np.zeros((1, table.shape[1]))
     sizes, allowed = np.concatenate([zeros, np.abs(table)]), np.concatenate([zeros, noises])

@@ -108,9 +108,7 @@ class AlgorithmEstimates(NamedTuple):
 
     def in_plain_units(self, contrasts: Contrasts, differences: Floats) -> Floats:
         """Return differences as the user knows them."""
-        if self.exponents is None or contrasts.difference == "percent":
-            return differences
-        if contrasts.difference == "ratio":
+        if self.exponents is not None and contrasts.difference == "ratio":
             return differences + math.log(2.0) * (self.exponents[contrasts.first] - self.exponents[contrasts.second])
         return self.errors_in_plain_units(contrasts, differences)
 
@@ -162,8 +160,14 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
         raw = AlgorithmEstimates(theta, spread)
     elif contrasts.difference == "ratio":  # each algorithm may keep its own unit: only relative errors matter
         raw = AlgorithmEstimates(theta, spread, samples.exponents)
-    else:
-        raw = _in_one_unit(contrasts, theta, spread, samples.exponents)
+    else:  # all in the unit of the largest, or of the reference that the others are divided by
+        exponents = samples.exponents
+        unit = exponents.max(where=(theta != 0.0) | (spread != 0.0), initial=exponents.min())
+        if contrasts.difference == "percent" and contrasts.reference is not None:
+            unit = exponents[contrasts.reference]
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(theta, exponents - unit), np.ldexp(spread, 2 * (exponents - unit))
+        raw = AlgorithmEstimates(*scaled, np.full_like(exponents, unit))
     if not contrasts.corrects(unbiased=statistic.unbiased):
         return raw
     theta, factors = contrasts.corrected(raw.theta, raw.spread / samples.counts)
@@ -202,17 +206,6 @@ def _summary(samples: Samples, statistic: Summary, index: int, name: str, *, log
             "fix the statistic or drop the algorithm"
         )
     return theta, spread
-
-
-def _in_one_unit(contrasts: Contrasts, theta: Floats, spread: Floats, exponents: Counts) -> AlgorithmEstimates:
-    """Bring all algorithms to the unit of the largest, or of the reference that the others are divided by."""
-    if contrasts.difference == "percent" and contrasts.reference is not None:
-        unit = exponents[contrasts.reference]
-    else:
-        unit = exponents.max(where=(theta != 0.0) | (spread != 0.0), initial=exponents.min())
-    shift = exponents - unit
-    with np.errstate(over="ignore"):
-        return AlgorithmEstimates(np.ldexp(theta, shift), np.ldexp(spread, 2 * shift), np.full_like(exponents, unit))
 
 
 def _resampled_errors(

@@ -149,8 +149,7 @@ def _deviations(freedom: float, step: float, faintest: float) -> tuple[Floats, F
 
 def _over_normal(t: float, freedom: float, noncentrality: float) -> float:
     """For t > 0 the average of P(S < W/t) over positive W; for t < 0 all positive W, and P(S > W/t) over the others."""
-    centre = noncentrality if t > 0 else -noncentrality
-    w, weights = _positive_normal(centre, freedom)
+    w, weights = _positive_normal(noncentrality if t > 0 else -noncentrality, freedom)
     shape, squares = freedom / 2, (w / t) ** 2
     if t > 0:
         return float((gammainc(shape, shape * squares) * weights).sum())
@@ -192,14 +191,13 @@ def paired_power(
     [0.9599, 0.7194]
     """
     size = t_instances(instances, test)
-    critical = -stdtrit(size - 1, tail_levels(levels, alternative))  # 1 − a loses the digits of a small a
-    return upper_tail(critical, size - 1, effect * sqrt(size))
+    # 1 − a loses the digits of a small a
+    return upper_tail(-stdtrit(size - 1, tail_levels(levels, alternative)), size - 1, effect * sqrt(size))
 
 
 def tail_levels(levels: ArrayLike, alternative: Alternative) -> Floats:
     """Return the share of each level that falls to the tail on the effect's side: half of it for a two-sided test."""
-    share = 0.5 if alternative == "two-sided" else 1.0
-    return share * np.asarray(levels, dtype=float)
+    return np.asarray(levels, dtype=float) / (2 if alternative == "two-sided" else 1)
 
 
 def t_instances(instances: int, test: Test) -> int:

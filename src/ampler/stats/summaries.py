@@ -41,8 +41,8 @@ class Summary:
     unbiased: ClassVar[bool] = False
 
     def __call__(self, values: Floats) -> Any:
-        """Return the statistic of the values along the last axis."""
-        raise NotImplementedError
+        """Return the statistic of the values along the last axis: the mean, unless it is another one."""
+        return values.mean(axis=-1)
 
     def spread(self, values: Floats) -> float:
         """Return the variance of one run: by resampling, where no formula is known."""
@@ -58,10 +58,6 @@ class Rate(Summary):
     """The share of runs that gave a yes: 1, against 0 for a no."""
 
     unbiased: ClassVar[bool] = True
-
-    def __call__(self, values: Floats) -> Any:
-        """Return the share along the last axis."""
-        return values.mean(axis=-1)
 
     def spread(self, values: Floats) -> float:
         """Return the variance of one run, of which ten equal values are no proof that it is 0."""
@@ -123,10 +119,6 @@ class Mean(Summary):
 
     unbiased: ClassVar[bool] = True
 
-    def __call__(self, values: Floats) -> Any:
-        """Return the mean along the last axis."""
-        return values.mean(axis=-1)
-
     def spread(self, values: Floats) -> float:
         """Return the sample variance."""
         return float(values.var(ddof=1))
@@ -161,7 +153,9 @@ class Quantile(Summary):
         lower, variance = _moments(chances.lower, x)
         if chances.weight > 0.0:
             upper, variance_upper = _moments(chances.upper, x)
-            gap = chances.mean_square_gap(x) - (upper - lower) ** 2
+            lags = range(1, len(chances.gaps) + 1)
+            squares = (chances.gaps[lag - 1, : len(x) - lag] * (x[lag:] - x[:-lag]) ** 2 for lag in lags)
+            gap = sum(float(own.sum()) for own in squares) - (upper - lower) ** 2  # Var(U − L)
             w = chances.weight  # Var((1−w)·L + w·U) = (1−w)·Var L + w·Var U − w·(1−w)·Var(U − L)
             variance = (1 - w) * variance + w * variance_upper - w * (1 - w) * gap
         return len(x) * max(variance, 0.0)
@@ -277,10 +271,11 @@ def summary_of(statistic: str | Statistic) -> Summary:
         if kind in _NAMED and not number:
             return _NAMED[kind]
         if kind in ("quantile", "trimmed-mean"):
-            return Quantile(float(number)) if kind == "quantile" else TrimmedMean(float(number))
-    except ValueError as error:
-        if isinstance(error, InvalidRule):
-            raise
+            return (Quantile if kind == "quantile" else TrimmedMean)(float(number))
+    except InvalidRule:
+        raise
+    except ValueError:
+        pass
     raise InvalidRule(
         'the statistic must be "mean", "median", "trimmed-mean", "geometric-mean", "quantile:0.9", "rate" or a hashable'
         f" callable of an array, got {statistic!r}"
@@ -364,11 +359,6 @@ class _OrderChances:
     upper: Floats
     gaps: Floats
 
-    def mean_square_gap(self, x: Floats) -> float:
-        """Return the mean of (upper − lower)²."""
-        lags = range(1, len(self.gaps) + 1)
-        return sum(float((self.gaps[lag - 1, : len(x) - lag] * (x[lag:] - x[:-lag]) ** 2).sum()) for lag in lags)
-
 
 @lru_cache(maxsize=64)
 def _order_chances(n: int, q: float) -> _OrderChances:
@@ -380,8 +370,7 @@ def _order_chances(n: int, q: float) -> _OrderChances:
     lower = np.diff(betainc(rank, n - rank + 1, steps))
     if weight == 0.0:
         return _OrderChances(0.0, lower, lower, np.empty((0, 0)))
-    upper = np.diff(betainc(rank + 1, n - rank, steps))
-    return _OrderChances(weight, lower, upper, _gap_chances(n, rank))
+    return _OrderChances(weight, lower, np.diff(betainc(rank + 1, n - rank, steps)), _gap_chances(n, rank))
 
 
 def _gap_chances(n: int, rank: int) -> Floats:

@@ -84,11 +84,10 @@ def guarded_variances(
     if rates is not None:
         return np.where(counts > 1, rate_variance_bounds(counts, rates, levels), variances)
     stated = degrees if calibration.knows_statistics else None
-    caution, least, most = calibration.caution, calibration.least, calibration.most
-    worth = effective_degrees(counts, variances, kurtosis, stated, least=least)
-    squares, total = fitted_prior(variances, worth, caution=caution, most=most).joined(variances, worth)
-    squares, total = _lent(variances, worth, squares, total, calibration.lent)
-    bounds = squares / chi_square_quantile(levels, np.maximum(total, least))
+    worth = effective_degrees(counts, variances, kurtosis, stated, least=calibration.least)
+    prior = fitted_prior(variances, worth, caution=calibration.caution, most=calibration.most)
+    squares, total = _lent(variances, worth, *prior.joined(variances, worth), calibration.lent)
+    bounds = squares / chi_square_quantile(levels, np.maximum(total, calibration.least))
     return np.where(worth > 0, bounds, variances)
 
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, NormalMixture, checked_margin
+from ampler.stats.bayes.posterior import Areas, NormalMixture
 
 parts = st.lists(
     st.tuples(st.floats(0.01, 1.0), st.floats(-100, 100), st.floats(0.01, 50)), min_size=1, max_size=8
@@ -57,12 +56,6 @@ def test_tiny_and_huge_units_lose_nothing():
         found = NormalMixture(np.array([0.3, 0.7]), np.array([1.0, 2.0]) * unit, np.array([0.5, 0.1]) * unit)
         plain = NormalMixture(np.array([0.3, 0.7]), np.array([1.0, 2.0]), np.array([0.5, 0.1]))
         assert found.quantile(0.2) / unit == pytest.approx(plain.quantile(0.2), rel=1e-12)
-
-
-@pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf")])
-def test_a_margin_that_is_none_is_refused(margin):
-    with pytest.raises(InvalidData, match=r"margin must be a number from 0 on"):
-        checked_margin(margin)
 
 
 def test_rounding_leaves_no_negative_area():

@@ -111,17 +111,6 @@ def test_the_correlation_of_errors_and_differences_is_spearmans():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ({"margin": -0.1}, "margin must be a number from 0 on, got -0.1"),
-    ],
-)
-def test_an_option_that_cannot_be_is_refused_in_a_sentence(wrong, sentence):
-    with pytest.raises(InvalidData, match=sentence):
-        posterior(*drawn(1), **wrong)
-
-
-@pytest.mark.parametrize(
     ("y", "se", "sentence"),
     [
         ([1.0], None, "a posterior needs 3 or more instances, got 1"),

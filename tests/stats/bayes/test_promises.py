@@ -15,8 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from ampler.stats.bayes.mixture import CERTAIN, Areas, agreed_verdict
-from ampler.stats.bayes.posterior import posterior
+from ampler.stats.bayes.posterior import CERTAIN, Areas, agreed_verdict, posterior
 from ampler.stats.bayes.shared import shared_posteriors
 
 # How often posteriors are right: coverage of their intervals, false verdicts, and what looking again and again does.

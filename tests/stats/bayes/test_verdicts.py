@@ -5,23 +5,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, expected_false_claims, verdicts
-from ampler.stats.bayes.posterior import posterior
+from ampler.stats.bayes.posterior import CERTAIN, Areas, agreed_verdict, posterior
 from ampler.stats.bayes.shared import shared_posteriors
 
 LESS, EQUAL, MORE = Areas(0.98, 0.02, 0.0), Areas(0.01, 0.98, 0.01), Areas(0.0, 0.01, 0.99)
 OPEN = Areas(0.3, 0.4, 0.3)
 
 
+def verdicts(plain, shared, certain=CERTAIN):
+    return tuple(agreed_verdict(both, certain) for both in zip(plain, shared, strict=True))
+
+
 def test_a_claim_needs_both_posteriors():
     plain, shared = [LESS, EQUAL, MORE, MORE, LESS], [LESS, EQUAL, MORE, OPEN, MORE]
-    assert verdicts(plain, shared, margin=0.1) == ("less", "equivalent", "more", "inconclusive", "inconclusive")
+    assert verdicts(plain, shared) == ("less", "equivalent", "more", "inconclusive", "inconclusive")
 
 
-def test_with_one_or_two_comparisons_the_plain_posterior_decides_alone():
-    assert verdicts([LESS, OPEN], None, margin=0.1) == ("less", "inconclusive")
-    assert verdicts([LESS, OPEN], [OPEN, OPEN], margin=0.1) == ("less", "inconclusive")
+def test_one_posterior_decides_alone():
+    assert [agreed_verdict([own]) for own in (LESS, EQUAL, MORE, OPEN)] == [
+        "less",
+        "equivalent",
+        "more",
+        "inconclusive",
+    ]
 
 
 areas = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda p: Areas(p[0] * p[1], (1 - p[0]) * p[1], 1 - p[1]))
@@ -33,34 +39,16 @@ families = st.integers(3, 8).flatmap(
 @given(families)
 def test_turning_all_differences_round_turns_the_verdicts(families):
     plain, shared = families
-    turned = verdicts([a.turned() for a in plain], [a.turned() for a in shared], margin=0.1)
+    turned = verdicts([a.turned() for a in plain], [a.turned() for a in shared])
     words = {"less": "more", "more": "less"}
-    assert tuple(words.get(word, word) for word in turned) == verdicts(plain, shared, margin=0.1)
+    assert tuple(words.get(word, word) for word in turned) == verdicts(plain, shared)
 
 
 @given(families)
 def test_asking_for_more_certainty_takes_claims_away_and_changes_none(families):
     plain, shared = families
-    for lenient, strict in zip(
-        verdicts(plain, shared, margin=0.1, certain=0.8), verdicts(plain, shared, margin=0.1), strict=True
-    ):
+    for lenient, strict in zip(verdicts(plain, shared, certain=0.8), verdicts(plain, shared), strict=True):
         assert strict in (lenient, "inconclusive")
-
-
-def test_expected_false_claims_count_what_is_left_of_certainty():
-    claims = verdicts([LESS, EQUAL, OPEN], [LESS, EQUAL, OPEN], margin=0.1)
-    assert expected_false_claims([LESS, EQUAL, OPEN], claims) == pytest.approx(0.04)
-
-
-@pytest.mark.parametrize("margin", [0.0, -0.1, float("nan")])
-def test_without_a_margin_there_is_no_verdict(margin):
-    with pytest.raises(InvalidData, match=r"a verdict needs a margin above 0"):
-        verdicts([LESS], None, margin=margin)
-
-
-def test_three_comparisons_need_their_shared_posterior():
-    with pytest.raises(InvalidData, match="3 comparisons need their shared posterior for a verdict"):
-        verdicts([LESS] * 3, None, margin=0.1)
 
 
 # --- how often claims are wrong ---------------------------------------------------------------------------------------
@@ -74,8 +62,8 @@ def claimed(effects, n, margin, studies, seed):
         table = (rng.normal(size=(n, len(effects))) + rng.normal(size=(n, 1))) / np.sqrt(2) + effects
         plain = [posterior(y, margin=margin).areas for y in table.T]
         shared = [one.areas for one in shared_posteriors(table, margin=margin).comparisons]
-        alone.append(verdicts(plain, plain, margin=margin))
-        both.append(verdicts(plain, shared, margin=margin))
+        alone.append(verdicts(plain, plain))
+        both.append(verdicts(plain, shared))
     return np.array(alone), np.array(both)
 
 

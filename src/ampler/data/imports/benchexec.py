@@ -109,8 +109,7 @@ class _Document:
 
 def _row(run: dict[str, str], algorithm: str) -> dict[str, Any]:
     status = run.get("status", "").upper()
-    late = "TIMEOUT" in status
-    category = run.get("category", "error" if late else "missing")
+    category = run.get("category", "error" if "TIMEOUT" in status else "missing")
     ends = (end for end, words in ENDS.items() if any(word in status for word in words))
     failure = category if category in ("wrong", "unknown") else next(ends, "error")
     return {

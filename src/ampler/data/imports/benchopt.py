@@ -25,17 +25,14 @@ class Benchopt:
         """Return the last row of each curve, with all measures of the objective and the time."""
         import pandas as pd
 
-        frames = [
-            read_parquet(file.path, limit=LIMIT) if _is_parquet(file.path) else read_text(file.path) for file in files
-        ]
+        paths = [file.path for file in files]
+        frames = [read_parquet(path, limit=LIMIT) if _is_parquet(path) else read_text(path) for path in paths]
         frame = pd.concat(frames, ignore_index=True)
         frame["stop_val"] = pd.to_numeric(frame["stop_val"])
         frame = frame.sort_values("stop_val", kind="stable").groupby(KEYS, sort=False).tail(1).sort_index()
         measures = [name for name in frame.columns if name.startswith("objective_") and name != "objective_name"]
-        frame = frame[[*KEYS, "time", *measures]].rename(
-            columns={"solver_name": "solver", "dataset_name": "dataset", "objective_name": "task"}
-        )
-        frame = frame.rename(columns={"idx_rep": "repetition"})
+        names = {"solver_name": "solver", "dataset_name": "dataset", "objective_name": "task", "idx_rep": "repetition"}
+        frame = frame[[*KEYS, "time", *measures]].rename(columns=names)
         value = "objective_value" if "objective_value" in measures else ""
         summary = "solvers are the algorithms, datasets the instances; values are the ends of the curves"
         return Imported(frame, self.tool, ("solver",), ("task", "dataset"), value, summary, "lower" if value else None)

@@ -60,8 +60,7 @@ def _log(file: ResultFile) -> tuple[Mapping[str, Any], list[Any]]:
         return file.document["eval"], file.document.get("samples") or []
     try:
         with zipfile.ZipFile(file.path) as archive:
-            header = _member(archive, "header.json", file)
-            return header["eval"], _member(archive, "summaries.json", file)
+            return _member(archive, "header.json", file)["eval"], _member(archive, "summaries.json", file)
     except (OSError, zipfile.BadZipFile, NotImplementedError) as problem:
         raise InvalidData(f"{file.name} is not a valid Inspect log: {problem}") from problem
 
@@ -90,6 +89,4 @@ def _member(archive: zipfile.ZipFile, name: str, file: ResultFile) -> Any:
 
 def _number(value: Any) -> float:
     """A score as a number; words as Inspect counts them, others are no value."""
-    if isinstance(value, bool | int | float):
-        return float(value)
-    return GRADES.get(str(value), float("nan"))
+    return float(value) if isinstance(value, bool | int | float) else GRADES.get(str(value), float("nan"))

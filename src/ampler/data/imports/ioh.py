@@ -19,9 +19,8 @@ class IohExperimenter:
 
     def read(self, files: Sequence[ResultFile], source: str) -> Imported:
         """Return one row per run."""
-        frame = frame_of(
-            rows_of(files, _rows, self.tool), source, self.tool, number=("algorithm", "function", "dimension")
-        )
+        rows = rows_of(files, _rows, self.tool)
+        frame = frame_of(rows, source, self.tool, number=("algorithm", "function", "dimension"))
         directions = set(frame.pop("maximization"))
         if len(directions) > 1:
             raise InvalidData(f"{source} holds functions to maximise and functions to minimise; read them separately")

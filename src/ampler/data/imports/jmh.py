@@ -36,10 +36,8 @@ def _rows(file: ResultFile) -> Iterator[Row]:
     for row in file.document:
         metric = row["primaryMetric"]
         raw = metric.get("rawData") or [[metric["score"]]]
-        names = {
-            "benchmark": str(row["benchmark"]),
-            **{k: str(value) for k, value in (row.get("params") or {}).items()},
-        }
+        parameters = {name: str(value) for name, value in (row.get("params") or {}).items()}
+        names = {"benchmark": str(row["benchmark"]), **parameters}
         scores = ((fork, score) for fork, own in enumerate(raw, start=1) for score in own)
         for run, (fork, score) in enumerate(scores, start=1):
             mode = {"mode": str(row["mode"]), "unit": str(metric["scoreUnit"])}

@@ -20,9 +20,8 @@ class LmEval:
 
     def recognises(self, file: ResultFile) -> bool:
         """Return whether it is called as samples are, or is a document with the results of tasks."""
-        if SAMPLES.fullmatch(file.name):
-            return b'"doc_id"' in file.head
-        return file.has("results", "configs", "versions")
+        are_samples = SAMPLES.fullmatch(file.name) is not None
+        return b'"doc_id"' in file.head if are_samples else file.has("results", "configs", "versions")
 
     def read(self, files: Sequence[ResultFile], source: str) -> Imported:
         """Return one row per document, or per task and metric."""

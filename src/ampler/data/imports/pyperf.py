@@ -29,8 +29,7 @@ class Pyperf:
 def _rows(file: ResultFile) -> Iterator[Row]:
     common = file.document.get("metadata") or {}
     for benchmark in file.document["benchmarks"]:
-        first = benchmark["runs"][0].get("metadata") or {}
-        metadata = common | first | (benchmark.get("metadata") or {})
+        metadata = common | (benchmark["runs"][0].get("metadata") or {}) | (benchmark.get("metadata") or {})
         names = {"benchmark": str(metadata.get("name", file.path.stem)), "unit": metadata.get("unit", "second")}
         measured = (run["values"] for run in benchmark["runs"] if run.get("values"))  # others calibrate
         values = ((process, value) for process, own in enumerate(measured, start=1) for value in own)

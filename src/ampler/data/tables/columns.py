@@ -210,8 +210,7 @@ def _are_algorithms(table: _Table) -> bool:
         return False
     if len(columns.algorithm) > 1:
         return all(name in table.numeric for name in table.find_all(columns.algorithm, "algorithm"))
-    folded = {fold(name) for name in table.header}
-    return bool(columns.algorithms) and all(fold(name) in folded for name in columns.algorithms)
+    return bool(columns.algorithms) and {*map(fold, columns.algorithms)} <= {*map(fold, table.header)}
 
 
 def _instance(table: _Table, algorithm: Collection[str]) -> tuple[str, ...]:

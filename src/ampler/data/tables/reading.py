@@ -226,13 +226,11 @@ def _of_algorithm(algorithm: str, table: _Table, specified: Columns) -> _Table:
             )
     column = next(name for name in (FILE, f"{FILE} of the runs") if name not in header)
     rest = tuple(name for name in ignored if name not in instance)
-    columns = replace(
-        table.columns, algorithm=(column,), instance=instance, algorithms=(), ignore=(*table.columns.ignore, *rest)
-    )
+    ignore = (*table.columns.ignore, *rest)
+    columns = replace(table.columns, algorithm=(column,), instance=instance, algorithms=(), ignore=ignore)
     summary = "" if instance != table.columns.instance else table.summary  # it names another algorithm
-    return replace(
-        table, frame=table.frame.assign(**{column: algorithm}), columns=columns, question="", summary=summary
-    )
+    frame = table.frame.assign(**{column: algorithm})
+    return replace(table, frame=frame, columns=columns, question="", summary=summary)
 
 
 def _joined(results: Mapping[str, ResultsTable], columns: Columns, folder: str) -> ResultsTable:

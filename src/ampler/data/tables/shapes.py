@@ -78,9 +78,8 @@ class _Rows:
     location: RowLocation
 
     def at(self, rows: Codes) -> _Rows:
-        return replace(
-            self, frame=self.frame.iloc[rows], algorithm=self.algorithm.at(rows), instance=self.instance.at(rows)
-        )
+        algorithm, instance = self.algorithm.at(rows), self.instance.at(rows)
+        return replace(self, frame=self.frame.iloc[rows], algorithm=algorithm, instance=instance)
 
     def column(self, name: str) -> Coded:
         return coded(self.frame[name])
@@ -100,9 +99,8 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
         raise InvalidData(f"{location.source} holds no run; there must be one row per run below the header")
     frame = _of_metric(frame, long, columns.metric, location)
     parts = needed(frame, long.instance)
-    algorithm, instance = (
-        _one_spelling(row_names(frame, names, location), spelling) for names in (long.algorithm, parts)
-    )
+    as_written = (row_names(frame, names, location) for names in (long.algorithm, parts))
+    algorithm, instance = (_one_spelling(names, spelling) for names in as_written)
     rows = _Rows(frame, algorithm, instance, long, location)
     if columns.algorithms and shape.side_by_side != "algorithm":
         rows = _of_algorithms(rows, columns.algorithms)
@@ -356,9 +354,8 @@ def _as_numbers(names: Sequence[str]) -> Sequence[object]:
 
 def _direction(frame: pd.DataFrame, long: Shape) -> Direction | None:
     """The direction of a column "maximize", if it is the same everywhere; else that of the name of the values."""
-    levels = (
-        set() if long.direction is None else {str(level).strip().lower() for level in frame[long.direction].unique()}
-    )
+    cells = () if long.direction is None else frame[long.direction].unique()
+    levels = {str(level).strip().lower() for level in cells}
     answers: dict[Better, set[str]] = {"higher": {"true", "1", "t", "yes"}, "lower": {"false", "0", "f", "no", "-1"}}
     for better, words in answers.items():
         if levels and levels <= words:
@@ -403,9 +400,8 @@ def _about_folds(
 
     The sizes are those of folds that the user declares: 1/(k − 1) for k folds, whatever the number of repeats.
     """
-    names = resampled[-1:] or [
-        name for name in (*rows.long.index, *rows.long.others) if v.fold(name) in v.WORDS["folds"]
-    ]
+    columns = (*rows.long.index, *rows.long.others)
+    names = resampled[-1:] or [name for name in columns if v.fold(name) in v.WORDS["folds"]]
     folds = len(rows.column(names[0]).names) if names else 0
     if resampled:
         if test_share is None and folds < 2:

@@ -168,6 +168,4 @@ def is_identifying(name: object) -> bool:
     (True, True, False)
     """
     words, folded = words_of(name), fold(name)
-    if folded.startswith("unnamed") or folded == "timestamp":
-        return True
-    return len(words) > 1 and words[-1] in IDENTIFYING
+    return folded.startswith("unnamed") or folded == "timestamp" or (len(words) > 1 and words[-1] in IDENTIFYING)

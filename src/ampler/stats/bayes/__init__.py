@@ -2,8 +2,8 @@
 
 In reading order:
 
-* `mixture`: Student's t distributions mixed, their areas below, within and above a margin, and verdicts from them
-* `posterior`: one comparison: the mean over instances, their heterogeneity, a new instance; also with heavy tails
+* `posterior`: mixtures, their areas below, within and above a margin, and verdicts from them; one comparison: the mean
+  over instances, their heterogeneity, a new instance; also with heavy tails
 * `shared`: many comparisons that learn from each other
 * `signed_rank`: the Bayesian signed-rank test
 * `rankings`: the Plackett-Luce model of rankings

@@ -13,27 +13,105 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import numpy as np
-from scipy.special import sici, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, sici, stdtr, stdtrit
 
 from ampler.core.arrays import Bools, Floats, Interval
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Weights
-from ampler.stats.bayes.mixture import Areas, NormalMixture, checked_margin
 from ampler.stats.descriptive import location, mean_ranks_of
 
+Side = Literal["less", "equivalent", "more"]
+Claim = Side | Literal["inconclusive"]
+
+CERTAIN = 0.975
+SHARED_FROM = 3  # comparisons: with fewer there is nothing to learn from the others
+CLOSE = 1e-15
 SCANS, NODES = (128, 64), 256  # coarse looks that find where the posterior is, then the fine one
 TINY = sys.float_info.min  # smaller tolerances are no numbers to libraries that flush them to zero
 NEGLIGIBLE = 40.0  # of the logarithm, below the mode
 SMALLEST_RANGE = 1e-290  # of the differences: smaller units of τ have no full precision
 SMALLEST, LARGEST = 1e-9, 1e4  # τ in units of the data
 FEW, LARGEST_OF_FEW = 4, 1e9  # with two or three instances the tail is long
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """Probabilities that sum to 1: below −margin, between, above +margin."""
+
+    less: float
+    equivalent: float
+    more: float
+
+    @classmethod
+    def of_tails(cls, less: float, more: float) -> Areas:
+        """Return the areas whose outer ones are given; rounding leaves none of them negative."""
+        return cls(less, max(0.0, 1.0 - less - more), more)
+
+    def of(self, side: Side) -> float:
+        """Return one of them."""
+        return cast(float, getattr(self, side))
+
+    def turned(self) -> Areas:
+        """Return the areas of the difference taken the other way round."""
+        return Areas(self.more, self.equivalent, self.less)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalMixture:
+    """Normal distributions with weights that sum to 1."""
+
+    weights: Floats
+    means: Floats
+    deviations: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return float(self.weights @ self.means)
+
+    def areas(self, margin: float) -> Areas:
+        """Return the probabilities outside and within ±margin."""
+        less = float(self.weights @ ndtr((-margin - self.means) / self.deviations))
+        more = float(self.weights @ ndtr((self.means - margin) / self.deviations))
+        return Areas.of_tails(less, more)
+
+    def interval(self, level: float) -> Interval:
+        """Return the interval with equal tails that has this probability."""
+        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
+    def quantile(self, probability: float) -> float:
+        """Return the quantile, which lies between the smallest and the largest quantile of a component.
+
+        >>> import numpy as np
+        >>> round(NormalMixture(np.array([0.5, 0.5]), np.array([-1.0, 1.0]), np.ones(2)).quantile(0.9), 6)
+        1.849468
+        """
+        from scipy.optimize import brentq
+
+        used = (self.means + self.deviations * float(ndtri(probability)))[self.weights > 0]
+        low, high = float(used.min()), float(used.max())
+        room = 1e-9 * (high - low) + 1e-12 * max(abs(low), abs(high))  # for the rounding of both ends
+        if not room:
+            return low
+        unit = high - low + 2 * room  # tolerances in tiny units would be no numbers
+
+        def excess(x: float) -> float:
+            return float(self.weights @ ndtr((x * unit - self.means) / self.deviations)) - probability
+
+        return unit * float(brentq(excess, (low - room) / unit, (high + room) / unit, xtol=CLOSE**2, rtol=CLOSE))
+
+
+def agreed_verdict(posteriors: Sequence[Areas], certain: float = CERTAIN) -> Claim:
+    """Return what is nearly certain under every one of the posteriors."""
+    sides = (side for side in get_args(Side) if all(areas.of(side) >= certain for areas in posteriors))
+    return next(sides, "inconclusive")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,11 +206,6 @@ class RobustPosterior:
     def tau_mean(self) -> float:
         """The posterior mean of τ."""
         return float(self.weights.sum(axis=0) @ self.tau)
-
-    @property
-    def deviation(self) -> float:
-        """The posterior standard deviation of μ."""
-        return float(np.sqrt(self.weights.sum(axis=1) @ (self.centres - self.mean) ** 2))
 
     def areas(self, margin: float, *, new: bool = False) -> Areas:
         """Return the probabilities that μ, or the difference on a new instance, lies outside and within ±margin."""
@@ -262,7 +335,6 @@ def posterior(
     >>> round(found.mean, 2), [round(part, 3) for part in (found.areas.less, found.areas.equivalent, found.areas.more)]
     (0.88, [0.002, 0.095, 0.903])
     """
-    checked_margin(margin)
     y = np.asarray(differences, dtype=float)
     se = np.zeros_like(y) if errors is None else np.asarray(errors, dtype=float)
     if len(y) < FEWEST:
@@ -271,8 +343,14 @@ def posterior(
         raise InvalidData("differences that are all the same and exact have no posterior: nothing varies")
     if max(float(np.ptp(y)), float(se.max())) < SMALLEST_RANGE:
         raise InvalidData(f"a posterior needs differences that vary by {SMALLEST_RANGE:g} or more; scale the values up")
-    if model == "robust" or weights == "precision":
-        _refuse_spikes(se, y, "the robust model" if model == "robust" else "precision weights")
+    exact = y[se == 0]  # those that agree, or a single one, would draw τ to 0 and outweigh everything else
+    are_spikes = len(exact) == 1 < len(y) or len(np.unique(exact)) < len(exact)
+    if are_spikes and (model == "robust" or weights == "precision"):
+        raise InvalidData(
+            f"{'the robust model' if model == 'robust' else 'precision weights'} cannot be used when exact differences"
+            f" (standard error 0) repeat or stand alone, got {len(exact)} of {len(y)}: use equal weights and the normal"
+            " model"
+        )
     if model == "robust":
         robust = robust_posterior(y, se)
         one, other = ((robust.interval(level, new=new), robust.areas(margin, new=new)) for new in (False, True))
@@ -317,13 +395,3 @@ def _student(y: Floats, margin: float, level: float) -> tuple[float, Interval, A
     else:
         less, more = float(mean < -margin), float(mean > margin)
     return mean, (mean - half, mean + half), Areas.of_tails(less, more)
-
-
-def _refuse_spikes(se: Floats, y: Floats, what: str) -> None:
-    """Exact differences that agree, or a single one, would draw τ to 0 and outweigh everything else."""
-    exact = y[se == 0]
-    if len(exact) == 1 < len(y) or len(np.unique(exact)) < len(exact):
-        raise InvalidData(
-            f"{what} cannot be used when exact differences (standard error 0) repeat or stand alone, got {len(exact)} "
-            f"of {len(y)}: use equal weights and the normal model"
-        )

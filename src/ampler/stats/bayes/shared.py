@@ -14,7 +14,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes.mixture import Areas, NormalMixture
+from ampler.stats.bayes.posterior import Areas, NormalMixture
 
 NODES = 400
 NEGLIGIBLE = 40.0
@@ -54,10 +54,10 @@ def shared_posteriors(
     if pairs is not None:  # θ_i − θ_j from the differences θ_0 − θ_k: what is subtracted from the first twice cancels
         to_first = np.vstack([np.zeros(table.shape[1]), np.eye(table.shape[1])])
         contrasts = np.array([to_first[j] - to_first[i] for i, j in pairs])
-    fit = fit_shared(table.mean(axis=0) / scale, covariance_of_means(table / scale), contrasts)
-    mixtures = (NormalMixture(one.weights, scale * one.means, scale * one.deviations) for one in fit.mixtures)
+    fits, omega = fit_shared(table.mean(axis=0) / scale, covariance_of_means(table / scale), contrasts)
+    mixtures = (NormalMixture(one.weights, scale * one.means, scale * one.deviations) for one in fits)
     posteriors = (SharedPosterior(one.mean, one.interval(level), one.areas(margin)) for one in mixtures)
-    return SharedFit(tuple(posteriors), scale * fit.omega)
+    return SharedFit(tuple(posteriors), scale * omega)
 
 
 def covariance_of_means(differences: Floats) -> Floats:
@@ -72,15 +72,9 @@ def covariance_of_means(differences: Floats) -> Floats:
     return np.asarray(np.outer(deviations, deviations) * blend * (n - 1) / ((n - 3) * n))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fit:
-    """A mixture for each comparison, and the posterior mean of ω."""
-
-    mixtures: tuple[NormalMixture, ...]
-    omega: float
-
-
-def fit_shared(means: Floats, covariance: Floats, contrasts: Floats | None = None) -> Fit:
+def fit_shared(
+    means: Floats, covariance: Floats, contrasts: Floats | None = None
+) -> tuple[tuple[NormalMixture, ...], float]:
     """Return the posterior of the true means, whose prior is N(0, ω²(I + 11ᵀ)) with Jeffreys' prior on ω.
 
     With `contrasts` (one row each) it is that of these sums of the means.
@@ -96,7 +90,7 @@ def fit_shared(means: Floats, covariance: Floats, contrasts: Floats | None = Non
     shares = omega[:, None] ** 2 / (variances + omega[:, None] ** 2)  # of z, given ω
     centres, spreads = (shares * z) @ back.T, np.sqrt((shares * variances) @ (back**2).T)
     mixtures = tuple(NormalMixture(weights, centres[:, i], spreads[:, i]) for i in range(len(back)))
-    return Fit(mixtures, float(weights @ omega))
+    return mixtures, float(weights @ omega)
 
 
 def _omega_posterior(z: Floats, variances: Floats) -> tuple[Floats, Floats]:

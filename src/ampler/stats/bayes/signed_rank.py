@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ampler.core.arrays import Codes, Floats
-from ampler.stats.bayes.mixture import Areas
+from ampler.stats.bayes.posterior import Areas
 
 DRAWS = 50_000  # unless said
 BLOCK = 1024  # draws at once: their weights fit into the processor's cache

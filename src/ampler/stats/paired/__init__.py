@@ -70,15 +70,14 @@ RESAMPLING = Procedure(
 )
 
 
-def _together(mathematics: Resampled) -> dict[str, Any]:
-    """What a test that resamples the instances says of all comparisons together."""
-    answers = {name: getattr(mathematics, name) for name in ("family", "families", "equivalence")}
-    return answers | {"procedure": RESAMPLING}
-
-
 def _answers(mathematics: ModuleType | Resampled) -> dict[str, Any]:
-    """The functions by which the module of a test answers: all tests call them by the same names."""
-    return {name: getattr(mathematics, name) for name in ("p_value", "many", "estimate", "interval", "leaning")}
+    """The functions by which the module of a test answers, by the names that all tests have for them.
+
+    A test that resamples the instances also says something of all comparisons together.
+    """
+    together = ("family", "families", "equivalence") if isinstance(mathematics, Resampled) else ()
+    names = ("p_value", "many", "estimate", "interval", "leaning", *together)
+    return {name: getattr(mathematics, name) for name in names} | ({"procedure": RESAMPLING} if together else {})
 
 
 _ROWS = (
@@ -87,9 +86,7 @@ _ROWS = (
         words="paired t-test",
         label="paired t-test",
         null="of zero mean difference",
-        cites=(),
         estimand=MEAN,
-        efficiency=Fraction(1),
         **_answers(student),
         when_skewed="errs",
         by_moments=True,
@@ -134,10 +131,8 @@ _ROWS = (
         null="of zero mean difference",
         cites=("hall1988",),
         estimand=MEAN,
-        efficiency=Fraction(1),
         price=3,  # measured on normal differences, 8 to 150 instances, 1 to 21 comparisons: 1.2 to 3.3 of them
         **_answers(BOOTSTRAP_T),
-        **_together(BOOTSTRAP_T),
         when_skewed="stays sound",
     ),
     PairedTest(
@@ -146,10 +141,7 @@ _ROWS = (
         label="sign flips, all together",
         null="that the differences are symmetric about zero",
         estimand=MEAN,
-        cites=(),
-        efficiency=Fraction(1),
         **_answers(SIGN_FLIP),
-        **_together(SIGN_FLIP),
         when_skewed="errs",
         has_exact_p=True,
     ),

@@ -153,9 +153,9 @@ class PairedTest:
     words: str  # "sign test"; with an s for several
     label: str  # in a list of choices
     null: str  # continues "the null hypothesis …"
-    cites: tuple[str, ...]  # keys of the works that a report cites for it
+    cites: tuple[str, ...] = ()  # keys of the works that a report cites for it
     estimand: Estimand
-    efficiency: Fraction  # relative to the paired t-test: that one needs this many times the instances
+    efficiency: Fraction = Fraction(1)  # relative to the paired t-test: that one needs this many times the instances
     p_value: Callable[[Floats, Alternative], float]
     many: Callable[[Floats, Alternative], Many]
     estimate: Callable[[Floats], float]

@@ -59,9 +59,8 @@ class Resampled:
 
         def intervals_at(joint: bool) -> tuple[Bounds, ...]:
             ends, levels = (family.joint_intervals, np.array(alpha)) if joint else (family.intervals, steps.levels)
-            return tuple(
-                Bounds(*map(float, row)) for row in np.column_stack([ends, np.broadcast_to(1 - levels, len(ends))])
-            )
+            rows = np.column_stack([ends, np.broadcast_to(1 - levels, len(ends))])
+            return tuple(Bounds(*map(float, row)) for row in rows)
 
         return TestedFamily(family.steps.p_values, steps, intervals_at)
 

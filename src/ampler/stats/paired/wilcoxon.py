@@ -71,7 +71,10 @@ def interval(x: Floats, alternative: Alternative, alpha: float, *, exact_ties: b
         return _tied_interval(nonzero, alternative, alpha)
     # R's rule: exact with few differences, no ties, and no zeros.
     if len(ranked.ties) == (len(nonzero) if exact_ties else len(x)) and len(nonzero) < EXACT_BELOW:
-        position, level = _exact_position(len(nonzero), alternative, alpha)
+        sides, at_most = 2 if alternative == "two-sided" else 1, signed_rank_distribution(len(nonzero))
+        # as R's qsignrank: a quantile exactly at the level is reached, and the lower bound is the first mean at least
+        position = int(np.searchsorted(at_most, alpha / sides * (1 - 64 * np.finfo(float).eps)))
+        position, level = (position, 1 - alpha) if position else (1, 1 - sides * float(at_most[0]))
     else:
         position, level = _normal_position(nonzero, alternative, alpha)
     total = len(nonzero) * (len(nonzero) + 1) // 2
@@ -162,17 +165,6 @@ def _tied_interval(nonzero: Floats, alternative: Alternative, alpha: float) -> B
     return one_sided(low, high, alternative, 1 - alpha if least <= alpha else 1 - least)
 
 
-def _exact_position(n: int, alternative: Alternative, alpha: float) -> tuple[int, float]:
-    """Which pairwise mean, counted from the smallest, is the lower bound; R's qsignrank, and 1 where that is 0."""
-    sides = 2 if alternative == "two-sided" else 1
-    at_most = signed_rank_distribution(n)
-    tail = alpha / sides * (1 - 64 * np.finfo(float).eps)  # as R: a quantile exactly at the level is reached
-    position = int(np.searchsorted(at_most, tail))
-    if position == 0:
-        return 1, 1 - sides * float(at_most[0])
-    return position, 1 - alpha
-
-
 def _normal_position(nonzero: Floats, alternative: Alternative, alpha: float) -> tuple[int, float]:
     """The same for the normal approximation.
 
@@ -181,11 +173,8 @@ def _normal_position(nonzero: Floats, alternative: Alternative, alpha: float) ->
     the smallest and largest difference lie beyond the quantiles.
     """
     n, sides, reachable = len(nonzero), 2 if alternative == "two-sided" else 1, alpha
-    ends = []
-    if alternative != "less":
-        ends.append(_score_at(nonzero, float(nonzero.min()), alternative))
-    if alternative != "greater":
-        ends.append(-_score_at(nonzero, float(nonzero.max()), alternative))
+    ends = [_score_at(nonzero, float(nonzero.min()), alternative)] if alternative != "less" else []
+    ends += [-_score_at(nonzero, float(nonzero.max()), alternative)] if alternative != "greater" else []
     while reachable < 1 and min(ends) < -float(ndtri(reachable / sides)):
         reachable *= 2
     total = n * (n + 1) // 2
@@ -253,8 +242,7 @@ def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
     sizes = np.abs(differences)
     zeros = (sizes == 0).sum(-1)
     n = differences.shape[-1] - zeros
-    ranks = mean_ranks_of(sizes) - zeros[..., None]
-    w = np.where(differences > 0, ranks, 0.0).sum(-1)
+    w = np.where(differences > 0, mean_ranks_of(sizes) - zeros[..., None], 0.0).sum(-1)
     # Σ(t³−t)/48 over groups of t ties; a group of t members adds t²−1 per member
     members = tied_with(sizes)
     ties = np.where(sizes > 0, members**2 - 1, 0.0).sum(-1)

@@ -141,9 +141,9 @@ def _level_of(walk: _NormalWalk | _StudentWalk, paths: Paths, look: int, share: 
         level = exp(nominal)
         probability, continuing = walk.exit(paths, look, level)
         low, high = (nominal, high) if probability < share else (low, nominal)
-        rise = (
-            log(share / probability) * probability / (level * continuing) if probability > 0 and continuing > 0 else inf
-        )
+        rise = inf
+        if probability > 0 and continuing > 0:
+            rise = log(share / probability) * probability / (level * continuing)
         following = nominal + rise if low <= nominal + rise <= high else (low + high) / 2
         if abs(following - nominal) < STEP_DONE:
             return exp(following)
@@ -188,8 +188,7 @@ class _NormalWalk:
 
 def legendre(low: float, high: float, least: int, narrowest: float = inf) -> tuple[Floats, Floats]:
     """Return Gauss-Legendre nodes and weights, this many that a bell as narrow as that is seen (spread of it)."""
-    count = max(least, 2 * ceil(pi / 4 * (high - low) / narrowest))
-    nodes, weights = _legendre(count)
+    nodes, weights = _legendre(max(least, 2 * ceil(pi / 4 * (high - low) / narrowest)))
     half = (high - low) / 2
     return low + half * (1 + nodes), half * weights
 
@@ -313,9 +312,8 @@ def _betas(before: int, new: int, count: int) -> tuple[Floats, Floats]:
     s = 2 * k + a + b
     middle = np.append((b - a) / (a + b + 2), (b * b - a * a) / (s * (s + 2)))
     off_diagonal = 4 * k * (k + a) * (k + b) * (k + a + b) / (s * s * (s * s - 1))
-    off_diagonal[0] = (
-        4 * (1 + a) * (1 + b) / ((2 + a + b) ** 2 * (3 + a + b))
-    )  # 0/0 in the general form when a + b = −1
+    # 0/0 in the general form when a + b = −1
+    off_diagonal[0] = 4 * (1 + a) * (1 + b) / ((2 + a + b) ** 2 * (3 + a + b))
     nodes, vectors = eigh_tridiagonal(middle, np.sqrt(off_diagonal))
     return (1 + nodes) / 2, vectors[0] ** 2
 

@@ -39,8 +39,8 @@ class LookEvidence:
 
 def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
     """Return P(|T| is as small as |t|, on its side) when the true effect is as large as the relevant one."""
-    mirrored = -np.abs(t)  # an upper tail keeps its digits where it is tiny
-    return upper_tail(mirrored, np.maximum(counts - 1, 1), -effect * np.sqrt(counts))
+    # mirrored: an upper tail keeps its digits where it is tiny
+    return upper_tail(-np.abs(t), np.maximum(counts - 1, 1), -effect * np.sqrt(counts))
 
 
 SMALLEST = 1e-12  # smaller p-values do not differ significantly
@@ -154,7 +154,10 @@ def standings(evidence: LookEvidence, declared: Declared) -> tuple[Standing, ...
     repeated = _repeated(evidence.p_values, timings)
     p = np.array([repeated[:look, k].min() for k, (_, look) in enumerate(decided)])
     adjusted = step_down(p, declared.alpha).adjusted
-    levels = _levels(p, np.array([verdict == "different" for verdict, _ in decided]), declared.alpha)
+    # of the rank of each among those found different, else what is left for the others
+    different = np.array([verdict == "different" for verdict, _ in decided])
+    ranks = np.argsort(np.lexsort((p, ~different)))
+    levels = declared.alpha / (len(p) - np.minimum(ranks, max(0, min(different.sum(), len(p) - 1))))
     return tuple(
         Standing(
             verdict=verdict,
@@ -211,10 +214,8 @@ def _timing(counts: tuple[int, ...], declared: Declared) -> _Timing:
             used.append(look)
     instances = tuple(expected[look] for look in used) or declared.looks
     fractions = (*(count / declared.looks[-1] for count in instances[:-1]), 1.0)
-    schedule = Schedule(
-        declared.spending, fractions, instances if declared.theory == "student" else None, sides=declared.sides
-    )
-    return _Timing(len(expected), tuple(used), schedule)
+    exact = instances if declared.theory == "student" else None
+    return _Timing(len(expected), tuple(used), Schedule(declared.spending, fractions, exact, declared.sides))
 
 
 @lru_cache(maxsize=4096)
@@ -228,12 +229,11 @@ def _equivalent(evidence: LookEvidence, declared: Declared, timings: Sequence[_T
     observed = evidence.equivalence
     if observed is None or declared.equivalence is None:
         return np.zeros(evidence.p_values.shape, dtype=np.bool_)
-    stop, fractions = declared.equivalence, [timing.schedule.fractions for timing in timings]
-    levels = (
-        boundaries.equivalence_levels(stop.spending, stop.alpha, shares) for shares in fractions
-    )  # kept by its schedule
-    spread = np.array([timing.spread(own) for timing, own in zip(timings, levels, strict=True)]).T
-    return np.asarray(observed <= spread[: len(observed)])
+    stop = declared.equivalence
+    levels = np.array(
+        [t.spread(boundaries.equivalence_levels(stop.spending, stop.alpha, t.schedule.fractions)) for t in timings]
+    ).T
+    return np.asarray(observed <= levels[: len(observed)])
 
 
 def _verdicts(reach: Counts, equivalent: Bools) -> list[tuple[Verdict, int]]:
@@ -260,12 +260,6 @@ def _repeated(p_values: Floats, timings: Sequence[_Timing]) -> Floats:
         if used:
             repeated[np.ix_(used, columns)] = repeated_p_values(timing.schedule, p_values[np.ix_(used, columns)])
     return repeated
-
-
-def _levels(p: Floats, different: Bools, alpha: float) -> Floats:
-    """The level of each comparison: of its rank among those found different, else what is left for the others."""
-    ranks = np.argsort(np.lexsort((p, ~different)))
-    return np.asarray(alpha / (len(p) - np.minimum(ranks, max(0, min(different.sum(), len(p) - 1)))))
 
 
 def interim_inflation(

@@ -16,18 +16,10 @@ from ampler.analysis.tables import counted
 from ampler.analysis.text import headline
 from ampler.analysis.units import estimate_header, measure_text
 from ampler.core.text import digits
+from ampler.report import Subject, tables
 from ampler.report.methods import Sentence, cited, methods
 from ampler.report.resources import templates
-from ampler.report.subject import Subject
-from ampler.report.tables import (
-    Cell,
-    ReportTable,
-    algorithms_table,
-    comparisons_table,
-    probable_table,
-    probable_words,
-    statistics_table,
-)
+from ampler.report.tables import Cell, ReportTable
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 MOST_COLUMNS = 8  # algorithms whose statistics fit side by side
@@ -59,7 +51,7 @@ def latex_report(subject: Subject) -> str:
             procedure=paired_test(analysis.settings.test).procedure.words,
             comparisons=holm_table(analysis, paged=True),
             algorithms=algorithms_tabular(analysis),
-            probable=probable_words(analysis),
+            probable=tables.probable_words(analysis),
             probabilities=bayes_tabular(analysis.bayes) if analysis.weighs_a_margin else "",
             statistic=analysis.settings.statistic,
             statistics=statistics_tabular(analysis),
@@ -88,7 +80,7 @@ def holm_table(analysis: Analysis, *, paged: bool = False) -> str:
     It needs \usepackage{booktabs} in the preamble, and longtable if it may be `paged`. Of a study with looks it has the
     verdicts and repeated intervals.
     """
-    table = comparisons_table(analysis)
+    table = tables.comparisons_table(analysis)
     estimand = ESTIMANDS[analysis.comparisons[0].estimate_of].tex
     name, estimate, interval = table.header[1], *table.header[table.header.index("simultaneous CI") - 2 :][:2]
     estimates = {estimate: estimate_header(analysis, estimand).replace("%", r"\%"), interval: interval}
@@ -109,7 +101,7 @@ def bayes_tabular(bayes: Bayes) -> str:
 
     It needs \usepackage{booktabs} in the preamble.
     """
-    table = probable_table(bayes)
+    table = tables.probable_table(bayes)
     first, verdict, *rest = (head for head in table.header if not head.startswith("shared"))
     heads = {head: head.replace("instance: ", "").replace(" %", r"\,\%").replace("credible ", "") for head in rest}
     return tabular(table, {first: first, **heads, verdict: verdict})
@@ -118,12 +110,12 @@ def bayes_tabular(bayes: Bayes) -> str:
 def algorithms_tabular(analysis: Analysis) -> str:
     """Return the algorithms with runs and mean rank, the best rank in bold."""
     heads = {head: head for head in ("algorithm", "runs", "gave a value", "mean rank")}
-    return tabular(algorithms_table(analysis), heads)
+    return tabular(tables.algorithms_table(analysis), heads)
 
 
 def statistics_tabular(analysis: Analysis) -> str | None:
     """Return the statistic of each algorithm on each instance, the best in bold; None if they do not fit a page."""
-    table = statistics_table(analysis)
+    table = tables.statistics_table(analysis)
     if table is None or len(analysis.algorithms) > MOST_COLUMNS:
         return None
     places = {row.instance: k for k, row in enumerate(analysis.accuracy)}

@@ -7,10 +7,9 @@ import re
 from ampler.analysis.standings import disagreements
 from ampler.analysis.text import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.analysis.units import measure_text
-from ampler.report import tables
+from ampler.report import Subject, tables
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.resources import templates
-from ampler.report.subject import Subject
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 

@@ -152,23 +152,23 @@ def forest_of(
     names = ranked_names(analysis) if has_board(analysis) else []
     rows = rows_of(analysis, leader=names[0]) if names else every_row
     rows = [replace(row, key=key_of(row)) for row in rows]
-    rows.sort(key=lambda row: names.index(row.subject) if names else _place(row, analysis))
+    sign = 1 if settings.better == "lower" else -1
+    if names:
+        rows.sort(key=lambda row: names.index(row.subject))
+    else:  # by verdict, those with one value of it as a staircase
+        rows.sort(key=lambda row: (ORDER.index(row.verdict), sign * row.estimate if row.is_known else np.inf))
     lines = [_line(row, analysis) for row in rows]
     if names:
         decisions = _matrix(analysis, names, every_row, key_of)
         sets, letters = analysis.rank_sets, analysis.groups
+        is_leader = not analysis.unfinished and leaders(findings(analysis)) == names[:1]  # who shares it is none
+        lines = [Line(names[0], None, standing="leader" if is_leader else "–"), *lines]
+        ranks = [rank_text(sets[line.name]) if line.name in sets else "" for line in lines]
         lines = [
-            replace(
-                line,
-                rank=rank_text(sets[line.name]) if line.name in sets else "",
-                group=letters.get(line.name, ""),
-                decisions=decided,
-            )
-            for line, decided in zip(
-                [Line(names[0], None, standing=_standing(analysis, names[0])), *lines], decisions, strict=True
-            )
+            replace(line, rank=rank, group=letters.get(line.name, ""), decisions=decided)
+            for line, rank, decided in zip(lines, ranks, decisions, strict=True)
         ]
-    estimand, wins_head = ESTIMANDS[rows[0].comparison.estimate_of], "better on"
+    estimand = ESTIMANDS[rows[0].comparison.estimate_of]
     margin = None if settings.margin is None or unit == "share" else (-settings.margin, settings.margin)
     axis = _axis(lines, unit, (estimand.neutral, *(margin or ())))
     if len(rows) == 1 and lines[0].rug and len(lines[0].rug) <= MAX_SPOTS:
@@ -177,13 +177,18 @@ def forest_of(
         ends = low, rows[0].estimate, high
         axis = axis_of_spots(spots, unit, ends, always=(estimand.neutral, *(margin or ())))
     base = names[0] if names else settings.reference
+    rug, (low, high) = [value for line in lines for value in line.rug], (axis.panels[0].low, axis.panels[-1].high)
+    rug_notes = ["strokes: one for each instance"] if rug else []
+    rug_notes += (
+        ["arrowheads: more instances beyond the axis"] if any(not low <= value <= high for value in rug) else []
+    )
     return Forest(
         lines=tuple(lines),
         shown=len(lines) if len(lines) <= most + 1 else most,
         noun="algorithm" if names else "comparison",
         name_head="algorithm" if names else "pair" if base is None else f"compared with {shortened(base, MAX_HEAD)}",
         estimate_head=shortened(difference_head(analysis, base), 2 * MAX_HEAD),
-        wins_head=wins_head,
+        wins_head="better on",
         p_head=f"p ({paired_test(settings.test).procedure.name})",
         axis_head=axis_head(analysis, axis, unit),
         axis=axis,
@@ -191,7 +196,7 @@ def forest_of(
         margin=margin,
         sides=sides_of(analysis),
         notes=tuple(_notes(analysis, axis, margin, lines)),
-        rug_notes=tuple(_rug_notes(axis, lines)),
+        rug_notes=tuple(rug_notes),
         unit=unit,
         is_finished=not analysis.unfinished,
     )
@@ -235,17 +240,6 @@ def mark_text(spot: Spot, unit: str) -> str:
         f"{spot.name}\n{spot.subject}: {digits(spot.first, 4)}\n{spot.other}: {digits(spot.second, 4)}\n"
         f"difference {quantity_text(spot.difference, unit)}{error}"
     )
-
-
-def _standing(analysis: Analysis, first: str) -> str:
-    """What stands in the first line: whoever shares the lead is no leader."""
-    return "leader" if not analysis.unfinished and leaders(findings(analysis)) == [first] else "–"
-
-
-def _place(row: ComparisonRow, analysis: Analysis) -> tuple[int, float]:
-    """The place of a comparison: by its verdict, those with one value of it as a staircase."""
-    sign = 1 if analysis.settings.better == "lower" else -1
-    return ORDER.index(row.verdict), sign * row.estimate if row.is_known else np.inf
 
 
 def _line(row: ComparisonRow, analysis: Analysis) -> Line:
@@ -331,14 +325,3 @@ def _notes(analysis: Analysis, axis: Axis, margin: tuple[float, float] | None, l
     if lines[0].group:
         notes.append("algorithms that share a letter do not differ significantly")
     return notes
-
-
-def _rug_notes(axis: Axis, lines: Sequence[Line]) -> list[str]:
-    values = [value for line in lines for value in line.rug]
-    ends = axis.panels[0].low, axis.panels[-1].high
-    cut = (
-        ["arrowheads: more instances beyond the axis"]
-        if any(not ends[0] <= value <= ends[1] for value in values)
-        else []
-    )
-    return ["strokes: one for each instance", *cut] if values else []

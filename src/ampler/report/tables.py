@@ -8,44 +8,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import inf, nan
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
 
-from ampler.analysis import Analysis, OtherPolicy, Subgroup, units
-from ampler.analysis.bayes import (
-    ABOUT_RANKING,
-    NO_MARGIN,
-    SIDES,
-    Bayes,
-    Chances,
-    Probable,
-    bayes_headline,
-    bayes_sentences,
-    bounds_in_unit,
-    displayed_chances,
-    footnotes,
-    mean_in_unit,
-    verdict_label,
-)
+from ampler.analysis import Analysis, Subgroup, units
+from ampler.analysis import bayes as posteriors
+from ampler.analysis.bayes import SIDES, Bayes, Chances, Probable, displayed_chances, verdict_label
 from ampler.analysis.fixed_instances import fixed_cells
 from ampler.analysis.interim import InterimAnalyses
 from ampler.analysis.rows import ComparisonRow, difference_head, rows_of
 from ampler.analysis.solvers import about_solvers, solver_cells, solver_table
 from ampler.analysis.standings import AlgorithmStanding, rank_text, reading_order, side_by_side
 from ampler.analysis.tables import counted, counts_of, displayed_subgroup, subgroup_name
-from ampler.analysis.units import (
-    difference_texts,
-    estimate_header,
-    estimate_in_unit,
-    interval_in_unit,
-    location_header,
-    noise_text,
-    table_factor,
-    texts_in_unit,
-    unit_header,
-    value_in_unit,
-)
+from ampler.analysis.units import estimate_header
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Settings
@@ -167,6 +144,11 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
     )
 
 
+def _fields(*names: str) -> dict[str, Callable[[Any], Any]]:
+    """Columns that are fields of their items."""
+    return {name: attrgetter(name) for name in names}
+
+
 def _columns(heads: Iterable[str], cells: Callable[[Any], Sequence[Cell]]) -> dict[str, Callable[[Any], Cell]]:
     """Columns whose cells are made together."""
     return {head: lambda item, index=index: cells(item)[index] for index, head in enumerate(heads)}  # type: ignore[misc]
@@ -228,8 +210,7 @@ def algorithms_table(analysis: Analysis) -> ReportTable:
         "algorithms",
         analysis.algorithms,
         {
-            "algorithm": lambda row: row.algorithm,
-            "runs": lambda row: row.runs,
+            **_fields("algorithm", "runs"),
             **(failed if any(row.failures for row in analysis.algorithms) else {}),
             "mean rank": _rank_cells(analysis),
         },
@@ -242,8 +223,13 @@ def solvers_table(analysis: Analysis) -> ReportTable | None:
     table = solver_table(analysis)
     if table is None:
         return None
+
+    def number(text: str) -> float:
+        first = text.partition("/")[0].replace(",", "")
+        return nan if first == "–" else float(first.replace("−", "-"))
+
     head, rows = solver_cells(table)
-    cells = tuple(tuple(Cell(text, text if k == 0 else _sorted_by(text)) for k, text in enumerate(row)) for row in rows)
+    cells = tuple((Cell(name, name), *(Cell(text, number(text)) for text in texts)) for name, *texts in rows)
     return ReportTable("solvers", about_solvers(table), head, cells, frozenset({0}))
 
 
@@ -258,11 +244,6 @@ def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
         yield _of_texts("measures", joint.cells(), 0, 1, about=joint.about)
         sentence = f". {joint.front_sentence}" if joint.front else ""
         yield _of_texts("front", joint.means(), 0, len(joint.measures) + 1, sentence=sentence)
-
-
-def _sorted_by(text: str) -> float:
-    number = text.partition("/")[0].replace(",", "")
-    return nan if number == "–" else float(number.replace("−", "-"))
 
 
 def standings_table(analysis: Analysis) -> ReportTable:
@@ -312,14 +293,14 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
     """Return how accurately the differences on each instance are known, and the runs it took."""
-    factor, rows = table_factor(analysis.settings), analysis.accuracy
+    factor, rows = units.table_factor(analysis.settings), analysis.accuracy
     return table_of(
         "accuracy",
         [(name, rows[i]) for i, name in ordered_instances(analysis)],
         {
             "instance": lambda item: item[0],
             "runs": lambda item: sum(item[1].runs),
-            unit_header("largest SE", analysis.settings): lambda item: factor * item[1].error,
+            units.unit_header("largest SE", analysis.settings): lambda item: factor * item[1].error,
             "guarded": lambda item: factor * item[1].guarded_error,
             "worst pair": lambda item: "–" if item[1].worst is None else " × ".join(item[1].worst),
             "at budget": lambda item: "yes" if item[1].at_budget else "",
@@ -333,7 +314,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     columns: dict[str, Callable[[Any], Cell | str | int]] = {
         "comparison": _pair_text,
         "skewness": lambda row: number_cell(row.skewness, 2),
-        "run noise": lambda row: Cell(_dash_or(noise_text, row.noise_share), row.noise_share),
+        "run noise": lambda row: Cell(_dash_or(units.noise_text, row.noise_share), row.noise_share),
     }
     if any(row.equivalence is not None for row in diagnoses):
         equivalence = f"p of equivalence ({paired_test(settings.test).procedure.name})"
@@ -344,7 +325,9 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     bias = ""
     if any(math.isfinite(row.all_runs) for row in diagnoses):
         bias = caption_of("stopped", "tables")
-        columns[location_header("mean by all runs", settings)] = lambda row: _difference_cell(row.all_runs, settings)
+        columns[units.location_header("mean by all runs", settings)] = lambda row: _difference_cell(
+            row.all_runs, settings
+        )
         columns["by the first runs"] = lambda row: _difference_cell(row.first_runs, settings)
     return table_of("assumptions", diagnoses, columns, bias=bias)
 
@@ -378,31 +361,26 @@ def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
     if analysis.subgroups:
         heads = estimate_header(analysis, difference_head(analysis)), "interval"
         columns: Columns = {
-            "feature": lambda row: row.feature,
-            "value": lambda row: row.value,
-            "instances": lambda row: row.instances,
+            **_fields("feature", "value", "instances"),
             _name_head(analysis): lambda row: subgroup_name(row, analysis),
             **_columns(heads, lambda row: _estimate_cells(displayed_subgroup(row, analysis), analysis)),
             "p": lambda row: p_cell(row.p_value),
         }
         yield table_of("subgroups", analysis.subgroups, columns, level=100 * (1 - analysis.settings.alpha))
     if analysis.stability:
-        pairs = len(analysis.pairs)
-        columns = {
-            "test": lambda row: row.test,
-            "difference": lambda row: row.difference,
-            "statistic": lambda row: row.statistic,
-            "decisions that stay the same": lambda row: (
-                Cell(row.note, -1.0) if row.note else Cell(f"{row.same} of {pairs}", float(row.same))
-            ),
-        }
+
+        def same(row: Any) -> Cell:
+            return Cell(row.note, -1.0) if row.note else Cell(f"{row.same} of {len(analysis.pairs)}", float(row.same))
+
+        columns = {**_fields("test", "difference", "statistic"), "decisions that stay the same": same}
         yield table_of("stability", analysis.stability, columns)
     if analysis.other_policies:
-        columns = {
-            "failed runs": lambda row: row.failed_runs,
-            "instances": lambda row: row.instances,
-            "decisions that change": lambda row: row.note or ", ".join(_changes(row)) or "none",
-        }
+
+        def changes(row: Any) -> str:
+            pairs = [" × ".join(pair) + " (reverses)" * (pair in row.reversed) for pair in row.changed]
+            return row.note or ", ".join(pairs) or "none"
+
+        columns = {"failed runs": lambda row: row.failed_runs, **_fields("instances"), "decisions that change": changes}
         yield table_of("policies", analysis.other_policies, columns)
 
 
@@ -442,11 +420,6 @@ def _short_names(analysis: Analysis) -> Mapping[str, str]:
     return short_name_of(tuple(dict.fromkeys([*(row.instance for row in analysis.accuracy), *analysis.excluded])))
 
 
-def _changes(other: OtherPolicy) -> Iterator[str]:
-    for pair in other.changed:
-        yield f"{' × '.join(pair)}{' (reverses)' if pair in other.reversed else ''}"
-
-
 # cells ------------------------------------------------------------------------------------------------------------
 
 
@@ -474,31 +447,27 @@ def estimate_cells(
     estimate: float, *intervals: Interval, write: Callable[..., tuple[str, ...]] = alike
 ) -> tuple[Cell, ...]:
     """An estimate and its intervals, written so that they have the same decimals."""
-    ends = [end for interval in intervals for end in interval]
-    first, *texts = (text.replace("-", "−") for text in write(estimate, *ends))
-    limits = zip(intervals, zip(texts[::2], texts[1::2], strict=True), strict=True)
-    return Cell("–" if math.isnan(estimate) else first, estimate), *(_interval_cell(*interval) for interval in limits)
-
-
-def _interval_cell(interval: Interval, texts: tuple[str, str]) -> Cell:
-    """An interval, sorted by its middle."""
-    low, high = interval
-    middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
-    return Cell("–" if any(map(math.isnan, interval)) else f"[{', '.join(texts)}]", middle, interval=interval)
+    first, *texts = (text.replace("-", "−") for text in write(estimate, *chain(*intervals)))
+    cells = [Cell("–" if math.isnan(estimate) else first, estimate)]
+    for (low, high), *ends in zip(intervals, texts[::2], texts[1::2], strict=True):
+        middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
+        text = "–" if math.isnan(low) or math.isnan(high) else f"[{', '.join(ends)}]"
+        cells.append(Cell(text, middle, interval=(low, high)))
+    return tuple(cells)
 
 
 def _estimate_cells(compared: ComparisonRow | Subgroup, analysis: Analysis) -> tuple[Cell, ...]:
     """The estimate of a comparison and its intervals in their unit."""
     both = (compared.interval, compared.joint_interval) if isinstance(compared, ComparisonRow) else (compared.interval,)
-    intervals = [interval_in_unit(interval, analysis) for interval in both]
-    estimate = estimate_in_unit(compared.estimate, analysis)
-    return estimate_cells(estimate, *intervals, write=partial(texts_in_unit, analysis))
+    intervals = [units.interval_in_unit(interval, analysis) for interval in both]
+    estimate = units.estimate_in_unit(compared.estimate, analysis)
+    return estimate_cells(estimate, *intervals, write=partial(units.texts_in_unit, analysis))
 
 
 def _difference_cell(value: float, settings: Settings) -> Cell:
     """A difference in its unit."""
-    in_unit = value_in_unit(value, settings)
-    return Cell(_dash_or(lambda number: difference_texts(settings, number)[0], in_unit), in_unit)
+    in_unit = units.value_in_unit(value, settings)
+    return Cell(_dash_or(lambda number: units.difference_texts(settings, number)[0], in_unit), in_unit)
 
 
 def _name_head(analysis: Analysis) -> str:
@@ -539,10 +508,12 @@ def probable_words(analysis: Analysis) -> ProbableWords:
     if analysis.single is not None:
         return ProbableWords("How probable differences are cannot be learnt from one instance.", (), ())
     if analysis.settings.margin is None:
-        return ProbableWords(NO_MARGIN, (), ())
+        return ProbableWords(posteriors.NO_MARGIN, (), ())
     bayes = analysis.bayes
-    notes = footnotes(bayes), () if bayes.ranking is None else (ABOUT_RANKING,)
-    return ProbableWords(bayes_headline(bayes), tuple(bayes_sentences(bayes)), tuple(chain(*notes)))
+    notes = posteriors.footnotes(bayes), () if bayes.ranking is None else (posteriors.ABOUT_RANKING,)
+    return ProbableWords(
+        posteriors.bayes_headline(bayes), tuple(posteriors.bayes_sentences(bayes)), tuple(chain(*notes))
+    )
 
 
 def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
@@ -555,7 +526,7 @@ def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
 
 def probable_table(bayes: Bayes) -> ReportTable:
     """Return the comparisons with their probabilities, in Holm's order."""
-    heads = location_header("mean", bayes.analysis.settings), f"{digits(100 * bayes.level)} % credible interval"
+    heads = units.location_header("mean", bayes.analysis.settings), f"{digits(100 * bayes.level)} % credible interval"
     columns: dict[str, Callable[[Probable], Cell | str]] = {
         "comparison": _pair_text,
         "verdict": lambda row: verdict_label(row, bayes),
@@ -572,13 +543,10 @@ def ranking_table(bayes: Bayes) -> ReportTable | None:
     """Return the algorithms by rankings alone, best first; None if they cannot be told."""
     if (ranking := bayes.ranking) is None:
         return None
-    columns: Columns = {
-        "algorithm": lambda item: item[0],
-        "first on an instance": lambda item: _chance(item[1], 2),
-        "best of all": lambda item: _chance(item[2], 2),
-    }
+    heads = "algorithm", "first on an instance", "best of all"
     rows = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
-    return table_of("ranking", rows, columns, instances=ranking.instances)
+    cells = _columns(heads, lambda row: [as_cell(row[0]), _chance(row[1], 2), _chance(row[2], 2)])
+    return table_of("ranking", rows, cells, instances=ranking.instances)
 
 
 def sensitivity_table(bayes: Bayes) -> ReportTable:
@@ -601,21 +569,22 @@ def sensitivity_table(bayes: Bayes) -> ReportTable:
 def _posterior_cells(posterior: Posterior | None, bayes: Bayes) -> tuple[Cell, ...]:
     if posterior is None:
         return (Cell("–", nan),) * 2
-    write = partial(difference_texts, bayes.analysis.settings)
-    return estimate_cells(mean_in_unit(posterior, bayes), bounds_in_unit(posterior, bayes), write=write)
+    write = partial(units.difference_texts, bayes.analysis.settings)
+    return estimate_cells(
+        posteriors.mean_in_unit(posterior, bayes), posteriors.bounds_in_unit(posterior, bayes), write=write
+    )
 
 
 def _chance_columns(
     group: str, chances: Callable[[Any], Chances | None], bayes: Bayes, places: int = 3
 ) -> dict[str, Callable[[Any], Cell]]:
     """The three probabilities of each row."""
-    heads = (f"{group}{name}" for name in SIDES)
-    return _columns(heads, lambda item: chance_cells(displayed_chances(chances(item), bayes), places))
 
+    def cells(item: Any) -> list[Cell]:
+        shown = displayed_chances(chances(item), bayes)
+        return [Cell("–", -1.0) if shown is None else _chance(shown.of(side), places) for side in SIDES]
 
-def chance_cells(chances: Chances | None, places: int = 3) -> list[Cell]:
-    """Return the three probabilities, or dashes where they are not known."""
-    return [Cell("–", -1.0) if chances is None else _chance(chances.of(side), places) for side in SIDES]
+    return _columns((f"{group}{name}" for name in SIDES), cells)
 
 
 def _chance(value: float, places: int = 3) -> Cell:
@@ -637,18 +606,12 @@ def comparisons_csv(analysis: Analysis, *, bayes: bool = False) -> str:
     table = analysis.table().replace({inf: nan, -inf: nan})
     for column in ("first", "second", "estimate_of", "verdict"):
         table[column] = table[column].map(escape_formula)
-    rows = [_probabilities(comparison) for comparison in analysis.bayes.comparisons] if bayes else [{}]
-    for name in rows[0]:
-        table[name] = [row[name] for row in rows]
+    if bayes:
+        rows = analysis.bayes.comparisons
+        own = [(nan,) * 3 if row.posterior is None else (row.posterior.mean, *row.posterior.interval) for row in rows]
+        table[["posterior_mean", "credible_lower", "credible_upper"]] = own
+        for name, kind in (("mean", "chances"), ("shared", "shared_chances"), ("new_instance", "new_chances")):
+            for side in SIDES:
+                table[f"{name}_{side}"] = [getattr(row, kind) and getattr(row, kind).of(side) for row in rows]
+        table["bayes_verdict"] = [row.verdict for row in rows]
     return str(table.to_csv(index=False, lineterminator="\n"))
-
-
-def _probabilities(comparison: Probable) -> dict[str, float | str | None]:
-    """What is probable of the mean over instances, by the posterior alone and the shared one, and on a new instance."""
-    own = comparison.posterior
-    mean, low, high = (None,) * 3 if own is None else (own.mean, *own.interval)
-    row: dict[str, float | str | None] = {"posterior_mean": mean, "credible_lower": low, "credible_upper": high}
-    for kind in ("mean", "shared", "new_instance"):
-        chances = {"mean": comparison.chances, "shared": comparison.shared_chances}.get(kind, comparison.new_chances)
-        row |= {f"{kind}_{side}": None if chances is None else chances.of(side) for side in SIDES}
-    return row | {"bayes_verdict": comparison.verdict}

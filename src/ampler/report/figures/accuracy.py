@@ -22,6 +22,9 @@ from ampler.stats.summaries import is_named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["AccuracyData", "accuracy_data", "draw_accuracy"]
+__all__ += ["ConvergenceData", "convergence_data", "draw_convergence"]
+__all__ += ["RunsData", "draw_runs", "runs_data"]
 
 AccuracyOrder = Literal["given", "feature", "name", "error", "runs"]
 

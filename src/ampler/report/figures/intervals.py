@@ -25,6 +25,9 @@ from ampler.stats.paired import ESTIMANDS, paired_test
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["IntervalRow", "Intervals", "draw_intervals", "intervals_data"]
+__all__ += ["VerdictData", "draw_verdict", "verdict_data"]
+__all__ += ["GroupMark", "Subgroups", "draw_subgroups", "subgroups_data"]
 
 IntervalOrder = Literal["rank", "estimate", "name", "given"]
 IntervalKind = Literal["holm", "joint", "both"]

@@ -24,6 +24,11 @@ from ampler.stats.paired import ESTIMANDS, FEWEST, present
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["InstanceDifferences", "draw_instance_differences", "instance_differences_data"]
+__all__ += ["PairDifferences", "draw_pair_differences", "pair_differences_data"]
+__all__ += ["ScatterData", "draw_scatter", "scatter_data"]
+__all__ += ["QuantileData", "draw_quantiles", "quantiles_data"]
+__all__ += ["BootstrapData", "bootstrap_data", "draw_bootstrap"]
 
 PairOrder = Literal["given", "estimate", "error"]
 InstanceOrder = Literal["difference", "given", "name"]

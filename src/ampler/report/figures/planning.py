@@ -28,6 +28,13 @@ from ampler.stats.sequential.decisions import Verdict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["SampleSizes", "draw_sample_sizes", "sample_sizes_data"]
+__all__ += ["PowerProfiles", "draw_power_profiles", "power_profiles_data"]
+__all__ += ["PowerCurve", "draw_power_curve", "power_curve_data"]
+__all__ += ["PilotData", "draw_pilot", "pilot_data"]
+__all__ += ["SpendingData", "draw_spending", "spending_data"]
+__all__ += ["LookPaths", "draw_look_paths", "look_paths_data"]
+__all__ += ["LookStops", "draw_look_stops", "look_stops_data"]
 
 PROFILE_LINES = (
     ("best_power", GREEN, "--", "Best"),

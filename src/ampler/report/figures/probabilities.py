@@ -24,6 +24,9 @@ from ampler.stats.paired import present
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["ProbableData", "ProbableRow", "draw_probable", "probable_data"]
+__all__ += ["SimplexData", "draw_simplex", "simplex_data"]
+__all__ += ["BestData", "best_data", "draw_best"]
 
 MAX_ROWS = 60  # rows that can still be distinguished on one page
 STEP = 70  # points from one column of numbers to the next

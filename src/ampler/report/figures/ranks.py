@@ -28,6 +28,8 @@ from ampler.stats.paired import FEWEST, paired_test
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["Ranks", "draw_ranks", "ranks_data", "table_ranks"]
+
 RankGroups = Literal["nemenyi", "bonferroni-dunn", "decisions"]
 
 LINE = 0.19  # inches from one name to the next

@@ -25,9 +25,7 @@ from ampler.stats.paired import ESTIMANDS, paired_test
 MOST_COLUMNS = 8  # algorithms whose statistics fit side by side
 MOST_ROWS = 40  # of a table that fits a page
 
-_NAMED_MARKS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar"} | {
-    '"': "quotedbl"
-}
+_NAMED_MARKS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar"}
 _SYMBOLS = {"×": r"\times", "±": r"\pm", "≤": r"\leq", "≥": r"\geq", "−": "-", "∞": r"\infty"}
 _GREEK = (
     "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi . pi rho varsigma sigma tau upsilon"
@@ -39,26 +37,22 @@ _GREEK_CAPITALS = "Gamma Delta . . . Theta . . Lambda . . Xi . Pi . . Sigma . . 
 def latex_report(subject: Subject) -> str:
     """Return the document."""
     analysis, paragraph = subject.analysis, methods(subject)
-    return (
-        templates()
-        .get_template("report.tex")
-        .render(
-            tex=escaped,
-            title=subject.title,
-            answer=headline(analysis),
-            measure=measure_text(analysis),
-            paragraph=latex_paragraph(paragraph),
-            procedure=paired_test(analysis.settings.test).procedure.words,
-            comparisons=holm_table(analysis, paged=True),
-            algorithms=algorithms_tabular(analysis),
-            probable=tables.probable_words(analysis),
-            probabilities=bayes_tabular(analysis.bayes) if analysis.weighs_a_margin else "",
-            statistic=analysis.settings.statistic,
-            statistics=statistics_tabular(analysis),
-            warnings=[warning.sentence for warning in analysis.warnings],
-            works=cited(paragraph),
-        )
-    )
+    values = {
+        "title": subject.title,
+        "answer": headline(analysis),
+        "measure": measure_text(analysis),
+        "paragraph": latex_paragraph(paragraph),
+        "procedure": paired_test(analysis.settings.test).procedure.words,
+        "comparisons": holm_table(analysis, paged=True),
+        "algorithms": algorithms_tabular(analysis),
+        "probable": tables.probable_words(analysis),
+        "probabilities": bayes_tabular(analysis.bayes) if analysis.weighs_a_margin else "",
+        "statistic": analysis.settings.statistic,
+        "statistics": statistics_tabular(analysis),
+        "warnings": [warning.sentence for warning in analysis.warnings],
+        "works": cited(paragraph),
+    }
+    return templates().get_template("report.tex").render(values, tex=escaped)
 
 
 # what an author pastes ----------------------------------------------------------------------------------------------
@@ -167,7 +161,7 @@ def _letters(first: str, names: str) -> dict[str, str]:
 _MATHEMATICS = _SYMBOLS | _letters("α", _GREEK) | _letters("Γ", _GREEK_CAPITALS)
 _ESCAPES = str.maketrans(
     {mark: rf"\{mark}" for mark in "{}$&#_%"}
-    | {mark: rf"\text{name}{{}}" for mark, name in _NAMED_MARKS.items()}
+    | {mark: rf"\text{name}{{}}" for mark, name in (_NAMED_MARKS | {'"': "quotedbl"}).items()}
     | {symbol: rf"\ensuremath{{{name}}}" for symbol, name in _MATHEMATICS.items()}
 )
 

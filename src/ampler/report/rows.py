@@ -283,11 +283,11 @@ def _axis(lines: Sequence[Line], unit: str, always: tuple[float, ...]) -> Axis:
         return panel.high - panel.low
 
     bare = axis(None)
-    with_rugs = (axis(share) for share in (0.0, *RUG_SHARES))
-    fitting = (
-        wide for wide in with_rugs if len(wide.panels) == len(bare.panels) and width(wide) <= WIDER * width(bare)
-    )
-    return next(fitting, bare)
+    for share in (0.0, *RUG_SHARES):
+        wide = axis(share)
+        if len(wide.panels) == len(bare.panels) and width(wide) <= WIDER * width(bare):
+            return wide
+    return bare
 
 
 def _matrix(

@@ -271,8 +271,10 @@ def hovers(ax: Axes) -> Iterator[Hover]:
         if side is None:
             text = ", ".join(_number(axis, value) for axis, value in zip(axes, point, strict=True))
         else:
-            value = _value_text(axes[1 - side], point[1 - side], _interval(segments, point, along=1 - side))
-            text = f"{names[side].get(round(point[side]), '')}\n{value}".strip()
+            along, place = 1 - side, point[side]
+            strokes = [(one[along], end[along]) for one, end in segments if one[side] == end[side] == place]
+            interval = max(strokes, key=lambda ends: abs(ends[1] - ends[0]), default=None)  # the longest one
+            text = f"{names[side].get(round(place), '')}\n{_value_text(axes[along], point[along], interval)}".strip()
         x, y = ax.transData.transform(point) * POINTS / figure.dpi
         yield Hover(float(x), float(figure.get_size_inches()[1] * POINTS - y), text)
 
@@ -308,13 +310,6 @@ def _names(axis: FigureAxis) -> Mapping[int, str]:
     formatter, places = axis.get_major_formatter(), axis.get_majorticklocs()
     texts = [formatter(place, k).replace(r"\$", "$").replace("\n", " ") for k, place in enumerate(places)]
     return {round(float(place)): text for place, text in zip(places, texts, strict=True) if text}
-
-
-def _interval(segments: list[Segment], point: tuple[float, float], along: int) -> tuple[float, float] | None:
-    """The ends of the longest stroke on the line of a mark."""
-    across = 1 - along
-    strokes = [(one[along], other[along]) for one, other in segments if one[across] == other[across] == point[across]]
-    return max(strokes, key=lambda ends: abs(ends[1] - ends[0]), default=None)
 
 
 def _value_text(axis: FigureAxis, value: float, ends: tuple[float, float] | None) -> str:

@@ -119,14 +119,8 @@ def design(
         return n_comparisons(algorithms, reference=bool(vs_one))
 
     if any(option is not None for option in (assurance, effect_sd, margin, goal)):
-        of_tests = {
-            "power": power,
-            "target": target,
-            "alternative": alternative,
-            "test": test,
-            "correction": correction,
-        }
-        of_tests |= {"available": available, "plot": plot, "looks": looks}
+        of_tests: dict[str, object] = {"power": power, "target": target, "alternative": alternative, "test": test}
+        of_tests |= {"correction": correction, "available": available, "plot": plot, "looks": looks}
         of_tests |= {"per-cluster": per_cluster if icc is None else icc}
         defaults = {"target": "mean", "alternative": "two-sided", "test": "t", "correction": "holm"}
         if wrong := [f"--{name}" for name, value in of_tests.items() if value != defaults.get(name)]:
@@ -274,10 +268,8 @@ def _tell_correlations(ask: Ask, *, json: bool) -> None:
         write_json({"designs": [answer.as_dict() for answer in answers]})
         return
     say("How many clusters are needed depends on how alike the instances of a cluster are (--icc).", style="bold")
-    rows = [
-        (f"{one.icc:g}", f"{one.clusters:,}", f"{one.instances:,}", f"{one.effect:.3g}", f"{one.reached:.3f}")
-        for one in answers
-    ]
+    formats = {"icc": "{:g}", "clusters": "{:,}", "instances": "{:,}", "effect": "{:.3g}", "reached": "{:.3f}"}
+    rows = [[text.format(getattr(one, name)) for name, text in formats.items()] for one in answers]
     say_table(table_of(("icc", "clusters", "instances", "effect", "power"), rows, names=()))
 
 

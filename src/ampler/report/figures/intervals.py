@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ampler.analysis import Analysis, Subgroup
+from ampler.analysis import Analysis
 from ampler.analysis.rows import ComparisonRow, difference_unit, rows_of
 from ampler.analysis.tables import displayed_subgroup
 from ampler.analysis.text import finding_sentence
@@ -126,8 +126,7 @@ def draw_intervals(
         _draw_estimates(ax, data, interval)
         fig.lay_rows(ax, names)
         rows = [(min(row.ends(interval)), row.estimate, max(row.ends(interval))) for row in data.rows]
-        axis = axis_of(rows, data.difference, always=(data.neutral, *margin))
-        fig.write_axis(ax, axis, data.difference)
+        split = fig.write_axis(ax, axis_of(rows, data.difference, always=(data.neutral, *margin)), data.difference)
         if digits is not None:
             unit = "simple" if data.difference == "share" else data.difference
             for index, row in enumerate(data.rows):
@@ -140,7 +139,7 @@ def draw_intervals(
         }[interval]
         kinds = [kind for kind in SHAPES if any(row.kind == kind for row in data.rows)]
         marks = "  ".join(f"{SHAPES[kind]} {kind}" for kind in kinds)
-        words = "Band: the margin" if margin else "", fig.split_words(axis), fig.not_shown(data.left_out)
+        words = "Band: the margin" if margin else "", split, fig.not_shown(data.left_out)
         fig.describe(ax, data.finding, data.name, intervals, marks, *words)
         fig.fit_rows(ax, len(data.rows), labels=names)
     return ax
@@ -303,9 +302,8 @@ def _draw_line(ax: Axes, line: Line, name: str, layout: _Layout, y: float) -> No
     for end, arrow in zip(line.thin or (), "<>", strict=False):
         if not layout.axis.holds(end):
             ax.plot([layout.x(end)], [y], arrow, color=color, markersize=5)
-    ax.plot(
-        [layout.x(row.estimate)], [y], marker, color=color, markersize=6.5, markeredgecolor=PAPER, markeredgewidth=0.7
-    )
+    edge: dict[str, Any] = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}
+    ax.plot([layout.x(row.estimate)], [y], marker, color=color, markersize=6.5, **edge)
 
 
 # subgroups: the same comparison on groups of instances, exploratory -------------------------------------------------
@@ -339,12 +337,9 @@ class Subgroups:
     @property
     def finding(self) -> str:
         """How many comparisons look different from group to group. Exploratory."""
-        sides = [
-            {(low > self.neutral) - (high < self.neutral) for mark in row for low, high in [mark.interval]}
-            for row in self.marks
-        ]
-        turned = sum(len(side) > 1 for side in sides)
-        one = len(self.pairs) == 1
+        intervals = [[mark.interval for mark in row] for row in self.marks]
+        sides = [{(low > self.neutral) - (high < self.neutral) for low, high in row} for row in intervals]
+        turned, one = sum(len(side) > 1 for side in sides), len(self.pairs) == 1
         return f"{turned} of {len(self.pairs)} comparison{'' if one else 's'} differ by {self.feature}"
 
 
@@ -362,7 +357,8 @@ def subgroups_data(
         raise InvalidInput(f"the feature must be one of {', '.join(map(repr, features))}, got {feature!r}")
     feature = features[0] if feature is None else feature
     groups = [displayed_subgroup(group, analysis) for group in analysis.subgroups if group.feature == feature]
-    cells = {(group.value, group.first, group.second): group for group in groups}
+    marks = {(group.value, group.first, group.second): GroupMark(group.estimate, group.interval) for group in groups}
+    nowhere = GroupMark(math.nan, (math.nan, math.nan))  # where a pair lacks the group
     sizes: dict[str, int] = {}
     for group in groups:  # a pair may lack some instances of a group
         sizes[group.value] = max(group.instances, sizes.get(group.value, 0))
@@ -373,18 +369,13 @@ def subgroups_data(
         feature=fig.labels([feature])[0],
         groups=tuple(f"{name} ({size})" for name, size in zip(names, sizes.values(), strict=True)),
         pairs=fig.pair_labels(analysis, pairs, widest),
-        marks=tuple(tuple(_mark(cells.get((value, *pair))) for value in sizes) for pair in pairs),
+        marks=tuple(tuple(marks.get((value, *pair), nowhere) for value in sizes) for pair in pairs),
         left_out=len(analysis.comparisons) - len(comparisons),
         alpha=analysis.settings.alpha,
         neutral=estimand.neutral,
         name=estimand.axis or fig.difference_name(analysis),
         difference=difference_unit(analysis),
     )
-
-
-def _mark(group: Subgroup | None) -> GroupMark:
-    """A mark; one that is nowhere where a pair lacks the group."""
-    return GroupMark(math.nan, (math.nan, math.nan)) if group is None else GroupMark(group.estimate, group.interval)
 
 
 def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
@@ -400,10 +391,9 @@ def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
             ax.plot([mark.estimate for mark in marks], places, marker, color=color, markersize=4, label=text)
         fig.lay_rows(ax, data.pairs)
         rows = [(mark.interval[0], mark.estimate, mark.interval[1]) for row in data.marks for mark in row]
-        axis = axis_of(rows, data.difference, always=(data.neutral,), most=4)
-        fig.write_axis(ax, axis, data.difference)
+        split = fig.write_axis(ax, axis_of(rows, data.difference, always=(data.neutral,), most=4), data.difference)
         level = f"{100 * (1 - data.alpha):g} % intervals, unadjusted"
-        fig.describe(ax, data.finding, data.name, level, fig.split_words(axis), fig.not_shown(data.left_out))
+        fig.describe(ax, data.finding, data.name, level, split, fig.not_shown(data.left_out))
         across = max(1, min(3, LEGEND // (5 + max(map(len, data.groups)))))
         fig.legend_above(ax, columns=across, title=data.feature)
         above = fig.WORDS * (1.4 + ceil(size / across))

@@ -68,18 +68,14 @@ def draw_steps(ax: Axes, curves: Sequence[Staircase], *, end: float, banded: boo
             low, high = (binom.ppf(level, len(curve.values), y) / len(curve.values) for level in (0.025, 0.975))
             ax.fill_between(x, low, high, step="post", color=color, alpha=0.13, linewidth=0)
         tops.append((top, -float(np.minimum(curve.values, end).sum()) / max(len(curve.values), 1), curve.name, color))
-    _name_ends(ax, tops)
-
-
-def _name_ends(ax: Axes, tops: list[tuple[float, float, str, str]]) -> None:
-    """Names at the right of the axes in the order of the curves, moved apart where these end close to each other."""
+    # names at the right of the axes in the order of the curves, moved apart where these end close to each other
     highest = max(top for top, *_ in tops) or 1.0
     ordered = sorted(tops, key=lambda curve: curve[:2])
     places: list[float] = []
     for top, *_ in ordered:
         places.append(max(top / highest, places[-1] + APART) if places else top / highest)
     ceiling = 1.0  # from which on names go down so that none touches the next
-    for k in range(len(places) - 1, -1, -1):
+    for k in reversed(range(len(places))):
         places[k] = min(places[k], ceiling)
         ceiling = places[k] - APART
     for (_, _, name, color), share in zip(ordered, places, strict=True):
@@ -174,12 +170,8 @@ def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MAX_C
         stretched = _stretch(ax, data, end)
         ax.set_xlim(data.best, end)
         shown = data.leading(most)
-        draw_steps(
-            ax,
-            [Staircase(data.algorithms[k], data.distances[k]) for k in shown],
-            end=end,
-            banded=data.of == "instances",
-        )
+        curves = [Staircase(data.algorithms[k], data.distances[k]) for k in shown]
+        draw_steps(ax, curves, end=end, banded=data.of == "instances")
         ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
         ax.set_ylabel(f"Share of {data.of}")
@@ -187,9 +179,8 @@ def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MAX_C
         scale = "The axis is logarithmic further out" if stretched else ""
         more = fig.not_shown(len(data.algorithms) - len(shown), "more")
         band = "Bands: pointwise 95 % bootstrap" if data.of == "instances" and len(shown) <= MAX_BANDS else ""
-        fig.describe(
-            ax, data.finding, f"Distance: {words}", scale, "Higher is better; left end: share as the best", band, more
-        )
+        better = "Higher is better; left end: share as the best"
+        fig.describe(ax, data.finding, f"Distance: {words}", scale, better, band, more)
     return ax
 
 
@@ -234,13 +225,11 @@ def _stretch(ax: Axes, data: ProfileData, end: float) -> bool:
     typical = float(np.median(behind[behind > 0])) if (behind > 0).any() else 0.0
     if not typical or end - best <= DWARFS * typical:
         return False
-    ax.set_xscale(
-        "function",
-        functions=(
-            lambda x: np.log1p(np.maximum(np.asarray(x) - best, 0.0) / typical),
-            lambda y: best + typical * np.expm1(np.minimum(y, 500.0)),
-        ),
-    )
+
+    def forward(x: Floats) -> Floats:
+        return np.log1p(np.maximum(np.asarray(x) - best, 0.0) / typical)
+
+    ax.set_xscale("function", functions=(forward, lambda y: best + typical * np.expm1(np.minimum(y, 500.0))))
     largest = min(np.ceil(np.log10(end - best)), sys.float_info.max_10_exp)
     powers = range(int(np.floor(np.log10(typical))), int(largest) + 1)
     steps = [step * 10.0**power for power in powers for step in (1, 2, 5)]
@@ -341,9 +330,8 @@ def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MAX_CUR
         ax.set_ylim(0, 1.04 * max(data.runs))
         ax.set_ylabel("Runs solved")
         more = fig.not_shown(len(data.runs) - len(shown), "more")
-        fig.describe(
-            ax, data.finding, "within this value", "" if data.cutoff is None else f"Cutoff: {digits(data.cutoff)}", more
-        )
+        cutoff = "" if data.cutoff is None else f"Cutoff: {digits(data.cutoff)}"
+        fig.describe(ax, data.finding, "within this value", cutoff, more)
     return ax
 
 
@@ -518,14 +506,8 @@ def pareto_data(
     standings = tuple(row.standing for row in analysis.front)
     kinds = {measure.name: measure.difference for measure in analysis.measures}
     labels = [f"{name}, {KINDS[kinds[name]]} {base}" for name in names]
-    return ParetoData(
-        algorithms,
-        standings,
-        (labels[0], labels[1]),
-        x=coordinates(names[0]),
-        y=coordinates(names[1]),
-        level=1 - analysis.alpha,
-    )
+    x_values, y_values = coordinates(names[0]), coordinates(names[1])
+    return ParetoData(algorithms, standings, (labels[0], labels[1]), x_values, y_values, 1 - analysis.alpha)
 
 
 def draw_pareto(data: ParetoData, ax: Axes | None = None) -> Axes:

@@ -402,13 +402,8 @@ def look_paths_data(analysis: Analysis) -> LookPaths:
         statistic="t" if interim.course.test == "t" else "z",
         sides=interim.course.sides,
         labels=fig.pair_labels(analysis, interim.pairs, fig.WIDEST),
-        finding=_decided(analysis),
+        finding=fig.in_short(finding_sentence(analysis).removesuffix("."), analysis),
     )
-
-
-def _decided(analysis: Analysis) -> str:
-    """What was found up to now, as a title."""
-    return fig.in_short(finding_sentence(analysis).removesuffix("."), analysis)
 
 
 def look_stops_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.WIDEST) -> LookStops:
@@ -422,7 +417,7 @@ def look_stops_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.W
         verdicts=tuple(standing.verdict for standing in standings),
         looks=interim.course.looks,
         left_out=len(analysis.comparisons) - len(pairs),
-        finding=_decided(analysis),
+        finding=fig.in_short(finding_sentence(analysis).removesuffix("."), analysis),
     )
 
 

@@ -212,7 +212,11 @@ def draw_ranks(data: Ranks, ax: Axes | None = None, *, digits: int = 2, one_side
     with fig.bare_canvas(ax, width=fig.PAGE, height=layout.height) as ax:
         _draw_scale(ax, data, layout)
         _draw_stems(ax, data, layout)
-        _draw_title(ax, data, layout, digits)
+        ax.text(0.05, 0.05, data.finding, ha="left", va="top", fontweight="bold")
+        distance = f"critical difference {data.critical_difference:.{digits}f}"
+        bars = "decisions on the values" if isnan(data.critical_difference) else distance
+        note = f"Mean rank; {bars}, {data.by}, α = {data.alpha:g}, {count(data.instances, data.unit)}"
+        ax.text(0.05, 0.24, note, ha="left", va="top", color=MUTED)
         for (first, last), lane, group in zip(data.groups, layout.lanes, members, strict=True):
             y = layout.axis + LANE * (lane + 1)
             ends = [layout.x(data.mean_ranks[first]) - 0.05, layout.x(data.mean_ranks[last]) + 0.05]
@@ -259,7 +263,12 @@ class _Layout:
         self.left = max(widths[: self.at_left]) + 4 * GAP
         self.right = fig.PAGE - max([*widths[self.at_left :], 0.2]) - 4 * GAP
         self.size = size
-        self.lanes = _lanes(data, 0.18 * (size - 1) / (self.right - self.left))
+        gap = 0.18 * (size - 1) / (self.right - self.left)
+        self.lanes, ends = list[int](), list[float]()  # bars that overlap take different lanes
+        for first, last in data.groups:
+            lane = next((k for k, end in enumerate(ends) if end + gap < data.mean_ranks[first]), len(ends))
+            ends[lane : lane + 1] = [data.mean_ranks[last]]
+            self.lanes.append(lane)
         self.axis = 0.92
         self.names = self.axis + LANE * (max(self.lanes, default=-1) + 1) + LINE
         self.height = self.names + LINE * (self.at_left - 0.35)
@@ -273,28 +282,13 @@ class _Layout:
         return self.names + LINE * (index if index < self.at_left else self.size - 1 - index)
 
 
-def _lanes(data: Ranks, gap: float) -> list[int]:
-    """The line on which each bar is drawn: bars that overlap take different ones."""
-    lanes: list[int] = []
-    ends: list[float] = []
-    for first, last in data.groups:
-        start = data.mean_ranks[first]
-        free = next((lane for lane, end in enumerate(ends) if end + gap < start), len(ends))
-        ends[free : free + 1] = [data.mean_ranks[last]]
-        lanes.append(free)
-    return lanes
-
-
 def _draw_scale(ax: Axes, data: Ranks, layout: _Layout) -> None:
     size = layout.size
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**6) if size / step <= 14)
     marks = [1, *(rank for rank in range(every, size, every) if min(rank - 1, size - rank) > every / 2), size]
     y = layout.axis
-    lines = [
-        [(layout.x(1), y), (layout.x(size), y)],
-        *([(layout.x(mark), y), (layout.x(mark), y - 0.06)] for mark in marks),
-    ]
-    _lines(ax, lines, color=MUTED, linewidth=0.8)
+    ticks = [[(layout.x(mark), y), (layout.x(mark), y - 0.06)] for mark in marks]
+    _lines(ax, [[(layout.x(1), y), (layout.x(size), y)], *ticks], color=MUTED, linewidth=0.8)
     for mark in marks:
         ax.text(layout.x(mark), y - 0.08, str(mark), ha="center", va="bottom")
     if not isnan(data.critical_difference):  # above the scale: from its beginning, or to both sides of the reference
@@ -302,14 +296,6 @@ def _draw_scale(ax: Axes, data: Ranks, layout: _Layout) -> None:
         reach = layout.x(1 + data.critical_difference) - layout.x(1)
         ends = [max(start - reach, layout.x(1)), min(start + reach, layout.x(size))]
         ax.plot(ends, [y - 0.32] * 2, color=ORANGE, linewidth=1.3, marker="|", markersize=5)
-
-
-def _draw_title(ax: Axes, data: Ranks, layout: _Layout, digits: int) -> None:
-    ax.text(0.05, 0.05, data.finding, ha="left", va="top", fontweight="bold")
-    distance = f"critical difference {data.critical_difference:.{digits}f}"
-    bars = "decisions on the values" if isnan(data.critical_difference) else distance
-    note = f"Mean rank; {bars}, {data.by}, α = {data.alpha:g}, {count(data.instances, data.unit)}"
-    ax.text(0.05, 0.24, note, ha="left", va="top", color=MUTED)
 
 
 def _draw_stems(ax: Axes, data: Ranks, layout: _Layout) -> None:

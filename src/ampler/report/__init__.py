@@ -62,9 +62,8 @@ def subject_of(
     keywords of `read_results`, and `options` those of `analyse`."""
     if isinstance(source, Analysis):
         if options:
-            raise InvalidInput(
-                f"an Analysis has its settings already, got {', '.join(map(repr, options))}; give them to analyse"
-            )
+            given = ", ".join(map(repr, options))
+            raise InvalidInput(f"an Analysis has its settings already, got {given}; give them to analyse")
         origin = None if study is None else origin_of_study(study)
         return Subject(title or (origin.plan.name if origin else "Comparison of algorithms"), source, origin)
     study = study or (source if is_study_file(source) else None)

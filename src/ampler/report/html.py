@@ -34,9 +34,8 @@ from ampler.study.evidence import StudyOrigin
 SECTIONS = ("course", "evidence", "probable", "trust", "exploration", "more")
 MAX_UNBROKEN = 30  # characters of a word that is not broken at its hyphens
 MAX_SENTENCES = 8  # verdicts in the results paragraph; the table has all
-BIDI = {
-    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}  # rotate the following text
+# these rotate the following text
+BIDI = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 MINDED = 3  # cautions that are not folded away
 LEVELS = dict(zip(SEVERITIES, ("reverses", "widens", "informs"), strict=True))
 
@@ -99,10 +98,8 @@ def finding_values(analysis: Analysis, forest: Forest) -> dict[str, Any]:
     """Return what a page says of the findings."""
     from markupsafe import Markup
 
-    warnings = [
-        (LEVELS[warning.severity], warning.severity, true_minus(warning.sentence))
-        for warning in by_severity(analysis.warnings)
-    ]
+    ordered = by_severity(analysis.warnings)
+    warnings = [(LEVELS[one.severity], one.severity, true_minus(one.sentence)) for one in ordered]
     gravest = [warning for warning in warnings if warning[0] == "reverses"][:MINDED]
     return {
         "answer": unbroken(text.finding_sentence(analysis)),
@@ -138,11 +135,9 @@ def checks(analysis: Analysis) -> list[tuple[str, str]]:
     if counted:
         same = sum(number == len(analysis.pairs) for number in counted)
         rows.append(("Other tests, differences and statistics", f"{same} of {len(counted)} decide the same"))
-    if analysis.other_policies:
-        changed = sum(bool(row.changed) for row in analysis.other_policies)
-        rows.append(
-            ("Failed runs counted otherwise", f"{changed} of {len(analysis.other_policies)} ways decide otherwise")
-        )
+    if policies := analysis.other_policies:
+        changed = sum(bool(row.changed) for row in policies)
+        rows.append(("Failed runs counted otherwise", f"{changed} of {len(policies)} ways decide otherwise"))
     if omnibus := text.together(analysis):
         rows.append(("Test of all algorithms", omnibus.rpartition("information: ")[2].removesuffix(".")))
     return [*rows, *(("Estimates, wins and ranks", true_minus(sentence)) for sentence in disagreements(analysis))]

@@ -29,13 +29,8 @@ MAX_HEAD = 18  # characters of a name in a head
 WIDER = 2.5  # times the range of the intervals that the rugs may take
 MAX_SPOTS = 400  # instances of two algorithms that are dots
 RUG_SHARES = (0.1, 0.25)  # of the instances on each side that may lie outside of the axis
-UNITS = {
-    "simple": "difference",
-    "percent": "difference, %",
-    "ratio": "factor",
-    "points": "percentage points",
-    "share": "share of instances, %",
-}
+UNITS = {"simple": "difference", "percent": "difference, %", "ratio": "factor", "points": "percentage points"}
+UNITS["share"] = "share of instances, %"
 ORDER: tuple[Finding, ...] = ("better", "worse", "equivalent", "inconclusive", "not compared")
 
 
@@ -179,9 +174,8 @@ def forest_of(
     base = names[0] if names else settings.reference
     rug, (low, high) = [value for line in lines for value in line.rug], (axis.panels[0].low, axis.panels[-1].high)
     rug_notes = ["strokes: one for each instance"] if rug else []
-    rug_notes += (
-        ["arrowheads: more instances beyond the axis"] if any(not low <= value <= high for value in rug) else []
-    )
+    if any(not low <= value <= high for value in rug):
+        rug_notes.append("arrowheads: more instances beyond the axis")
     return Forest(
         lines=tuple(lines),
         shown=len(lines) if len(lines) <= most + 1 else most,

@@ -155,9 +155,8 @@ def _scatter(spots: Sequence[Spot], row: ComparisonRow, analysis: Analysis) -> A
         if dots:
             paths.append((kind, "".join(f"M{10 * x:.0f} {1000 - 10 * y:.0f}h0" for x, y in dots)))
     label = f"{row.subject} against {row.other} on {len(values)} instances; on the line both are equal"
-    heads = [
-        f"{shortened(analysis.measure, MAX_HEAD)}, {shortened(name, MAX_HEAD)}" for name in (row.subject, row.other)
-    ]
+    measure = shortened(analysis.measure, MAX_HEAD)
+    heads = [f"{measure}, {shortened(name, MAX_HEAD)}" for name in (row.subject, row.other)]
     return _markup("scatter", label, named, paths, *heads)
 
 

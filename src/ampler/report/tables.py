@@ -138,10 +138,8 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
         "α′": lambda row: Cell(f"{row.comparison.alpha:.2g}", row.comparison.alpha),
         f"p ({steps.name})": lambda row: p_cell(row.p_adjusted),
     }
-    level = 100 * (1 - analysis.settings.family_alpha)
-    return table_of(
-        "comparisons", rows_of(analysis), {**first, **columns, **EFFECTS}, stop=stop, steps=steps, level=level
-    )
+    columns, level = {**first, **columns, **EFFECTS}, 100 * (1 - analysis.settings.family_alpha)
+    return table_of("comparisons", rows_of(analysis), columns, stop=stop, steps=steps, level=level)
 
 
 def _fields(*names: str) -> dict[str, Callable[[Any], Any]]:
@@ -325,9 +323,8 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     bias = ""
     if any(math.isfinite(row.all_runs) for row in diagnoses):
         bias = caption_of("stopped", "tables")
-        columns[units.location_header("mean by all runs", settings)] = lambda row: _difference_cell(
-            row.all_runs, settings
-        )
+        by_all = units.location_header("mean by all runs", settings)
+        columns[by_all] = lambda row: _difference_cell(row.all_runs, settings)
         columns["by the first runs"] = lambda row: _difference_cell(row.first_runs, settings)
     return table_of("assumptions", diagnoses, columns, bias=bias)
 
@@ -511,9 +508,8 @@ def probable_words(analysis: Analysis) -> ProbableWords:
         return ProbableWords(posteriors.NO_MARGIN, (), ())
     bayes = analysis.bayes
     notes = posteriors.footnotes(bayes), () if bayes.ranking is None else (posteriors.ABOUT_RANKING,)
-    return ProbableWords(
-        posteriors.bayes_headline(bayes), tuple(posteriors.bayes_sentences(bayes)), tuple(chain(*notes))
-    )
+    sentences = tuple(posteriors.bayes_sentences(bayes))
+    return ProbableWords(posteriors.bayes_headline(bayes), sentences, tuple(chain(*notes)))
 
 
 def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
@@ -570,9 +566,8 @@ def _posterior_cells(posterior: Posterior | None, bayes: Bayes) -> tuple[Cell, .
     if posterior is None:
         return (Cell("–", nan),) * 2
     write = partial(units.difference_texts, bayes.analysis.settings)
-    return estimate_cells(
-        posteriors.mean_in_unit(posterior, bayes), posteriors.bounds_in_unit(posterior, bayes), write=write
-    )
+    mean, bounds = posteriors.mean_in_unit(posterior, bayes), posteriors.bounds_in_unit(posterior, bayes)
+    return estimate_cells(mean, bounds, write=write)
 
 
 def _chance_columns(

@@ -180,9 +180,8 @@ def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
 def check_store_keeps_every_plan(make: StoreMaker) -> None:
     """A plan that changed is kept next to the earlier ones; one that did not is not repeated; sessions are counted."""
     plan = contract_plan()
-    larger = contract_plan(
-        instances=["i1", "i2", "i3", "i4"], question=Question("percent", "a", effect=0.5, better="lower")
-    )
+    question = Question("percent", "a", effect=0.5, better="lower")
+    larger = contract_plan(instances=["i1", "i2", "i3", "i4"], question=question)
     store = make()
     for next_plan in (plan, plan, larger, plan):
         store.begin(next_plan, {"python": "3"})

@@ -91,23 +91,18 @@ def compare(
         if better is None and not is_time:
             raise WrongUsage("specify --better lower or --better higher: it is implied for times only")
         statistic = "geometric-mean" if is_time else "mean"  # the mean of logarithms: slow outliers count for less
-        question = Question("ratio", reference=labels[0], better=better or "lower", statistic=statistic)
+        base: dict[str, Any] = {"reference": labels[0], "statistic": statistic}
         named = [*zip(labels, compared, strict=True), *([(SAME, compared[0])] if same else [])]
         start, most = min(10, budget), budget * len(named)
-        accuracy: dict[str, Any] = {
-            "difference": "ratio",
-            "reference": labels[0],
-            "statistic": statistic,
-            "start": start,
-        }
+        accuracy = Accuracy(se=precision / 100, difference="ratio", start=start, budget=most, **base)
         plan = make_plan(
-            question=question,
+            question=Question("ratio", better=better or "lower", **base),
             algorithms=[
                 Command(name, tuple(_words(command)), reading=reading, folder=str(Path.cwd()))
                 for name, command in named
             ],
             instances=[_instance(text) for text in instances] or [Instance("one input")],
-            rule=Accuracy(se=precision / 100, budget=most, **accuracy) if runs is None else Fixed(runs=runs),
+            rule=accuracy if runs is None else Fixed(runs=runs),
             count="all",
             name=" against ".join(labels),
             limits=Limits(timeout),

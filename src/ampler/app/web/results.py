@@ -230,11 +230,8 @@ def _more(view: View) -> dict[str, Any]:
         ("Cost of each target standard error", advice_text.CURVE, advice_text.curve_rows(advice)),
         ("Variance components", advice_text.PARTS, advice_text.part_rows(advice)),
     ]
-    return values | {
-        "take": advice_text.planned_study(advice) or advice_text.what_to_take(advice),
-        "points": points,
-        "tables": tables,
-    }
+    take = advice_text.planned_study(advice) or advice_text.what_to_take(advice)
+    return values | {"take": take, "points": points, "tables": tables}
 
 
 def _figures(view: View) -> dict[str, Any]:

@@ -408,9 +408,7 @@ MARKS = 5  # on an axis: more would touch each other in a column
 TEN = math.log(10)
 BEYOND = 30.0  # logarithms whose factors are written by their power alone
 NEAR, FAR = 6.0, 300.0  # factors less than this apart stand evenly as numbers, and at 1, 2, 5, 10, …
-_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "ratio": "factor"} | {
-    "points": "percentage points"
-}
+_NAMES = {"simple": "difference", "percent": "percent difference", "ratio": "factor", "points": "percentage points"}
 
 
 def difference_name(analysis: Analysis, *names: str) -> str:
@@ -421,7 +419,7 @@ def difference_name(analysis: Analysis, *names: str) -> str:
     base = "grand mean" if reference is None else labels([reference], 16)[0]
     one, other = labels(names, 16) if names else ("first", "second") if reference is None else ("other", base)
     sides = {"simple": f"{one} − {other}", "percent": f"({one} − {other}) / {base}", "ratio": f"{one} / {other}"}
-    return f"{_DIFFERENCES[unit_of(analysis)].capitalize()}, {sides[analysis.settings.difference]}"
+    return f"{_NAMES[unit_of(analysis)].capitalize()}, {sides[analysis.settings.difference]}"
 
 
 def display_sign(analysis: Analysis) -> float:

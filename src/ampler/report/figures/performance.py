@@ -152,12 +152,8 @@ def profile_data(analysis: Analysis, *, of: ProfileOf = "instances", widest: int
     distance = np.full(len(values), np.inf)
     distance[known] = far / near if is_ratio else far - near
     names = [row.algorithm for row in analysis.algorithms]
-    return ProfileData(
-        algorithms=fig.labels(names, widest),
-        distances=tuple(np.sort(distance[algorithm == k]) for k in range(len(names))),
-        of=of,
-        is_ratio=is_ratio,
-    )
+    distances = tuple(np.sort(distance[algorithm == k]) for k in range(len(names)))
+    return ProfileData(fig.labels(names, widest), distances, of, is_ratio)
 
 
 def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MAX_CURVES) -> Axes:
@@ -287,10 +283,10 @@ def cactus_data(
     if analysis.settings.better != "lower":
         raise InvalidInput("a cactus plot is of efforts, of which lower ones are better; draw a profile instead")
     runs, policy = recorded_runs(analysis), analysis.settings.failures
-    par = policy if isinstance(policy, Par) else Par(FACTOR, None)
+    usual = policy if isinstance(policy, Par) else Par(FACTOR, None)
     failed = runs.value[~runs.ok & np.isfinite(runs.value)]
     longest = float(failed.max()) if failed.size else None  # of a failed run, where solvers are stopped
-    factor, cutoff = factor or par.factor, cutoff or par.cutoff or longest
+    factor, cutoff = factor or usual.factor, cutoff or usual.cutoff or longest
     names = [row.algorithm for row in analysis.algorithms]
     own = [runs.algorithm == k for k in range(len(names))]
     values = tuple(np.sort(runs.value[mine & runs.ok]) for mine in own)
@@ -302,14 +298,8 @@ def cactus_data(
             return nan
         return float((solved.sum() + failed * factor * (cutoff or 0.0)) / number)
 
-    return CactusData(
-        algorithms=fig.labels(names, widest),
-        values=values,
-        runs=numbers,
-        par=tuple(map(score, values, numbers)),
-        factor=factor,
-        cutoff=cutoff,
-    )
+    par = tuple(map(score, values, numbers))
+    return CactusData(fig.labels(names, widest), values, numbers, par, factor, cutoff)
 
 
 def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MAX_CURVES) -> Axes:

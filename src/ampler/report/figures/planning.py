@@ -116,11 +116,8 @@ def sample_sizes_data(*, comparisons: Iterable[int] = range(1, 31), **asked: Unp
     def needed(count: int, target: Target, correction: Correction) -> int:
         return required_instances(comparisons=count, target=target, correction=correction, **planned_for).instances
 
-    return SampleSizes(
-        comparisons=counts,
-        bonferroni=tuple(needed(count, "worst", "bonferroni") for count in counts),
-        holm=tuple(needed(count, "mean", "holm") for count in counts),
-    )
+    bonferroni = tuple(needed(count, "worst", "bonferroni") for count in counts)
+    return SampleSizes(counts, bonferroni, holm=tuple(needed(count, "mean", "holm") for count in counts))
 
 
 def draw_sample_sizes(data: SampleSizes, ax: Axes | None = None) -> Axes:
@@ -189,9 +186,8 @@ def power_curve_data(design: Design, *, effects: Iterable[float] | None = None) 
         certain = detectable_effect(power=CURVE_END, **settings | {"target": "worst"}).effect
         end = max(certain, 1.1 * design.effect)
         effects = [end / 1000, *np.linspace(0, end, CURVE_POINTS)[1:].tolist()]
-    return PowerCurve(
-        designs=power_curve(effects=effects, **settings), marked=achieved_power(effect=design.effect, **settings)
-    )
+    marked = achieved_power(effect=design.effect, **settings)
+    return PowerCurve(designs=power_curve(effects=effects, **settings), marked=marked)
 
 
 def draw_power_curve(data: PowerCurve, ax: Axes | None = None) -> Axes:

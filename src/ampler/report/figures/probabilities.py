@@ -83,9 +83,8 @@ def probable_data(analysis: Analysis, *, most: int | None = MAX_ROWS, widest: in
     for text, comparison in zip(texts, shown, strict=True):
         posterior, verdict = comparison.posterior, verdict_label(comparison, bayes)
         assert posterior is not None
-        (low, high), (new_low, new_high) = (
-            sorted(sign * end for end in interval) for interval in (posterior.interval, posterior.new_interval)
-        )
+        low, high = sorted(sign * end for end in posterior.interval)
+        new_low, new_high = sorted(sign * end for end in posterior.new_interval)
         row = ProbableRow(
             label=text,
             mean=sign * posterior.mean,

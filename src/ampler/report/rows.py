@@ -90,7 +90,6 @@ class Forest:
     noun: str  # what a line is
     name_head: str
     estimate_head: str
-    wins_head: str
     p_head: str
     axis_head: str
     axis: Axis
@@ -182,7 +181,6 @@ def forest_of(
         noun="algorithm" if names else "comparison",
         name_head="algorithm" if names else "pair" if base is None else f"compared with {shortened(base, MAX_HEAD)}",
         estimate_head=shortened(difference_head(analysis, base), 2 * MAX_HEAD),
-        wins_head="better on",
         p_head=f"p ({paired_test(settings.test).procedure.name})",
         axis_head=axis_head(analysis, axis, unit),
         axis=axis,
@@ -230,10 +228,8 @@ def mark_text(spot: Spot, unit: str) -> str:
     """Return the label of an instance's mark: both values and the difference."""
     of_error = "simple" if unit == "ratio" else unit  # of a logarithm
     error = "" if np.isnan(spot.error) else f" ± {quantity_text(spot.error, of_error)}"
-    return (
-        f"{spot.name}\n{spot.subject}: {digits(spot.first, 4)}\n{spot.other}: {digits(spot.second, 4)}\n"
-        f"difference {quantity_text(spot.difference, unit)}{error}"
-    )
+    values = f"{spot.subject}: {digits(spot.first, 4)}\n{spot.other}: {digits(spot.second, 4)}"
+    return f"{spot.name}\n{values}\ndifference {quantity_text(spot.difference, unit)}{error}"
 
 
 def _line(row: ComparisonRow, analysis: Analysis) -> Line:

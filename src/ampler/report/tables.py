@@ -70,9 +70,17 @@ def table_of(
     >>> table_of("unsolved", [3, 4], {"number": lambda item: item, "name": lambda item: "abcde"[item]}).words
     frozenset({1})
     """
-    rows = tuple(tuple(as_cell(cell(item)) for cell in columns.values()) for item in items)
-    texts = frozenset(k for k, cell in enumerate(rows[0] if rows else ()) if isinstance(cell.value, str))
-    return ReportTable(name, caption_of(name, "tables", **values), tuple(columns), rows, texts, stop)
+    rows = ([cell(item) for cell in columns.values()] for item in items)
+    return _of_rows(name, tuple(columns), rows, stop=stop, **values)
+
+
+def _of_rows(
+    name: str, head: tuple[str, ...], rows: Iterable[Iterable[Any]], *, stop: int | None = None, **values: Any
+) -> ReportTable:
+    """A table of rows of cells, or of values of these."""
+    cells = tuple(tuple(map(as_cell, row)) for row in rows)
+    texts = frozenset(k for k, cell in enumerate(cells[0] if cells else ()) if isinstance(cell.value, str))
+    return ReportTable(name, caption_of(name, "tables", **values), head, cells, texts, stop)
 
 
 def caption_of(name: str, kind: Literal["figures", "tables"], **values: Any) -> str:
@@ -89,22 +97,11 @@ def _of_texts(name: str, content: Sequence[Any], *words: int, **values: Any) -> 
 
 def report_tables(analysis: Analysis) -> dict[str, ReportTable]:
     """Return the tables of a report by name, those that it has."""
-    every_table: list[ReportTable | None] = [
-        comparisons_table(analysis),
-        solvers_table(analysis),
-        *measures_tables(analysis),
-        fixed_table(analysis),
-        standings_table(analysis) if analysis.single is None else None,
-        algorithms_table(analysis),
-        accuracy_table(analysis),
-        assumptions_table(analysis),
-        omnibus_table(analysis),
-        statistics_table(analysis),
-        excluded_table(analysis),
-        unsolved_table(analysis),
-        looks_table(analysis),
-        *probable_tables(analysis),
-    ]
+    first = comparisons_table(analysis), solvers_table(analysis), *measures_tables(analysis), fixed_table(analysis)
+    standings = standings_table(analysis) if analysis.single is None else None
+    details = algorithms_table, accuracy_table, assumptions_table, omnibus_table, statistics_table
+    rest = [make(analysis) for make in (*details, excluded_table, unsolved_table, looks_table)]
+    every_table = [*first, standings, *rest, *probable_tables(analysis)]
     return {table.name: table for table in every_table if table is not None}
 
 
@@ -291,19 +288,14 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
     """Return how accurately the differences on each instance are known, and the runs it took."""
-    factor, rows = units.table_factor(analysis.settings), analysis.accuracy
-    return table_of(
-        "accuracy",
-        [(name, rows[i]) for i, name in ordered_instances(analysis)],
-        {
-            "instance": lambda item: item[0],
-            "runs": lambda item: sum(item[1].runs),
-            units.unit_header("largest SE", analysis.settings): lambda item: factor * item[1].error,
-            "guarded": lambda item: factor * item[1].guarded_error,
-            "worst pair": lambda item: "–" if item[1].worst is None else " × ".join(item[1].worst),
-            "at budget": lambda item: "yes" if item[1].at_budget else "",
-        },
-    )
+    factor, rows = units.table_factor(analysis.settings), []
+    for i, name in ordered_instances(analysis):
+        row = analysis.accuracy[i]
+        errors = factor * row.error, factor * row.guarded_error
+        worst = "–" if row.worst is None else " × ".join(row.worst)
+        rows.append((name, sum(row.runs), *errors, worst, "yes" if row.at_budget else ""))
+    largest = units.unit_header("largest SE", analysis.settings)
+    return _of_rows("accuracy", ("instance", "runs", largest, "guarded", "worst pair", "at budget"), rows)
 
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
@@ -340,17 +332,12 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
         (f"Iman–Davenport{ties}", ranked.iman_davenport, friedman.iman_davenport_freedom, ranked.iman_davenport_p),
         ("Block ANOVA", anova.statistic, anova.freedom, anova.p_value),
     ]
-    return table_of(
-        "omnibus",
-        tests,
-        {
-            "test": lambda test: test[0],
-            "statistic": lambda test: number_cell(test[1], 4),
-            "degrees of freedom": lambda test: Cell(", ".join(map(str, test[2])), float(test[2][0])),
-            "p": lambda test: p_cell(test[3]),
-        },
-        complete=f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else "",
-    )
+    rows = [
+        (test, number_cell(statistic, 4), Cell(", ".join(map(str, freedom)), float(freedom[0])), p_cell(p))
+        for test, statistic, freedom, p in tests
+    ]
+    complete = f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""
+    return _of_rows("omnibus", ("test", "statistic", "degrees of freedom", "p"), rows, complete=complete)
 
 
 def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
@@ -386,23 +373,17 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
     reasons = [("no comparison", *item) for item in analysis.excluded.items()]
     reasons += [("some comparisons", *item) for item in analysis.incomplete.items()]
     short = _short_names(analysis)
-    columns: Columns = {
-        "instance": lambda item: Cell(short.get(item[1], item[1]), item[1].casefold(), full_name=item[1]),
-        "used in": lambda item: item[0],
-        "why": lambda item: item[2],
-    }
-    return table_of("excluded", reasons, columns) if reasons else None
+    rows = [(Cell(short.get(name, name), name.casefold(), full_name=name), used, why) for used, name, why in reasons]
+    return _of_rows("excluded", ("instance", "used in", "why"), rows) if reasons else None
 
 
 def unsolved_table(analysis: Analysis) -> ReportTable | None:
     """Return the instances on which neither algorithm of a pair gave a value; None if there are none."""
-    short = _short_names(analysis)
-    columns: Columns = {
-        "comparison": lambda item: " × ".join(item[0]),
-        "instances neither solved": lambda item: len(item[1]),
-        "which": lambda item: ", ".join(short.get(name, name) for name in item[1]),
-    }
-    return table_of("unsolved", analysis.unsolved.items(), columns) if analysis.unsolved else None
+    short, unsolved = _short_names(analysis), analysis.unsolved.items()
+    rows = [
+        (" × ".join(pair), len(names), ", ".join(short.get(name, name) for name in names)) for pair, names in unsolved
+    ]
+    return _of_rows("unsolved", ("comparison", "instances neither solved", "which"), rows) if rows else None
 
 
 def ordered_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
@@ -539,10 +520,10 @@ def ranking_table(bayes: Bayes) -> ReportTable | None:
     """Return the algorithms by rankings alone, best first; None if they cannot be told."""
     if (ranking := bayes.ranking) is None:
         return None
+    ranked = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
+    rows = [(name, _chance(win, 2), _chance(best, 2)) for name, win, best in ranked]
     heads = "algorithm", "first on an instance", "best of all"
-    rows = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
-    cells = _columns(heads, lambda row: [as_cell(row[0]), _chance(row[1], 2), _chance(row[2], 2)])
-    return table_of("ranking", rows, cells, instances=ranking.instances)
+    return _of_rows("ranking", heads, rows, instances=ranking.instances)
 
 
 def sensitivity_table(bayes: Bayes) -> ReportTable:

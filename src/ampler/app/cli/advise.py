@@ -110,16 +110,8 @@ def advise(
         plan = joint.plan(detect=detect, power=options["power"] or 0.8)
         write_json(plan.as_dict()) if json else say_lines(str(plan).splitlines())
         return
-    advice = advise_from(
-        results,
-        detect=detect,
-        target=goal or "mean",
-        start=start,
-        costs=costs or None,
-        instance_cost=instance_cost or 0.0,
-        available=available,
-        **keywords,
-    )
+    keywords |= {"start": start, "costs": costs or None, "instance_cost": instance_cost or 0.0, "available": available}
+    advice = advise_from(results, detect=detect, target=goal or "mean", **keywords)
     if json:
         write_json(advice.as_dict())
     else:

@@ -113,10 +113,8 @@ def _exit_code_for(problem: BaseException) -> int:
         case MemoryError():
             note("ampler: not enough memory for this question; ask for something smaller")
         case _:
-            note(
-                f"ampler: a defect in ampler, not in your input ({type(problem).__name__}: {problem}); please report "
-                "it with what AMPLER_TRACEBACK=1 shows"
-            )
+            what = f"a defect in ampler, not in your input ({type(problem).__name__}: {problem})"
+            note(f"ampler: {what}; please report it with what AMPLER_TRACEBACK=1 shows")
     return PROBLEM
 
 

@@ -148,10 +148,8 @@ def _check_same_comparison(plan: Plan, store: SqliteStore) -> None:
     is_same = not recorded or recorded[-1].fingerprint.algorithms == fingerprint(plan).algorithms
     if not is_same or code_status(plan, store).changes:
         what = "programs that have changed since" if is_same else "other commands"
-        raise PlanMismatch(
-            f"{store.path.name} holds runs of {what}, which were not interleaved with new ones; remove the file, or"
-            " name another with --store"
-        )
+        rest = "which were not interleaved with new ones; remove the file, or name another with --store"
+        raise PlanMismatch(f"{store.path.name} holds runs of {what}, {rest}")
 
 
 def command_names(commands: Sequence[str]) -> list[str]:

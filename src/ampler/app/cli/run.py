@@ -317,10 +317,8 @@ def record(
         write_json(numbers | {"complete": not outcome.wanted, "wanted": len(outcome.wanted)})
         return
     rest = f"Wanted: {count(len(outcome.wanted), 'run')}." if outcome.wanted else "The study is complete."
-    say(
-        f"{count_are(outcome.recorded, 'run')} recorded in {path}; {outcome.known} known already, {outcome.unused} not"
-        f" wanted now. {rest}"
-    )
+    others = f"{outcome.known} known already, {outcome.unused} not wanted now"
+    say(f"{count_are(outcome.recorded, 'run')} recorded in {path}; {others}. {rest}")
     say_next(*(("next", study) if outcome.wanted else ("analyse", path)))
 
 

@@ -39,16 +39,8 @@ T = TypeVar("T")
 CACHE_SIZE = 8  # analyses
 FIGURE_KINDS = ("svg", "pdf")
 PAIR_FIGURE = re.compile(r"(?:differences|quantiles)-of-([1-9][0-9]{0,5})")
-MEDIA_TYPES = {
-    "html": "text/html",
-    "tex": "text/plain",
-    "md": "text/markdown",
-    "csv": "text/csv",
-    "txt": "text/plain",
-    "svg": "image/svg+xml",
-    "pdf": "application/pdf",
-    "zip": "application/zip",
-}
+MEDIA_TYPES = {"html": "text/html", "tex": "text/plain", "md": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
+MEDIA_TYPES |= {"svg": "image/svg+xml", "pdf": "application/pdf", "zip": "application/zip"}
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # always the same: the same figures give the same file
 STATISTICS = ("mean", "median", "geometric-mean", "trimmed-mean", "rate")
 MAX_PAIRS = 500  # in the list to choose from
@@ -142,10 +134,8 @@ def _exploration_warning(results: AnalysisFiles, form: AnalysisForm) -> str:
     if not changed:
         return ""
     names = listed((name.replace("_", " ") for name in changed), 5)
-    return (
-        f"These settings differ from the plan of the study ({names}). This is exploration: p-values and error rates do"
-        " not hold. For claims, use the planned settings."
-    )
+    warning = "This is exploration: p-values and error rates do not hold. For claims, use the planned settings."
+    return f"These settings differ from the plan of the study ({names}). {warning}"
 
 
 # the views --------------------------------------------------------------------------------------------------------

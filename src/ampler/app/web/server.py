@@ -16,6 +16,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from secrets import compare_digest
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import uvicorn
@@ -99,15 +100,8 @@ def address_of(listener: socket.socket, host: str, token: str | None) -> str:
 
 def answer_requests(app: ASGIApp, listener: socket.socket) -> None:
     """Answer requests until Ctrl-C or a signal; current requests are finished first."""
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-        timeout_graceful_shutdown=GRACE,
-    )
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    config = uvicorn.Config(app, lifespan="off", ws="none", timeout_graceful_shutdown=GRACE, **quiet)
     server, received = uvicorn.Server(config), list[int]()
 
     def end_in_order(number: int, _: object) -> None:

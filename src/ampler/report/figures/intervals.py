@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -200,11 +200,8 @@ def verdict_data(analysis: Analysis, *, most: int = MOST_LINES, widest: int = NA
     lines = forest.lines[: forest.shown]
     names = fig.labels([line.name for line in lines], widest)
     pairs = [] if forest.ranked else [row.pair for row in forest.rows[: forest.shown]]
-    return VerdictData(
-        forest=replace(forest, wins_head=fig.in_short(forest.wins_head, analysis, widest)),
-        labels=tuple(name.replace("\n", " ") for name in fig.pair_labels(analysis, pairs, widest) or names),
-        finding=fig.in_short(finding_sentence(analysis), analysis, widest),
-    )
+    labels = tuple(name.replace("\n", " ") for name in fig.pair_labels(analysis, pairs, widest) or names)
+    return VerdictData(forest, labels, fig.in_short(finding_sentence(analysis), analysis, widest))
 
 
 def draw_verdict(data: VerdictData, ax: Axes | None = None) -> Axes:
@@ -230,7 +227,7 @@ class _Layout:
         forest, texts = data.forest, [_texts(line) for line in data.lines]
         self.axis = forest.axis
         heads = ("rank", "group") if forest.ranked else (forest.p_head, "")
-        self.heads = [fig.literal(head) for head in ("difference", forest.wins_head, *heads)]
+        self.heads = [fig.literal(head) for head in ("difference", "better on", *heads)]
         columns = zip(self.heads, zip(*texts, strict=True), strict=True)
         widths = [max(map(fig.text_width, (head, *column))) for head, column in columns]
         self.left = EDGE + MARK + max(map(fig.text_width, data.labels)) + GAP

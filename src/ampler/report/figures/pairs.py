@@ -484,10 +484,8 @@ def _differences_of(analysis: Analysis, first: str, second: str) -> Floats:
     column, sign = column_of(analysis, first, second)
     phi = sign * present(analysis.differences[:, column])
     if len(phi) < FEWEST:
-        raise InvalidInput(
-            f"the differences of a pair need {FEWEST} instances, got {len(phi)} for"
-            f" {first} × {second}; choose another pair"
-        )
+        few = f"{len(phi)} for {first} × {second}"
+        raise InvalidInput(f"the differences of a pair need {FEWEST} instances, got {few}; choose another pair")
     return phi
 
 

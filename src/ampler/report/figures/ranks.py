@@ -96,30 +96,26 @@ def ranks_data(
     names, means = [row.algorithm for row in by_rank], tuple(row.mean_rank for row in by_rank)
     settings, instances = analysis.settings, analysis.omnibus.instances
     unit = "cluster" if instances < analysis.instances and settings.cluster is not None else "instance"
+    marked = _index_of(names, highlight, "highlight")
+    labels = fig.labels(names, widest)
+    ranked = Ranks(labels, means, nan, (), settings.alpha, instances, highlighted=marked, unit=unit)
     if groups != "decisions":
         reference = reference or settings.reference
         if reference is None and groups == "bonferroni-dunn":
             raise InvalidInput(
                 'Bonferroni and Dunn\'s test needs a reference: ranks_data(analysis, reference="name", …)'
             )
-        centre = None if groups == "nemenyi" else reference
-        ranked = _by_ranks(names, means, instances, settings.alpha, centre, highlight, widest)
-        return replace(ranked, unit=unit)
+        return _by_ranks(ranked, None if groups == "nemenyi" else _index_of(names, reference, "reference"))
     index = None if settings.reference is None else names.index(settings.reference)
     members = _undecided_groups(analysis, names, index)
-    return Ranks(
-        algorithms=fig.labels(names, widest),
-        mean_ranks=means,
-        critical_difference=nan,
+    return replace(
+        ranked,
         groups=tuple((group[0], group[-1]) for group in members),
         alpha=settings.family_alpha,
-        instances=instances,
         by=paired_test(settings.test).procedure.name,
         members=members,
         reference=index,
-        highlighted=_index_of(names, highlight, "highlight"),
         title=fig.in_short(finding_sentence(analysis).removesuffix(".").partition(";")[0], analysis),
-        unit=unit,
     )
 
 
@@ -155,37 +151,20 @@ def table_ranks(
     means = ranks(values, better=better).mean(axis=0)
     order = np.argsort(means, kind="stable").tolist()
     names = [list(numbers)[k] for k in order]
-    return _by_ranks(names, tuple(means[order].tolist()), len(values), alpha, reference, highlight, widest)
+    labels, marked = fig.labels(names, widest), _index_of(names, highlight, "highlight")
+    ranked = Ranks(labels, tuple(means[order].tolist()), nan, (), alpha, len(values), highlighted=marked)
+    return _by_ranks(ranked, _index_of(names, reference, "reference"))
 
 
-def _by_ranks(
-    names: list[str],
-    means: tuple[float, ...],
-    instances: int,
-    alpha: float,
-    reference: str | None,
-    highlight: str | None,
-    widest: int,
-) -> Ranks:
-    """Sorted mean ranks with the bars of Nemenyi's test, or with a reference those of Bonferroni and Dunn's."""
-    centre = _index_of(names, reference, "reference")
-    near = critical_difference if centre is None else reference_difference
-    distance = near(len(names), instances, alpha=alpha)
-    bars = groups_within(means, distance)
+def _by_ranks(ranked: Ranks, centre: int | None) -> Ranks:
+    """Add the bars of Nemenyi's test, or those of Bonferroni and Dunn's around a reference."""
+    means, near = ranked.mean_ranks, critical_difference if centre is None else reference_difference
+    distance = near(len(means), ranked.instances, alpha=ranked.alpha)
+    bars, by = groups_within(means, distance), "Nemenyi"
     if centre is not None:  # one group, of those that do not differ significantly from the reference
         close = [index for index, rank in enumerate(means) if abs(rank - means[centre]) <= distance]
-        bars = ((close[0], close[-1]),) if len(close) > 1 else ()
-    return Ranks(
-        algorithms=fig.labels(names, widest),
-        mean_ranks=means,
-        critical_difference=distance,
-        groups=bars,
-        alpha=alpha,
-        instances=instances,
-        by="Nemenyi" if centre is None else "Bonferroni–Dunn",
-        reference=centre,
-        highlighted=_index_of(names, highlight, "highlight"),
-    )
+        bars, by = ((close[0], close[-1]),) if len(close) > 1 else (), "Bonferroni–Dunn"
+    return replace(ranked, critical_difference=distance, groups=bars, by=by, reference=centre)
 
 
 def groups_within(sorted_ranks: tuple[float, ...], distance: float) -> tuple[tuple[int, int], ...]:

@@ -69,6 +69,10 @@ def html_report(subject: Subject) -> str:
         *([("Table of the probabilities (LaTeX, booktabs)", bayes_tabular(analysis.bayes))] if has_margin else []),
         *([("Table of all values (LaTeX, booktabs)", statistics)] if statistics is not None else []),
     ]
+    sentences = (true_minus(sentence) for sentence in text.verdict_sentences(analysis, most=MAX_SENTENCES))
+    results = f"{text.finding_sentence(analysis)} {' '.join(sentences)}"
+    limits = " ".join(true_minus(one.sentence) for one in analysis.warnings if LEVELS[one.severity] == "reverses")
+    limits = limits or "No check found a warning that could reverse a verdict."
     settings = analysis.as_dict()["settings"].items()
     values = finding_values(analysis, forest) | {
         "title": subject.title,
@@ -86,7 +90,7 @@ def html_report(subject: Subject) -> str:
         "pictures": {section: pictures[section] for section in SECTIONS},
         "tables": tables.report_tables(analysis),
         "exploratory": list(tables.exploratory_tables(analysis)),
-        "texts": [("Methods", plain_paragraph(paragraph)), *_result_texts(analysis)],
+        "texts": [("Methods", plain_paragraph(paragraph)), ("Results", results), ("Limitations", limits)],
         "snippets": snippets,
         "asked": [(name.replace("_", " "), str(value)) for name, value in settings if value is not None],
         "recorded": _recorded(subject.origin),
@@ -141,14 +145,6 @@ def checks(analysis: Analysis) -> list[tuple[str, str]]:
     if omnibus := text.together(analysis):
         rows.append(("Test of all algorithms", omnibus.rpartition("information: ")[2].removesuffix(".")))
     return [*rows, *(("Estimates, wins and ranks", true_minus(sentence)) for sentence in disagreements(analysis))]
-
-
-def _result_texts(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return the results and the limitations as paragraphs to paste."""
-    results = " ".join(true_minus(sentence) for sentence in text.verdict_sentences(analysis, most=MAX_SENTENCES))
-    limits = [true_minus(warning.sentence) for warning in analysis.warnings if LEVELS[warning.severity] == "reverses"]
-    limits = limits or ["No check found a warning that could reverse a verdict."]
-    return [("Results", f"{text.finding_sentence(analysis)} {results}"), ("Limitations", " ".join(limits))]
 
 
 def unbroken(text: str) -> Any:

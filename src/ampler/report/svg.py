@@ -11,7 +11,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +27,7 @@ from ampler.report.axis import Axis, axis_of, marks_between
 from ampler.report.figures.canvas import UNITS, figure_of
 from ampler.report.resources import templates
 from ampler.report.rows import MAX_HEAD, MAX_SPOTS, Forest, Spot
-from ampler.report.tables import Cell, ReportTable, number_cell, table_of
+from ampler.report.tables import Cell, ReportTable, number_cell, table_of_rows
 from ampler.report.theme import PROPERTIES
 
 if TYPE_CHECKING:
@@ -161,22 +161,17 @@ def _scatter(spots: Sequence[Spot], row: ComparisonRow, analysis: Analysis) -> A
 
 
 def _table(spots: Sequence[Spot], row: ComparisonRow, unit: str, analysis: Analysis) -> ReportTable:
-    settings = analysis.settings
-
-    def difference(spot: Spot) -> Cell:
+    settings, has_errors = analysis.settings, any(math.isfinite(spot.error) for spot in spots)
+    head = "instance", row.subject, row.other, units.location_header("difference", settings)
+    rows = []
+    for spot in spots:
         text = quantity_text(spot.difference, unit)  # the head of the column says a unit that is the same for all
-        return Cell(text if unit == "ratio" else text.removesuffix(" %").removesuffix(" points"), spot.difference)
-
-    columns: dict[str, Callable[[Spot], Cell | float]] = {
-        "instance": lambda spot: Cell(spot.name, spot.name.casefold(), full_name=spot.full_name),
-        "first": lambda spot: number_cell(spot.first, 4),
-        "second": lambda spot: number_cell(spot.second, 4),
-        units.location_header("difference", settings): difference,
-    }
-    if any(math.isfinite(spot.error) for spot in spots):
-        columns[units.unit_header("SE", settings)] = lambda spot: units.table_factor(settings) * spot.error
-    table = table_of(forests.pair_key(row), spots, columns, row=row)
-    return replace(table, header=("instance", row.subject, row.other, *table.header[3:]))
+        text = text if unit == "ratio" else text.removesuffix(" %").removesuffix(" points")
+        name, values = Cell(spot.name, spot.name.casefold(), full_name=spot.full_name), (spot.first, spot.second)
+        error = [units.table_factor(settings) * spot.error] if has_errors else []
+        rows.append([name, *(number_cell(value, 4) for value in values), Cell(text, spot.difference), *error])
+    heads = (*head, units.unit_header("SE", settings)) if has_errors else head
+    return table_of_rows(forests.pair_key(row), heads, rows, row=row)
 
 
 def stacked(places: Sequence[float]) -> list[int]:

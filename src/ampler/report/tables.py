@@ -71,13 +71,13 @@ def table_of(
     frozenset({1})
     """
     rows = ([cell(item) for cell in columns.values()] for item in items)
-    return _of_rows(name, tuple(columns), rows, stop=stop, **values)
+    return table_of_rows(name, tuple(columns), rows, stop=stop, **values)
 
 
-def _of_rows(
+def table_of_rows(
     name: str, head: tuple[str, ...], rows: Iterable[Iterable[Any]], *, stop: int | None = None, **values: Any
 ) -> ReportTable:
-    """A table of rows of cells, or of values of these."""
+    """Return a table of rows of cells, or of values of these."""
     cells = tuple(tuple(map(as_cell, row)) for row in rows)
     texts = frozenset(k for k, cell in enumerate(cells[0] if cells else ()) if isinstance(cell.value, str))
     return ReportTable(name, caption_of(name, "tables", **values), head, cells, texts, stop)
@@ -281,9 +281,8 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
         (name, *(Cell(_dash_or(digits, value, 4), value, best=value == best[i]) for value in values[i].tolist()))
         for i, name in ordered_instances(analysis)
     ]
-    caption = caption_of("statistics", "tables", statistic=analysis.settings.statistic)
     header = ("instance", *(row.algorithm for row in analysis.algorithms))
-    return ReportTable("statistics", caption, header, tuple(rows), frozenset({0}))
+    return table_of_rows("statistics", header, rows, statistic=analysis.settings.statistic)
 
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
@@ -295,7 +294,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
         worst = "–" if row.worst is None else " × ".join(row.worst)
         rows.append((name, sum(row.runs), *errors, worst, "yes" if row.at_budget else ""))
     largest = units.unit_header("largest SE", analysis.settings)
-    return _of_rows("accuracy", ("instance", "runs", largest, "guarded", "worst pair", "at budget"), rows)
+    return table_of_rows("accuracy", ("instance", "runs", largest, "guarded", "worst pair", "at budget"), rows)
 
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
@@ -337,7 +336,7 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
         for test, statistic, freedom, p in tests
     ]
     complete = f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""
-    return _of_rows("omnibus", ("test", "statistic", "degrees of freedom", "p"), rows, complete=complete)
+    return table_of_rows("omnibus", ("test", "statistic", "degrees of freedom", "p"), rows, complete=complete)
 
 
 def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
@@ -374,7 +373,7 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
     reasons += [("some comparisons", *item) for item in analysis.incomplete.items()]
     short = _short_names(analysis)
     rows = [(Cell(short.get(name, name), name.casefold(), full_name=name), used, why) for used, name, why in reasons]
-    return _of_rows("excluded", ("instance", "used in", "why"), rows) if reasons else None
+    return table_of_rows("excluded", ("instance", "used in", "why"), rows) if reasons else None
 
 
 def unsolved_table(analysis: Analysis) -> ReportTable | None:
@@ -383,7 +382,7 @@ def unsolved_table(analysis: Analysis) -> ReportTable | None:
     rows = [
         (" × ".join(pair), len(names), ", ".join(short.get(name, name) for name in names)) for pair, names in unsolved
     ]
-    return _of_rows("unsolved", ("comparison", "instances neither solved", "which"), rows) if rows else None
+    return table_of_rows("unsolved", ("comparison", "instances neither solved", "which"), rows) if rows else None
 
 
 def ordered_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
@@ -523,7 +522,7 @@ def ranking_table(bayes: Bayes) -> ReportTable | None:
     ranked = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
     rows = [(name, _chance(win, 2), _chance(best, 2)) for name, win, best in ranked]
     heads = "algorithm", "first on an instance", "best of all"
-    return _of_rows("ranking", heads, rows, instances=ranking.instances)
+    return table_of_rows("ranking", heads, rows, instances=ranking.instances)
 
 
 def sensitivity_table(bayes: Bayes) -> ReportTable:

@@ -53,6 +53,7 @@ def analyse(
     Example: ampler analyse runs.csv --reference full --difference ratio
     """
     from ampler import api
+    from ampler.analysis import tables, text
 
     if json + latex + csv > 1:
         raise WrongUsage("choose one of --json, --latex and --csv")
@@ -79,9 +80,15 @@ def analyse(
     else:
         tell(analysis, explain=explain)
         if bayes:
-            tell_bayes(analysis.bayes)
+            _tell_bayes(analysis.bayes)
         if explore and not analysis.unfinished:
-            tell_exploration(analysis)
+            print()
+            say(text.ABOUT_EXPLORATION, style="bold")
+            say_table(tables.stability_columns(analysis))
+            for remark in dict.fromkeys(row.note for row in analysis.stability if row.note):
+                say(f"– {remark}.")
+            if analysis.subgroups:
+                say_table(tables.subgroup_columns(analysis))
         say_next("report", *files, *shared.as_command_line(options | {"measure": measure}), "-o", "report.html")
 
 
@@ -100,7 +107,7 @@ def tell(analysis: Analysis, *, explain: bool = False) -> None:
             say_table(block.table, colours=mark_colours())
 
 
-def tell_bayes(bayes: Bayes) -> None:
+def _tell_bayes(bayes: Bayes) -> None:
     """Print how probable it is: the answer, the table, what to know of it, and who is best by rankings alone."""
     from ampler.analysis import bayes as posteriors
 
@@ -112,19 +119,6 @@ def tell_bayes(bayes: Bayes) -> None:
     if bayes.ranking is not None:
         say_table(posteriors.ranking_columns(bayes))
         say(posteriors.ABOUT_RANKING)
-
-
-def tell_exploration(analysis: Analysis) -> None:
-    """Print the exploratory tables: other tests and differences, subgroups."""
-    from ampler.analysis import tables, text
-
-    print()
-    say(text.ABOUT_EXPLORATION, style="bold")
-    say_table(tables.stability_columns(analysis))
-    for remark in dict.fromkeys(row.note for row in analysis.stability if row.note):
-        say(f"– {remark}.")
-    if analysis.subgroups:
-        say_table(tables.subgroup_columns(analysis))
 
 
 @shared.takes(options=shared.results_options())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ampler.design import Design
     from ampler.design.assurance import BeliefAsk
     from ampler.design.instances import Cost
-    from ampler.design.text import Ask, Hint
+    from ampler.design.text import Ask
 
 Option = typer.Option
 CORRELATIONS = (0.1, 0.3, 0.5)
@@ -233,8 +233,13 @@ def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None, *,
     """Print the answer first, then the table by rank, then what else helps."""
     from ampler.design import text
 
-    points = [  # all is worked out before anything is printed
-        *(_with_options(hint) for hint in text.hints(ask, answer)),
+    points: list[str | None] = []  # all is worked out before anything is printed
+    for hint in text.hints(ask, answer):  # with the options that follow it
+        options = ["--vs-one"] if "reference" in hint.change else []
+        names = ("alternative", "target", "correction")
+        options += [f"--{name} {hint.change[name]}" for name in names if name in hint.change]
+        points.append(f"{hint.sentence.removesuffix('.')} ({' '.join(options)}).")
+    points += [
         *text.looks_sentences(answer),
         text.cluster_sentence(answer),
         text.borrowed_sentence(answer),
@@ -271,14 +276,6 @@ def _tell_correlations(ask: Ask, *, json: bool) -> None:
     formats = {"icc": "{:g}", "clusters": "{:,}", "instances": "{:,}", "effect": "{:.3g}", "reached": "{:.3f}"}
     rows = [[text.format(getattr(one, name)) for name, text in formats.items()] for one in answers]
     say_table(table_of(("icc", "clusters", "instances", "effect", "power"), rows, names=()))
-
-
-def _with_options(hint: Hint) -> str:
-    """The sentence, with the options that follow it."""
-    options = ["--vs-one"] if "reference" in hint.change else []
-    names = ("alternative", "target", "correction")
-    options += [f"--{name} {hint.change[name]}" for name in names if name in hint.change]
-    return f"{hint.sentence.removesuffix('.')} ({' '.join(options)})."
 
 
 def _tell_assurance(ask: BeliefAsk, *, cost_of: Callable[[int], Cost | None], json: bool) -> None:

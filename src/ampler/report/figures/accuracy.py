@@ -243,8 +243,7 @@ def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
         if data.wanted is not None:
             ax.axhline(data.wanted, color=INK, linestyle="--", linewidth=0.9)
         ax.set_xlim(data.runs[0], data.runs[-1] if len(data.runs) > 1 else data.runs[0] + 1)
-        ax.set_ylim(0, None)
-        ax.set_ylabel("Standard error")
+        ax.set(ylim=(0, None), ylabel="Standard error")
         fig.write_in_unit(ax.yaxis, _unit_of_errors(data))
         lines = [f"Thick: largest of {len(data.pairs)} pairs"] if len(data.pairs) > 1 else []
         lines += [] if data.wanted is None else ["dashed: wanted" if lines else "Dashed: wanted"]

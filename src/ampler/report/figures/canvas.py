@@ -82,8 +82,7 @@ def bare_canvas(ax: Axes | None, *, width: float, height: float) -> Iterator[Axe
     with matplotlib.rc_context(_style() if ax is None else {}):
         ax = Figure(figsize=(width, height)).add_axes((0.0, 0.0, 1.0, 1.0)) if ax is None else ax
         ax.set_axis_off()
-        ax.set_xlim(0.0, width)
-        ax.set_ylim(height, 0.0)
+        ax.set(xlim=(0.0, width), ylim=(height, 0.0))
         yield ax
 
 
@@ -222,8 +221,7 @@ def lay_rows(ax: Axes, names: Sequence[str]) -> None:
 
 def lay_strip(ax: Axes, size: int) -> None:
     """Make each unit of the horizontal axis a column without a name."""
-    ax.set_xlim(-0.7, size - 0.3)
-    ax.set_xticks([])
+    ax.set(xlim=(-0.7, size - 0.3), xticks=[])
     ax.grid(axis="x", visible=False)
 
 

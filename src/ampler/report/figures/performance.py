@@ -168,9 +168,8 @@ def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MAX_C
         shown = data.leading(most)
         curves = [Staircase(data.algorithms[k], data.distances[k]) for k in shown]
         draw_steps(ax, curves, end=end, banded=data.of == "instances")
-        ax.set_ylim(0, 1.02)
+        ax.set(ylim=(0, 1.02), ylabel=f"Share of {data.of}")
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-        ax.set_ylabel(f"Share of {data.of}")
         words = "value / best seen" if data.is_ratio else "value − best seen"
         scale = "The axis is logarithmic further out" if stretched else ""
         more = fig.not_shown(len(data.algorithms) - len(shown), "more")
@@ -317,8 +316,7 @@ def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MAX_CUR
         shown = sorted(sorted(range(len(data.runs)), key=lambda k: -data.solved[k])[:most])
         curves = [Staircase(f"{data.algorithms[k]} {data.solved[k]:,}", data.values[k], counted=True) for k in shown]
         draw_steps(ax, curves, end=end)
-        ax.set_ylim(0, 1.04 * max(data.runs))
-        ax.set_ylabel("Runs solved")
+        ax.set(ylim=(0, 1.04 * max(data.runs)), ylabel="Runs solved")
         more = fig.not_shown(len(data.runs) - len(shown), "more")
         cutoff = "" if data.cutoff is None else f"Cutoff: {digits(data.cutoff)}"
         fig.describe(ax, data.finding, "within this value", cutoff, more)

@@ -117,20 +117,9 @@ class Forest:
         return self.lines[0].row is None
 
     @property
-    def has_matrix(self) -> bool:
-        """Whether there are decisions to show, next to the lines or folded."""
-        return bool(self.lines[0].decisions)
-
-    @property
     def is_wide(self) -> bool:
         """Whether the decisions have no room next to the lines."""
         return len(self.lines) > MAX_ROWS
-
-
-def has_board(analysis: Analysis) -> bool:
-    """Return whether a line is an algorithm: all are compared with all, on more than one instance."""
-    is_all_pairs = analysis.settings.reference is None and len(analysis.comparisons) > 1
-    return is_all_pairs and analysis.single is None
 
 
 def pair_key(row: ComparisonRow) -> str:
@@ -143,7 +132,8 @@ def forest_of(
 ) -> Forest:
     """Return the comparisons as lines; `key_of` names the place where the instances of a pair are shown."""
     settings, unit, every_row = analysis.settings, difference_unit(analysis), rows_of(analysis)
-    names = ranked_names(analysis) if has_board(analysis) else []
+    is_board = settings.reference is None and len(analysis.comparisons) > 1 and analysis.single is None
+    names = ranked_names(analysis) if is_board else []  # of all with all a line is an algorithm
     rows = rows_of(analysis, leader=names[0]) if names else every_row
     rows = [replace(row, key=key_of(row)) for row in rows]
     sign = 1 if settings.better == "lower" else -1

@@ -27,7 +27,7 @@ from ampler.report.axis import Axis, axis_of, marks_between
 from ampler.report.figures.canvas import UNITS, figure_of
 from ampler.report.resources import templates
 from ampler.report.rows import MAX_HEAD, MAX_SPOTS, Forest, Spot
-from ampler.report.tables import Cell, ReportTable, number_cell, table_of_rows
+from ampler.report.tables import Cell, ReportTable, number_cell, table_of
 from ampler.report.theme import PROPERTIES
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _table(spots: Sequence[Spot], row: ComparisonRow, unit: str, analysis: Analy
         error = [units.table_factor(settings) * spot.error] if has_errors else []
         rows.append([name, *(number_cell(value, 4) for value in values), Cell(text, spot.difference), *error])
     heads = (*head, units.unit_header("SE", settings)) if has_errors else head
-    return table_of_rows(forests.pair_key(row), heads, rows, row=row)
+    return table_of(forests.pair_key(row), heads, rows, row=row)
 
 
 def stacked(places: Sequence[float]) -> list[int]:

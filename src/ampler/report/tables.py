@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import inf, nan
-from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
 
 from ampler.analysis import Analysis, Subgroup, units
 from ampler.analysis import bayes as posteriors
-from ampler.analysis.bayes import SIDES, Bayes, Chances, Probable, displayed_chances, verdict_label
+from ampler.analysis.bayes import SIDES, Bayes, Chances, displayed_chances, verdict_label
 from ampler.analysis.fixed_instances import fixed_cells
 from ampler.analysis.interim import InterimAnalyses
 from ampler.analysis.rows import ComparisonRow, difference_head, rows_of
@@ -57,30 +56,17 @@ class ReportTable:
     stop: int | None = None  # the row before which rejecting stopped
 
 
-Columns = Mapping[str, Callable[[Any], "Cell | str | int | float"]]
-
-
 def table_of(
-    name: str, items: Iterable[Any], columns: Columns, *, stop: int | None = None, **values: Any
+    name: str, head: Iterable[str], rows: Iterable[Iterable[Any]], *, stop: int | None = None, **values: Any
 ) -> ReportTable:
-    """Return a table with a row for each item; columns are heads with what makes their cells, or values of these.
+    """Return a table of rows of cells, or of values of these; `values` are filled into its caption (captions.toml).
 
-    `values` are filled into its caption (captions.toml).
-
-    >>> table_of("unsolved", [3, 4], {"number": lambda item: item, "name": lambda item: "abcde"[item]}).words
+    >>> table_of("unsolved", ("number", "name"), [(3, "d"), (4, "e")]).words
     frozenset({1})
     """
-    rows = ([cell(item) for cell in columns.values()] for item in items)
-    return table_of_rows(name, tuple(columns), rows, stop=stop, **values)
-
-
-def table_of_rows(
-    name: str, head: tuple[str, ...], rows: Iterable[Iterable[Any]], *, stop: int | None = None, **values: Any
-) -> ReportTable:
-    """Return a table of rows of cells, or of values of these."""
     cells = tuple(tuple(map(as_cell, row)) for row in rows)
     texts = frozenset(k for k, cell in enumerate(cells[0] if cells else ()) if isinstance(cell.value, str))
-    return ReportTable(name, caption_of(name, "tables", **values), head, cells, texts, stop)
+    return ReportTable(name, caption_of(name, "tables", **values), tuple(head), cells, texts, stop)
 
 
 def caption_of(name: str, kind: Literal["figures", "tables"], **values: Any) -> str:
@@ -97,11 +83,14 @@ def _of_texts(name: str, content: Sequence[Any], *words: int, **values: Any) -> 
 
 def report_tables(analysis: Analysis) -> dict[str, ReportTable]:
     """Return the tables of a report by name, those that it has."""
-    first = comparisons_table(analysis), solvers_table(analysis), *measures_tables(analysis), fixed_table(analysis)
+    first = comparisons_table(analysis), solvers_table(analysis), *measures_tables(analysis)
+    fixed, cells = None, fixed_cells(analysis)
+    if cells is not None:  # interquartile means and probabilities of improvement, about these instances alone
+        fixed = _of_texts("fixed", cells, 0, 1, 3)
     standings = standings_table(analysis) if analysis.single is None else None
     details = algorithms_table, accuracy_table, assumptions_table, omnibus_table, statistics_table
     rest = [make(analysis) for make in (*details, excluded_table, unsolved_table, looks_table)]
-    every_table = [*first, standings, *rest, *probable_tables(analysis)]
+    every_table = [*first, fixed, standings, *rest, *probable_tables(analysis)]
     return {table.name: table for table in every_table if table is not None}
 
 
@@ -110,49 +99,36 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
 
     Of a study with interim analyses: verdict, instances used, the repeated interval, sequential p-values."""
     interim, steps = analysis.looks, paired_test(analysis.settings.test).procedure
-    first: Columns = {"rank": lambda row: row.comparison.rank, _name_head(analysis): lambda row: row.name}
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     stop = rejected if 0 < rejected < len(analysis.comparisons) else None  # of rejecting
-    heads = estimate_header(analysis, difference_head(analysis)), "repeated interval", "simultaneous CI"
+    first, estimate = ("rank", _name_head(analysis), "verdict"), estimate_header(analysis, difference_head(analysis))
+    rows: list[tuple[Any, ...]] = []
     if interim is not None:
-        columns: Columns = {
-            "verdict": lambda row: row.verdict_text,
-            "look": lambda row: interim.standing(row.pair).look,
-            "instances": lambda row: row.comparison.instances,
-            **_columns(heads, lambda row: _estimate_cells(row, analysis)),
-            "sequential p": lambda row: p_cell(row.comparison.p_value),
-            "adjusted p": lambda row: p_cell(row.comparison.p_holm),
-        }
+        for row in rows_of(analysis):
+            compared, look = row.comparison, interim.standing(row.pair).look
+            sizes = *_estimate_cells(row, analysis), p_cell(compared.p_value), p_cell(compared.p_holm)
+            about = compared.rank, row.name, row.verdict_text, look, compared.instances
+            rows.append((*about, *sizes, *_effect_cells(row)))
+        heads = estimate, "repeated interval", "simultaneous CI", "sequential p", "adjusted p", "d", "d, 95 %"
         effect = interim.course.effect
-        about: dict[str, Any] = {"relevance": "" if effect is None else f" Equivalent: within d = {digits(effect)}."}
-        table = table_of("interim-comparisons", rows_of(analysis), {**first, **columns, **EFFECTS}, stop=stop, **about)
-        return replace(table, name="comparisons")
-    columns = {
-        "verdict": lambda row: "–" if analysis.unfinished else row.verdict,
-        **_columns(counted(analysis), lambda row: [as_cell(number) for number in counts_of(row.comparison, analysis)]),
-        **_columns((heads[0], f"{steps.level}-level interval", heads[2]), lambda row: _estimate_cells(row, analysis)),
-        "p": lambda row: p_cell(row.p_value),
-        "α′": lambda row: Cell(f"{row.comparison.alpha:.2g}", row.comparison.alpha),
-        f"p ({steps.name})": lambda row: p_cell(row.p_adjusted),
-    }
-    columns, level = {**first, **columns, **EFFECTS}, 100 * (1 - analysis.settings.family_alpha)
-    return table_of("comparisons", rows_of(analysis), columns, stop=stop, steps=steps, level=level)
+        relevance = "" if effect is None else f" Equivalent: within d = {digits(effect)}."
+        head: Iterable[str] = (*first, "look", "instances", *heads)
+        return replace(table_of("interim-comparisons", head, rows, stop=stop, relevance=relevance), name="comparisons")
+    for row in rows_of(analysis):
+        alpha, verdict = row.comparison.alpha, "–" if analysis.unfinished else row.verdict
+        tested = p_cell(row.p_value), Cell(f"{alpha:.2g}", alpha), p_cell(row.p_adjusted), *_effect_cells(row)
+        counts = counts_of(row.comparison, analysis)
+        rows.append((row.comparison.rank, row.name, verdict, *counts, *_estimate_cells(row, analysis), *tested))
+    intervals, p_heads = (f"{steps.level}-level interval", "simultaneous CI"), ("p", "α′", f"p ({steps.name})")
+    head = *first, *counted(analysis), estimate, *intervals, *p_heads, "d", "d, 95 %"
+    level = 100 * (1 - analysis.settings.family_alpha)
+    return table_of("comparisons", head, rows, stop=stop, steps=steps, level=level)
 
 
-def _fields(*names: str) -> dict[str, Callable[[Any], Any]]:
-    """Columns that are fields of their items."""
-    return {name: attrgetter(name) for name in names}
-
-
-def _columns(heads: Iterable[str], cells: Callable[[Any], Sequence[Cell]]) -> dict[str, Callable[[Any], Cell]]:
-    """Columns whose cells are made together."""
-    return {head: lambda item, index=index: cells(item)[index] for index, head in enumerate(heads)}  # type: ignore[misc]
-
-
-EFFECTS: Columns = {
-    "d": lambda row: number_cell(row.effect_size, 2),
-    "d, 95 %": lambda row: estimate_cells(row.effect_size, row.effect_interval, write=partial(alike, significant=2))[1],
-}
+def _effect_cells(row: ComparisonRow) -> tuple[Cell, Cell]:
+    """The standardised effect and its interval."""
+    _, interval = estimate_cells(row.effect_size, row.effect_interval, write=partial(alike, significant=2))
+    return number_cell(row.effect_size, 2), interval
 
 
 def looks_table(analysis: Analysis) -> ReportTable | None:
@@ -160,28 +136,19 @@ def looks_table(analysis: Analysis) -> ReportTable | None:
     interim = analysis.looks
     if interim is None:
         return None
-    course = interim.course
+    course, rows = interim.course, []
+    for look, limit in enumerate(interim.limits, start=1):
+        limits = [float(end) for end in (limit.strictest, limit.mildest, limit.equivalent)]
+        numbers: list[float] = [nan] * 4
+        if look <= course.done:
+            kinds: Any = ("different",), ("no relevant difference",), ("continue", "undecided")
+            decided = [sum(interim.number(kind, look) for kind in some) for some in kinds]
+            numbers = [*decided, len(course.algorithms[look - 1])]
+        rows.append((look, course.looks[look - 1], *limits, *numbers))
     scale = "t" if course.test == "t" else "z"
-
-    def number(*kinds: Any) -> Callable[[int], float]:
-        return lambda look: sum(interim.number(kind, look) for kind in kinds) if look <= course.done else nan
-
-    return table_of(
-        "looks",
-        range(1, len(interim.limits) + 1),
-        {
-            "look": lambda look: look,
-            "instances": lambda look: course.looks[look - 1],
-            f"|{scale}|, strictest": lambda look: float(interim.limits[look - 1].strictest),
-            f"|{scale}|, mildest": lambda look: float(interim.limits[look - 1].mildest),
-            f"|{scale}|, no relevant": lambda look: float(interim.limits[look - 1].equivalent),
-            "different": number("different"),
-            "no relevant difference": number("no relevant difference"),
-            "open": number("continue", "undecided"),
-            "algorithms run": lambda look: len(course.algorithms[look - 1]) if look <= course.done else nan,
-        },
-        scale=scale,
-    )
+    critical = [f"|{scale}|, {kind}" for kind in ("strictest", "mildest", "no relevant")]
+    head = "look", "instances", *critical, "different", "no relevant difference", "open", "algorithms run"
+    return table_of("looks", head, rows, scale=scale)
 
 
 def interim_of(analysis: Analysis) -> InterimAnalyses:
@@ -193,24 +160,17 @@ def interim_of(analysis: Analysis) -> InterimAnalyses:
 
 def algorithms_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms with their runs and mean ranks; the best rank is marked."""
-    failed: Columns = {
-        "gave a value": lambda row: Cell(
-            f"{row.solved:,} ({100 * row.solved / row.runs:.0f} %)", row.solved / row.runs
-        ),
-        "failed": lambda row: Cell(
-            ", ".join(f"{count} {status}" for status, count in row.failures.items()) or "0", sum(row.failures.values())
-        ),
-    }
-    return table_of(
-        "algorithms",
-        analysis.algorithms,
-        {
-            **_fields("algorithm", "runs"),
-            **(failed if any(row.failures for row in analysis.algorithms) else {}),
-            "mean rank": _rank_cells(analysis),
-        },
-        over="complete instances" if analysis.incomplete else "instances",
-    )
+    has_failed, rank = any(row.failures for row in analysis.algorithms), _rank_cells(analysis)
+    rows = []
+    for row in analysis.algorithms:
+        cells = [row.algorithm, row.runs]
+        if has_failed:
+            failures = ", ".join(f"{count} {status}" for status, count in row.failures.items()) or "0"
+            cells.append(Cell(f"{row.solved:,} ({100 * row.solved / row.runs:.0f} %)", row.solved / row.runs))
+            cells.append(Cell(failures, sum(row.failures.values())))
+        rows.append((*cells, rank(row)))
+    head = "algorithm", "runs", *(("gave a value", "failed") if has_failed else ()), "mean rank"
+    return table_of("algorithms", head, rows, over="complete instances" if analysis.incomplete else "instances")
 
 
 def solvers_table(analysis: Analysis) -> ReportTable | None:
@@ -228,11 +188,6 @@ def solvers_table(analysis: Analysis) -> ReportTable | None:
     return ReportTable("solvers", about_solvers(table), head, cells, frozenset({0}))
 
 
-def fixed_table(analysis: Analysis) -> ReportTable | None:
-    """Return interquartile means and probabilities of improvement; None unless they are about these instances."""
-    return None if (fixed := fixed_cells(analysis)) is None else _of_texts("fixed", fixed, 0, 1, 3)
-
-
 def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
     """Yield the claims and the means of several measures; nothing where there is one."""
     if (joint := analysis.measures) is not None:
@@ -243,11 +198,11 @@ def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
 
 def standings_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms side by side, the best rank first: mean ± sd, estimate, wins, ties, losses, mean rank."""
-    with_reference = analysis.settings.reference is not None
-    rows = {row.subject: row for row in rows_of(analysis)}
+    settings, row_of = analysis.settings, {row.subject: row for row in rows_of(analysis)}
+    with_reference = settings.reference is not None
 
     def against(row: AlgorithmStanding) -> Cell:
-        return Cell("reference", nan) if row.comparison is None else _estimate_cells(rows[row.algorithm], analysis)[0]
+        return Cell("reference", nan) if row.comparison is None else _estimate_cells(row_of[row.algorithm], analysis)[0]
 
     columns: dict[str, Callable[[AlgorithmStanding], Cell | str | float]] = {
         "algorithm": lambda row: row.algorithm,
@@ -267,8 +222,8 @@ def standings_table(analysis: Analysis) -> ReportTable:
         columns["group"] = lambda row: letters[row.algorithm]
         known += " Algorithms that share a group letter do not differ significantly."
     among = "against the reference (its own row: against all)" if with_reference else "against all others"
-    statistic = analysis.settings.statistic
-    return table_of("standings", side_by_side(analysis), columns, statistic=statistic, among=among, known=known)
+    rows, statistic = [[cell(row) for cell in columns.values()] for row in side_by_side(analysis)], settings.statistic
+    return table_of("standings", columns, rows, statistic=statistic, among=among, known=known)
 
 
 def statistics_table(analysis: Analysis) -> ReportTable | None:
@@ -282,7 +237,7 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
         for i, name in ordered_instances(analysis)
     ]
     header = ("instance", *(row.algorithm for row in analysis.algorithms))
-    return table_of_rows("statistics", header, rows, statistic=analysis.settings.statistic)
+    return table_of("statistics", header, rows, statistic=analysis.settings.statistic)
 
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
@@ -294,7 +249,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
         worst = "–" if row.worst is None else " × ".join(row.worst)
         rows.append((name, sum(row.runs), *errors, worst, "yes" if row.at_budget else ""))
     largest = units.unit_header("largest SE", analysis.settings)
-    return table_of_rows("accuracy", ("instance", "runs", largest, "guarded", "worst pair", "at budget"), rows)
+    return table_of("accuracy", ("instance", "runs", largest, "guarded", "worst pair", "at budget"), rows)
 
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
@@ -317,7 +272,8 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
         by_all = units.location_header("mean by all runs", settings)
         columns[by_all] = lambda row: _difference_cell(row.all_runs, settings)
         columns["by the first runs"] = lambda row: _difference_cell(row.first_runs, settings)
-    return table_of("assumptions", diagnoses, columns, bias=bias)
+    rows = [[cell(row) for cell in columns.values()] for row in diagnoses]
+    return table_of("assumptions", columns, rows, bias=bias)
 
 
 def omnibus_table(analysis: Analysis) -> ReportTable | None:
@@ -336,35 +292,31 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
         for test, statistic, freedom, p in tests
     ]
     complete = f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""
-    return table_of_rows("omnibus", ("test", "statistic", "degrees of freedom", "p"), rows, complete=complete)
+    return table_of("omnibus", ("test", "statistic", "degrees of freedom", "p"), rows, complete=complete)
 
 
 def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
     """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
     if analysis.subgroups:
-        heads = estimate_header(analysis, difference_head(analysis)), "interval"
-        columns: Columns = {
-            **_fields("feature", "value", "instances"),
-            _name_head(analysis): lambda row: subgroup_name(row, analysis),
-            **_columns(heads, lambda row: _estimate_cells(displayed_subgroup(row, analysis), analysis)),
-            "p": lambda row: p_cell(row.p_value),
-        }
-        yield table_of("subgroups", analysis.subgroups, columns, level=100 * (1 - analysis.settings.alpha))
+        estimate = estimate_header(analysis, difference_head(analysis))
+        head: tuple[str, ...] = ("feature", "value", "instances", _name_head(analysis), estimate, "interval", "p")
+        rows: list[tuple[Any, ...]] = []
+        for group in analysis.subgroups:
+            cells = *_estimate_cells(displayed_subgroup(group, analysis), analysis), p_cell(group.p_value)
+            rows.append((group.feature, group.value, group.instances, subgroup_name(group, analysis), *cells))
+        yield table_of("subgroups", head, rows, level=100 * (1 - analysis.settings.alpha))
     if analysis.stability:
-
-        def same(row: Any) -> Cell:
-            return Cell(row.note, -1.0) if row.note else Cell(f"{row.same} of {len(analysis.pairs)}", float(row.same))
-
-        columns = {**_fields("test", "difference", "statistic"), "decisions that stay the same": same}
-        yield table_of("stability", analysis.stability, columns)
+        head, rows, pairs = ("test", "difference", "statistic", "decisions that stay the same"), [], len(analysis.pairs)
+        for other in analysis.stability:
+            same = Cell(other.note, -1.0) if other.note else Cell(f"{other.same} of {pairs}", float(other.same))
+            rows.append((other.test, other.difference, other.statistic, same))
+        yield table_of("stability", head, rows)
     if analysis.other_policies:
-
-        def changes(row: Any) -> str:
-            pairs = [" × ".join(pair) + " (reverses)" * (pair in row.reversed) for pair in row.changed]
-            return row.note or ", ".join(pairs) or "none"
-
-        columns = {"failed runs": lambda row: row.failed_runs, **_fields("instances"), "decisions that change": changes}
-        yield table_of("policies", analysis.other_policies, columns)
+        head, rows = ("failed runs", "instances", "decisions that change"), []
+        for policy in analysis.other_policies:
+            changed = [" × ".join(pair) + " (reverses)" * (pair in policy.reversed) for pair in policy.changed]
+            rows.append((policy.failed_runs, policy.instances, policy.note or ", ".join(changed) or "none"))
+        yield table_of("policies", head, rows)
 
 
 def excluded_table(analysis: Analysis) -> ReportTable | None:
@@ -373,7 +325,7 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
     reasons += [("some comparisons", *item) for item in analysis.incomplete.items()]
     short = _short_names(analysis)
     rows = [(Cell(short.get(name, name), name.casefold(), full_name=name), used, why) for used, name, why in reasons]
-    return table_of_rows("excluded", ("instance", "used in", "why"), rows) if reasons else None
+    return table_of("excluded", ("instance", "used in", "why"), rows) if reasons else None
 
 
 def unsolved_table(analysis: Analysis) -> ReportTable | None:
@@ -382,7 +334,7 @@ def unsolved_table(analysis: Analysis) -> ReportTable | None:
     rows = [
         (" × ".join(pair), len(names), ", ".join(short.get(name, name) for name in names)) for pair, names in unsolved
     ]
-    return table_of_rows("unsolved", ("comparison", "instances neither solved", "which"), rows) if rows else None
+    return table_of("unsolved", ("comparison", "instances neither solved", "which"), rows) if rows else None
 
 
 def ordered_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
@@ -502,17 +454,15 @@ def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
 
 def probable_table(bayes: Bayes) -> ReportTable:
     """Return the comparisons with their probabilities, in Holm's order."""
-    heads = units.location_header("mean", bayes.analysis.settings), f"{digits(100 * bayes.level)} % credible interval"
-    columns: dict[str, Callable[[Probable], Cell | str]] = {
-        "comparison": _pair_text,
-        "verdict": lambda row: verdict_label(row, bayes),
-        **_columns(heads, lambda row: _posterior_cells(row.posterior, bayes)),
-        **_chance_columns("", lambda row: row.chances, bayes),
-    }
-    if any(row.shared is not None for row in bayes.comparisons):
-        columns |= _chance_columns("shared: ", lambda row: row.shared_chances, bayes)
-    columns |= _chance_columns("new instance: ", lambda row: row.new_chances, bayes)
-    return table_of("probable", bayes.comparisons, columns)
+    mean = units.location_header("mean", bayes.analysis.settings), f"{digits(100 * bayes.level)} % credible interval"
+    has_shared, rows = any(row.shared is not None for row in bayes.comparisons), []
+    for row in bayes.comparisons:
+        kinds = row.chances, *([row.shared_chances] if has_shared else []), row.new_chances
+        cells = chain.from_iterable(_chance_cells(chances, bayes) for chances in kinds)
+        rows.append((_pair_text(row), verdict_label(row, bayes), *_posterior_cells(row.posterior, bayes), *cells))
+    groups = "", *(["shared: "] if has_shared else []), "new instance: "
+    head = "comparison", "verdict", *mean, *(f"{group}{side}" for group in groups for side in SIDES)
+    return table_of("probable", head, rows)
 
 
 def ranking_table(bayes: Bayes) -> ReportTable | None:
@@ -522,24 +472,19 @@ def ranking_table(bayes: Bayes) -> ReportTable | None:
     ranked = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
     rows = [(name, _chance(win, 2), _chance(best, 2)) for name, win, best in ranked]
     heads = "algorithm", "first on an instance", "best of all"
-    return table_of_rows("ranking", heads, rows, instances=ranking.instances)
+    return table_of("ranking", heads, rows, instances=ranking.instances)
 
 
 def sensitivity_table(bayes: Bayes) -> ReportTable:
     """Return the comparisons by other models."""
-
-    def chances(item: Any, kind: str) -> Chances | None:
-        model = getattr(item[1], kind)
-        return None if model is None else bayes.chances(model.areas if kind == "robust" else model)
-
-    columns: Columns = {
-        "comparison": lambda item: _pair_text(item[0]),
-        "verdict": lambda item: verdict_label(item[0], bayes),
-        "robust interval": lambda item: _posterior_cells(item[1].robust, bayes)[1],
-        **_chance_columns("robust: ", lambda item: chances(item, "robust"), bayes),
-        **_chance_columns("signed-rank: ", lambda item: chances(item, "signed_rank"), bayes, 2),
-    }
-    return table_of("sensitivity", list(zip(bayes.comparisons, bayes.sensitivity, strict=False)), columns)
+    rows = []
+    for row, models in zip(bayes.comparisons, bayes.sensitivity, strict=False):
+        robust = None if models.robust is None else bayes.chances(models.robust.areas)
+        signed = None if models.signed_rank is None else bayes.chances(models.signed_rank)
+        chances = *_chance_cells(robust, bayes), *_chance_cells(signed, bayes, 2)
+        rows.append((_pair_text(row), verdict_label(row, bayes), _posterior_cells(models.robust, bayes)[1], *chances))
+    sides = [f"{group}: {side}" for group in ("robust", "signed-rank") for side in SIDES]
+    return table_of("sensitivity", ("comparison", "verdict", "robust interval", *sides), rows)
 
 
 def _posterior_cells(posterior: Posterior | None, bayes: Bayes) -> tuple[Cell, ...]:
@@ -550,16 +495,10 @@ def _posterior_cells(posterior: Posterior | None, bayes: Bayes) -> tuple[Cell, .
     return estimate_cells(mean, bounds, write=write)
 
 
-def _chance_columns(
-    group: str, chances: Callable[[Any], Chances | None], bayes: Bayes, places: int = 3
-) -> dict[str, Callable[[Any], Cell]]:
-    """The three probabilities of each row."""
-
-    def cells(item: Any) -> list[Cell]:
-        shown = displayed_chances(chances(item), bayes)
-        return [Cell("–", -1.0) if shown is None else _chance(shown.of(side), places) for side in SIDES]
-
-    return _columns((f"{group}{name}" for name in SIDES), cells)
+def _chance_cells(chances: Chances | None, bayes: Bayes, places: int = 3) -> list[Cell]:
+    """The three probabilities, or dashes where they are not known."""
+    shown = displayed_chances(chances, bayes)
+    return [Cell("–", -1.0) if shown is None else _chance(shown.of(side), places) for side in SIDES]
 
 
 def _chance(value: float, places: int = 3) -> Cell:

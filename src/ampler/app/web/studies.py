@@ -82,9 +82,7 @@ class WatchedStudy:
             self._lock.release()
 
     def _current(self) -> Snapshot:
-        from ampler.study.store import read_store
         from ampler.study.store.lock import has_writer
-        from ampler.study.store.store import surprises_as_damage
 
         if self._snapshot is not None and time.monotonic() - self._time < INTERVAL:
             return self._snapshot
@@ -92,16 +90,19 @@ class WatchedStudy:
         before, unchanged = self._snapshot, status == self._status
         if before is not None and unchanged and before.carried_out == carried_out:
             return before
-        if before is not None and unchanged:
-            content = before.content
-        else:
-            with read_store(self.path) as store, surprises_as_damage(self.path, "its runs"):
-                content = snapshot_of(store)
+        content = before.content if before is not None and unchanged else self._read()
         self._number += 1
         self._snapshot = Snapshot(self._number, content, carried_out)
         newest = max((file[2] for file in status if file is not None), default=0)
         self._status = None if time.time_ns() - newest < FRESH_NS else status
         return self._snapshot
+
+    def _read(self) -> StudySnapshot:
+        from ampler.study.store import read_store
+        from ampler.study.store.store import surprises_as_damage
+
+        with read_store(self.path) as store, surprises_as_damage(self.path, "its runs"):
+            return snapshot_of(store)
 
 
 def file_status(path: Path) -> FileStatus:

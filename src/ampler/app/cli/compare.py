@@ -120,11 +120,11 @@ def compare(
     if same:
         clock = _clock(analysis)
         low, high = (f"{100 * end:+.3g} %".replace("-", "−") for end in (clock.low, clock.high))
-        interval = f"the first command {{}} from itself (95 % CI {low} to {high})."
+        interval = f"from itself (95 % CI {low} to {high})."
         if clock.trusted:
-            say(f"Clock check: {interval.format('does not differ')}", style="bold")
+            say(f"Clock check: the first command does not differ {interval}", style="bold")
         else:
-            say(f"Do not trust these times: {interval.format('differs')} Use an idle machine.", style="bold")
+            say(f"Do not trust these times: the first command differs {interval} Use an idle machine.", style="bold")
     say_next("report", store, "-o", "compare.html")
 
 
@@ -245,7 +245,7 @@ def gate(
     from ampler.report.markdown import as_markdown
     from ampler.report.resources import environment, template_text
 
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%?\s*", tolerance or "1")
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%?\s*", "1" if tolerance is None else tolerance)
     if match is None or not 0 < float(match[1]) < 100:
         raise WrongUsage(f"--tolerate must be a percentage between 0 and 100, as 1%, got {tolerance!r}")
     results, keywords = shared.read_options(files, options)
@@ -279,7 +279,7 @@ def gate(
 def _checks(analysis: Analysis) -> list[GateResult]:
     """Return the check of each candidate."""
     from ampler.analysis.text import findings, is_biased, with_interval
-    from ampler.core.verdicts import opposite
+    from ampler.core.verdicts import Finding, opposite
 
     margin = analysis.settings.non_inferior
     if margin is not None and analysis.settings.difference == "simple":
@@ -287,14 +287,16 @@ def _checks(analysis: Analysis) -> list[GateResult]:
     shown = {each.pair: each.non_inferiority for each in analysis.diagnoses}
     checks = []
     for comparison in (each for each in analysis.comparisons if each.second != SAME):
-        finding = opposite(findings(analysis)[comparison.pair])
+        finding: Finding = "inconclusive" if is_biased(analysis) else opposite(findings(analysis)[comparison.pair])
         change = [_change(phi, analysis) for phi in (comparison.estimate, *comparison.joint_interval)]
         low, high = sorted(change[1:])
         tested = shown[comparison.pair]
         held = tested is not None and tested.established and not is_biased(analysis)
         outcome: Outcome = "inconclusive"
-        if not is_biased(analysis) and (held or finding != "inconclusive"):
-            outcome = "pass" if held or finding in ("better", "equivalent") else "regression"
+        if held or finding in ("better", "equivalent"):
+            outcome = "pass"
+        elif finding == "worse":
+            outcome = "regression"
         what: str = "inconclusive" if outcome == "inconclusive" else finding
         if held and margin is not None:
             what = f"not worse by more than {100 * margin:g} %"

@@ -14,9 +14,9 @@ from ampler.analysis.tables import comparison_columns
 from ampler.core.errors import InvalidData, InvalidInput, InvalidPlan, InvalidSamples, RunFailed
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.plan import Function, Question
+from ampler.report import subject_of
 from ampler.report.latex import holm_table
 from ampler.report.methods import cited, methods, plain_paragraph
-from ampler.report.subject import subject_of
 from ampler.report.tables import accuracy_table, comparisons_csv, comparisons_table, exploratory_tables
 from ampler.running.check import inspect_plan, refuse_what_does_not_run
 from ampler.sampling.rules import Fixed

@@ -1,87 +1,15 @@
-"""Figures, each as data and drawing: `*_data(…)` gives a value, `draw_*(data, ax)` draws it on axes."""
+"""Figures, each as data and drawing: `*_data(…)` gives a value, `draw_*(data, ax)` draws it on axes.
 
-# ruff: noqa: PLC0414  # an alias of itself marks a name as exported
+The modules of `ampler.report.figures` name the figures they have in `__all__`.
+"""
 
-from ampler.report.figures.accuracy import AccuracyData as AccuracyData
-from ampler.report.figures.accuracy import ConvergenceData as ConvergenceData
-from ampler.report.figures.accuracy import RunsData as RunsData
-from ampler.report.figures.accuracy import accuracy_data as accuracy_data
-from ampler.report.figures.accuracy import convergence_data as convergence_data
-from ampler.report.figures.accuracy import draw_accuracy as draw_accuracy
-from ampler.report.figures.accuracy import draw_convergence as draw_convergence
-from ampler.report.figures.accuracy import draw_runs as draw_runs
-from ampler.report.figures.accuracy import runs_data as runs_data
-from ampler.report.figures.canvas import save as save
-from ampler.report.figures.intervals import GroupMark as GroupMark
-from ampler.report.figures.intervals import IntervalRow as IntervalRow
-from ampler.report.figures.intervals import Intervals as Intervals
-from ampler.report.figures.intervals import Subgroups as Subgroups
-from ampler.report.figures.intervals import VerdictData as VerdictData
-from ampler.report.figures.intervals import draw_intervals as draw_intervals
-from ampler.report.figures.intervals import draw_subgroups as draw_subgroups
-from ampler.report.figures.intervals import draw_verdict as draw_verdict
-from ampler.report.figures.intervals import intervals_data as intervals_data
-from ampler.report.figures.intervals import subgroups_data as subgroups_data
-from ampler.report.figures.intervals import verdict_data as verdict_data
-from ampler.report.figures.pairs import BootstrapData as BootstrapData
-from ampler.report.figures.pairs import InstanceDifferences as InstanceDifferences
-from ampler.report.figures.pairs import PairDifferences as PairDifferences
-from ampler.report.figures.pairs import QuantileData as QuantileData
-from ampler.report.figures.pairs import ScatterData as ScatterData
-from ampler.report.figures.pairs import bootstrap_data as bootstrap_data
-from ampler.report.figures.pairs import draw_bootstrap as draw_bootstrap
-from ampler.report.figures.pairs import draw_instance_differences as draw_instance_differences
-from ampler.report.figures.pairs import draw_pair_differences as draw_pair_differences
-from ampler.report.figures.pairs import draw_quantiles as draw_quantiles
-from ampler.report.figures.pairs import draw_scatter as draw_scatter
-from ampler.report.figures.pairs import instance_differences_data as instance_differences_data
-from ampler.report.figures.pairs import pair_differences_data as pair_differences_data
-from ampler.report.figures.pairs import quantiles_data as quantiles_data
-from ampler.report.figures.pairs import scatter_data as scatter_data
-from ampler.report.figures.pareto import ParetoData as ParetoData
-from ampler.report.figures.pareto import draw_pareto as draw_pareto
-from ampler.report.figures.pareto import pareto_data as pareto_data
-from ampler.report.figures.performance import CactusData as CactusData
-from ampler.report.figures.performance import CloudData as CloudData
-from ampler.report.figures.performance import ProfileData as ProfileData
-from ampler.report.figures.performance import cactus_data as cactus_data
-from ampler.report.figures.performance import cloud_data as cloud_data
-from ampler.report.figures.performance import draw_cactus as draw_cactus
-from ampler.report.figures.performance import draw_cloud as draw_cloud
-from ampler.report.figures.performance import draw_profile as draw_profile
-from ampler.report.figures.performance import profile_data as profile_data
-from ampler.report.figures.planning import LookPaths as LookPaths
-from ampler.report.figures.planning import LookStops as LookStops
-from ampler.report.figures.planning import PilotData as PilotData
-from ampler.report.figures.planning import PowerCurve as PowerCurve
-from ampler.report.figures.planning import PowerProfiles as PowerProfiles
-from ampler.report.figures.planning import SampleSizes as SampleSizes
-from ampler.report.figures.planning import SpendingData as SpendingData
-from ampler.report.figures.planning import draw_look_paths as draw_look_paths
-from ampler.report.figures.planning import draw_look_stops as draw_look_stops
-from ampler.report.figures.planning import draw_pilot as draw_pilot
-from ampler.report.figures.planning import draw_power_curve as draw_power_curve
-from ampler.report.figures.planning import draw_power_profiles as draw_power_profiles
-from ampler.report.figures.planning import draw_sample_sizes as draw_sample_sizes
-from ampler.report.figures.planning import draw_spending as draw_spending
-from ampler.report.figures.planning import look_paths_data as look_paths_data
-from ampler.report.figures.planning import look_stops_data as look_stops_data
-from ampler.report.figures.planning import pilot_data as pilot_data
-from ampler.report.figures.planning import power_curve_data as power_curve_data
-from ampler.report.figures.planning import power_profiles_data as power_profiles_data
-from ampler.report.figures.planning import sample_sizes_data as sample_sizes_data
-from ampler.report.figures.planning import spending_data as spending_data
-from ampler.report.figures.probabilities import BestData as BestData
-from ampler.report.figures.probabilities import ProbableData as ProbableData
-from ampler.report.figures.probabilities import ProbableRow as ProbableRow
-from ampler.report.figures.probabilities import SimplexData as SimplexData
-from ampler.report.figures.probabilities import best_data as best_data
-from ampler.report.figures.probabilities import draw_best as draw_best
-from ampler.report.figures.probabilities import draw_probable as draw_probable
-from ampler.report.figures.probabilities import draw_simplex as draw_simplex
-from ampler.report.figures.probabilities import probable_data as probable_data
-from ampler.report.figures.probabilities import simplex_data as simplex_data
-from ampler.report.figures.ranks import Ranks as Ranks
-from ampler.report.figures.ranks import draw_ranks as draw_ranks
-from ampler.report.figures.ranks import ranks_data as ranks_data
-from ampler.report.figures.ranks import table_ranks as table_ranks
+# ruff: noqa: F403
+
+from ampler.report.figures.accuracy import *
+from ampler.report.figures.canvas import save as save  # noqa: PLC0414 - an alias of itself is exported
+from ampler.report.figures.intervals import *
+from ampler.report.figures.pairs import *
+from ampler.report.figures.performance import *
+from ampler.report.figures.planning import *
+from ampler.report.figures.probabilities import *
+from ampler.report.figures.ranks import *

@@ -11,9 +11,9 @@ import pytest
 import ampler as am
 from ampler.analysis.units import measure_text
 from ampler.core.errors import InvalidData, InvalidDesign, InvalidInput
+from ampler.report import subject_of
 from ampler.report.figures.ranks import ranks_data
 from ampler.report.methods import methods, plain_paragraph
-from ampler.report.subject import subject_of
 
 GOLD = json.loads((Path(__file__).parents[1] / "gold" / "dependence.json").read_text())
 CLUSTERS = [entry for entry in GOLD["clusters"] if len(set(entry["cluster"])) >= 5]

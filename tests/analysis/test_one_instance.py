@@ -16,9 +16,9 @@ import ampler as am
 from ampler.analysis.text import headline, together
 from ampler.core.errors import InvalidData, InvalidDesign, InvalidPlan
 from ampler.core.plan import Function
+from ampler.report import subject_of
 from ampler.report.latex import holm_table
 from ampler.report.methods import cited, methods, plain_paragraph
-from ampler.report.subject import subject_of
 from ampler.report.tables import comparisons_csv
 from ampler.stats.holm import step_down
 from ampler.study.record import as_begun, record

@@ -16,10 +16,9 @@ from ampler.core.errors import SEVERITIES, InvalidData, WarningKind, by_severity
 from ampler.core.failures import Drop, Par, Penalty
 from ampler.core.settings import Settings
 from ampler.core.text import parameter
-from ampler.report import render
+from ampler.report import render, subject_of
 from ampler.report.latex import holm_table
 from ampler.report.methods import methods, plain_paragraph
-from ampler.report.subject import subject_of
 from ampler.report.tables import comparisons_table, unsolved_table
 
 RNG = np.random.default_rng

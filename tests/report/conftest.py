@@ -5,8 +5,7 @@ import random
 import pytest
 
 import ampler
-from ampler.report import render
-from ampler.report.subject import Subject
+from ampler.report import Subject, render
 from ampler.sampling.rules import Accuracy
 from ampler.testing import SerialExecutor
 

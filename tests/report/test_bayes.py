@@ -7,9 +7,8 @@ import io
 
 import pytest
 
-from ampler.report import render
+from ampler.report import Subject, render
 from ampler.report.latex import bayes_tabular
-from ampler.report.subject import Subject
 from ampler.report.tables import probable_table, probable_tables, probable_words, ranking_table, sensitivity_table
 
 

@@ -13,10 +13,9 @@ from flat_study import flat_study
 
 import ampler as am
 from ampler.core.plan import Reading
-from ampler.report import render
+from ampler.report import render, subject_of
 from ampler.report.drawings import figures_of
 from ampler.report.methods import methods, plain_paragraph
-from ampler.report.subject import subject_of
 from ampler.sampling.rules import Fixed
 from ampler.testing import SerialExecutor
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ampler.report import render
+from ampler.report import Subject, render, subject_of
 from ampler.report.drawings import drawings
 from ampler.report.html import SECTIONS
 from ampler.report.resources import template_text
-from ampler.report.subject import Subject, subject_of
 from ampler.report.svg import svg_element
 from ampler.report.theme import tokens_css
 

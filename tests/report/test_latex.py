@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler.api import analyse
-from ampler.report import render
+from ampler.report import Subject, render
 from ampler.report.latex import algorithms_tabular, booktabs, escaped, holm_table, statistics_tabular, tex_number
-from ampler.report.subject import Subject
 
 
 @pytest.mark.parametrize(

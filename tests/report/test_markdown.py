@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from ampler.report import render
+from ampler.report import Subject, render
 from ampler.report.markdown import as_markdown
-from ampler.report.subject import Subject
 
 
 @pytest.mark.parametrize("analysis", ["nasty", "gappy"])

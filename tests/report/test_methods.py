@@ -12,11 +12,11 @@ from flat_study import flat_subject
 import ampler
 from ampler.core.failures import Drop
 from ampler.core.plan import Limits
+from ampler.report import Subject, subject_of
 from ampler.report.html import html_report
 from ampler.report.latex import escaped, latex_paragraph, latex_report
 from ampler.report.markdown import markdown_report
 from ampler.report.methods import belief_sentences, cited, methods, plain_paragraph, reference
-from ampler.report.subject import Subject, subject_of
 from ampler.sampling.rules import Accuracy, Fixed
 
 ASKED = {"difference": "simple", "reference": "full"}

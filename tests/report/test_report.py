@@ -9,9 +9,8 @@ import pytest
 
 import ampler
 from ampler.core.errors import InvalidInput
-from ampler.report import report_format, write_figures
+from ampler.report import Subject, report_format, write_figures
 from ampler.report.drawings import figures_of
-from ampler.report.subject import Subject
 
 FRAME = pd.DataFrame({"dataset": list("abcd"), "old": [9.0, 8, 7, 9], "new": [5.0, 4, 4, 6]})
 

@@ -18,11 +18,10 @@ from ampler.core.arrays import Runs
 from ampler.core.errors import InvalidData
 from ampler.core.failures import Penalty
 from ampler.core.settings import Settings
-from ampler.report import render
+from ampler.report import Subject, render
 from ampler.report.html import checks
 from ampler.report.latex import algorithms_tabular, holm_table
 from ampler.report.methods import look_methods
-from ampler.report.subject import Subject
 from ampler.report.tables import (
     accuracy_table,
     algorithms_table,

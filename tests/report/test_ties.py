@@ -14,10 +14,10 @@ from ampler.analysis.standings import disagreements
 from ampler.analysis.text import finding_sentence
 from ampler.core.arrays import Runs
 from ampler.plots import verdict_data
+from ampler.report import subject_of
 from ampler.report.drawings import drawings
 from ampler.report.html import html_report
 from ampler.report.rows import forest_of
-from ampler.report.subject import subject_of
 from ampler.report.tables import comparisons_table
 
 
@@ -86,9 +86,8 @@ def many(seed, algorithms=6):
 @pytest.mark.parametrize("seed", range(4))
 def test_no_medium_names_one_of_several_that_share_the_lead_as_the_winner(seed, without_figures):
     from ampler.analysis.text import findings, leaders
-    from ampler.report import render
+    from ampler.report import Subject, render
     from ampler.report.drawings import figures_of
-    from ampler.report.subject import Subject
 
     analysis = many(seed)
     shared = leaders(findings(analysis))

@@ -11,8 +11,8 @@ from flat_study import flat_study
 import ampler as am
 from ampler.analysis.text import headline
 from ampler.core.errors import RunFailed
+from ampler.report import subject_of
 from ampler.report.methods import methods, plain_paragraph
-from ampler.report.subject import subject_of
 from ampler.sampling.rules import Fixed
 from ampler.study.status import status_of
 from ampler.study.store import read_store

@@ -1,10 +1,9 @@
 """An analysis told: one HTML page, a LaTeX document, Markdown, a CSV of the comparisons, and figures for a paper.
 
-    an analysis, a results file, a table ─► subject ─► methods, tables, drawings ─► html | latex | markdown | csv
+    an analysis, a results file, a table ─► Subject ─► methods, tables, drawings ─► html | latex | markdown | csv
 
-In reading order:
+Here: what a report is about, and how the runs were made. In reading order:
 
-* `subject`: what a report is about, and how the runs were made;
 * `resources`: the files of sentences, captions, tokens and templates;
 * `methods`: the paragraph that says what was done (methods.toml), and the works it cites (references.bib);
 * `theme`: colours, type and spaces that page, browser, terminal and figures share;
@@ -22,18 +21,57 @@ lays them out. matplotlib, pandas and jinja2 are loaded when something is writte
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ampler.analysis import Analysis
+from ampler.api import analyse, is_study_file, read_results
 from ampler.core.errors import InvalidInput
 from ampler.core.serialization import check_not_input, is_path, replace_file
-from ampler.report.subject import Subject, subject_of
+from ampler.study.evidence import StudyOrigin, origin_of_study
 
 __all__ = ["FORMATS", "Subject", "render", "report_format", "subject_of", "write_figures", "write_report"]
 
 FORMATS = ("html", "md", "tex", "csv")
 FIGURES = ("pdf", "svg", "png", "pgf")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What a report is about."""
+
+    title: str
+    analysis: Analysis
+    origin: StudyOrigin | None = None
+
+
+def subject_of(
+    source: Any,
+    *,
+    title: str | None = None,
+    study: str | PathLike[str] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Subject:
+    """Return the subject of a report on an Analysis, a results file, a table of results or a data frame.
+
+    `study` names the results file of an Analysis, so that the report can say how the runs were made; `reading` are
+    keywords of `read_results`, and `options` those of `analyse`."""
+    if isinstance(source, Analysis):
+        if options:
+            given = ", ".join(map(repr, options))
+            raise InvalidInput(f"an Analysis has its settings already, got {given}; give them to analyse")
+        origin = None if study is None else origin_of_study(study)
+        return Subject(title or (origin.plan.name if origin else "Comparison of algorithms"), source, origin)
+    study = study or (source if is_study_file(source) else None)
+    origin = None if study is None else origin_of_study(study)
+    if not title:
+        file = Path(source).stem if isinstance(source, str | PathLike) else "Comparison of algorithms"
+        title = file if origin is None else origin.plan.name
+    return Subject(title, analyse(read_results(source, **reading or {}), **options), origin)
 
 
 def write_report(

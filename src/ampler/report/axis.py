@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -26,6 +26,9 @@ STEPS = (1.0, 2.0, 5.0, 10.0)
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows, or is 0
 LARGEST = 1e300  # of a range; beyond it widths overflow
 MANY_FACTORS = math.log(4.0)  # a range beyond it has marks at 1, 2, 5, 10
+
+
+Row = tuple[float, float, float]  # low, value, high
 
 
 class Mark(NamedTuple):
@@ -82,7 +85,7 @@ class Axis:
 
 
 def axis_of(
-    rows: Sequence[tuple[float, float, float]],
+    rows: Sequence[Row],
     unit: str,
     *,
     always: Sequence[float] = (),
@@ -96,19 +99,24 @@ def axis_of(
     >>> axis_of([(-1.1, -0.8, -0.5), (-0.03, -0.01, 0.0), (0.0, 0.01, 0.02)], "percent", always=[0.0]).is_split
     True
     """
-    known = [row for row in rows if math.isfinite(row[1])]
-    near, far = _apart(known, neutral=always[0] if always else 0.0)
-    low, high = _range(near, always)
-    sides = ([row for row in far if row[1] < low], [row for row in far if row[1] > high])
-    neutral = always[0] if always else 0.0
-    if not (split and any(sides)) or not _is_worth((low, high), _range(known, always)):
-        return Axis((_panel(_range(known, always), unit, 0.0, 100.0, most, neutral),))
-    return Axis(tuple(_panels(sides, (low, high), unit, most, neutral)))
+    known, neutral = [row for row in rows if math.isfinite(row[1])], always[0] if always else 0.0
+    near, far = _apart(known, neutral)
+    (low, high), (least, largest) = _range(near, always), _range(known, always)
+    below, above = ([row for row in far if row[1] < low], [row for row in far if row[1] > high])
+    if not (split and (below or above) and high - low < ZOOMED * (largest - least)):
+        return Axis((_panel((least, largest), unit, 0.0, 100.0, most, neutral),))
+    left, right = (FAR + GAP if below else 0.0), (100.0 - FAR - GAP if above else 100.0)
+    panels = [_panel((low, high), unit, left, right, most if right - left > 70 else 3, neutral)]
+    if below:
+        first, last = _range(below, ())
+        panels.insert(0, _panel((first, min(last, low)), unit, 0.0, FAR, 2))
+    if above:
+        first, last = _range(above, ())
+        panels.append(_panel((max(first, high), last), unit, 100.0 - FAR, 100.0, 2))
+    return Axis(tuple(panels))
 
 
-def _apart(
-    rows: Sequence[tuple[float, float, float]], neutral: float
-) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
+def _apart(rows: Sequence[Row], neutral: float) -> tuple[list[Row], list[Row]]:
     """Split the rows at the widest gap above the median, by ratio."""
     ordered = sorted(rows, key=lambda row: abs(row[1] - neutral))
     sizes = [abs(row[1] - neutral) for row in ordered]
@@ -120,36 +128,13 @@ def _apart(
     return ordered[:cut], ordered[cut:]
 
 
-def _is_worth(near: tuple[float, float], whole: tuple[float, float]) -> bool:
-    return near[1] - near[0] < ZOOMED * (whole[1] - whole[0])
-
-
-def _range(rows: Sequence[tuple[float, float, float]], always: Sequence[float]) -> tuple[float, float]:
+def _range(rows: Sequence[Row], always: Sequence[float]) -> tuple[float, float]:
     """From the lowest end to the highest, with a margin; open ends count as their value."""
     ends = [end if math.isfinite(end) else row[1] for row in rows for end in (row[0], row[2])]
     values = [*ends, *(row[1] for row in rows), *always] or [0.0]
     low, high = max(min(values), -LARGEST), min(max(values), LARGEST)
     beside = MARGIN * (high - low) or abs(low) or 1.0
     return low - beside, high + beside
-
-
-def _panels(
-    sides: tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]],
-    near: tuple[float, float],
-    unit: str,
-    most: int,
-    neutral: float,
-) -> Iterator[Panel]:
-    """Return the values far below, near, and far above."""
-    below, above = sides
-    left, right = (FAR + GAP if below else 0.0), (100.0 - FAR - GAP if above else 100.0)
-    if below:
-        low, high = _range(below, ())
-        yield _panel((low, min(high, near[0])), unit, 0.0, FAR, 2)
-    yield _panel(near, unit, left, right, most if right - left > 70 else 3, neutral)
-    if above:
-        low, high = _range(above, ())
-        yield _panel((max(low, near[1]), high), unit, 100.0 - FAR, 100.0, 2)
 
 
 def _panel(

@@ -20,7 +20,7 @@ from ampler.analysis.units import measure_text
 from ampler.core.errors import AmplerError, InvalidInput
 from ampler.core.text import amount
 from ampler.design import achieved_power
-from ampler.report.figures import accuracy, intervals, pairs, pareto, performance, planning, probabilities, ranks
+from ampler.report.figures import accuracy, intervals, pairs, performance, planning, probabilities, ranks
 from ampler.report.tables import caption_of
 from ampler.stats.paired import FEWEST, paired_test
 from ampler.stats.summaries import is_named
@@ -56,7 +56,30 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _drawings(analysis: Analysis) -> Iterator[Drawing]:
-    return chain.from_iterable(part(analysis) for part in _parts(analysis))
+    """Every figure of a report but the verdict, in its order."""
+    if analysis.unfinished:
+        yield from _accuracy(analysis)
+        yield from _least_accurate(analysis)
+        return
+    yield from _adaptive(analysis)
+    steps, level = paired_test(analysis.settings.test).procedure, 100 * (1 - analysis.settings.family_alpha)
+    draw, data = intervals.draw_intervals, intervals.intervals_data(analysis, most=MAX_COMPARISONS)
+    yield drawing_of("intervals", FILE, partial(draw, interval="both"), data, steps=steps, level=level)
+    if analysis.single is not None:
+        yield from _least_accurate(analysis)
+        return
+    yield from _power(analysis)
+    yield from _probable(analysis)
+    yield from _accuracy(analysis)
+    yield from _least_accurate(analysis)
+    if len(numbers := {runs for row in analysis.accuracy for runs in row.runs}) > 1 and max(numbers) > 1:
+        yield drawing_of("runs", "more", accuracy.draw_runs, accuracy.runs_data(analysis))
+    if analysis.measures is not None and analysis.measures.front:
+        yield drawing_of("pareto", "evidence", performance.draw_pareto, performance.pareto_data(analysis.measures))
+    yield from _ranks(analysis)
+    yield from _performance(analysis)
+    yield from subgroup_drawings(analysis)
+    yield from _pairs(analysis)
 
 
 def figures_of(analysis: Analysis) -> Iterator[Drawing]:
@@ -114,38 +137,17 @@ def drawing_of(name: str, section: str, draw: Callable[[Any], Axes], data: Any, 
     return Drawing(name, section, caption, f"{summary}.", partial(draw, data))
 
 
-def _parts(analysis: Analysis) -> tuple[Callable[[Analysis], Iterator[Drawing]], ...]:
-    """What draws the figures of an analysis, in the order of the report."""
-    if analysis.unfinished:
-        return _accuracy, _least_accurate
-    first = _pilot, _interim, _intervals
-    if analysis.single is not None:
-        return *first, _least_accurate
-    known = _accuracy, _least_accurate, _runs
-    return *first, _power, _probable, *known, _pareto, _ranks, _performance, subgroup_drawings, _pairs
-
-
-def _pilot(analysis: Analysis) -> Iterator[Drawing]:
-    """What a pilot showed and where the runs went, of a study that found its own size."""
+def _adaptive(analysis: Analysis) -> Iterator[Drawing]:
+    """What a pilot showed and where the runs went; how statistics met their boundaries, and what stopped when."""
     if (course := analysis.course) is not None:
         detect, data = amount(course.detect, course.difference), planning.pilot_data(analysis)
         yield drawing_of("pilot", "course", planning.draw_pilot, data, detect=detect)
         yield drawing_of("spending", "course", planning.draw_spending, planning.spending_data(analysis))
-
-
-def _interim(analysis: Analysis) -> Iterator[Drawing]:
-    """The way of the statistics to their boundaries, and what stopped when, of a study with interim analyses."""
     if analysis.looks is not None:
         scale = "t" if analysis.looks.course.test == "t" else "normal scores of p"
         paths, stops = planning.look_paths_data(analysis), planning.look_stops_data(analysis)
         yield drawing_of("look-paths", "course", planning.draw_look_paths, paths, scale=scale)
         yield drawing_of("look-stops", "course", planning.draw_look_stops, stops)
-
-
-def _intervals(analysis: Analysis) -> Iterator[Drawing]:
-    steps, level = paired_test(analysis.settings.test).procedure, 100 * (1 - analysis.settings.family_alpha)
-    draw, data = intervals.draw_intervals, intervals.intervals_data(analysis, most=MAX_COMPARISONS)
-    yield drawing_of("intervals", FILE, partial(draw, interval="both"), data, steps=steps, level=level)
 
 
 def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
@@ -180,19 +182,6 @@ def _performance(analysis: Analysis) -> Iterator[Drawing]:
     first, second, why = telling_pairs(analysis)[0]
     data = pairs.scatter_data(analysis, first, second)
     yield drawing_of("scatter", FILE, pairs.draw_scatter, data, first=first, second=second, why=why)
-
-
-def _pareto(analysis: Analysis) -> Iterator[Drawing]:
-    """The map of the two first measures that are tested."""
-    if analysis.measures is not None and analysis.measures.front:
-        yield drawing_of("pareto", "evidence", pareto.draw_pareto, pareto.pareto_data(analysis.measures))
-
-
-def _runs(analysis: Analysis) -> Iterator[Drawing]:
-    """How many runs there were of each; nothing where every cell has the same number."""
-    numbers = {runs for row in analysis.accuracy for runs in row.runs}
-    if len(numbers) > 1 and max(numbers) > 1:
-        yield drawing_of("runs", "more", accuracy.draw_runs, accuracy.runs_data(analysis))
 
 
 def _power(analysis: Analysis) -> Iterator[Drawing]:

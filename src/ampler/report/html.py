@@ -6,6 +6,7 @@ import base64
 import hashlib
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -14,27 +15,18 @@ from typing import Any
 import numpy as np
 
 from ampler import __version__
-from ampler.analysis import Analysis
+from ampler.analysis import Analysis, text
 from ampler.analysis.standings import disagreements
-from ampler.analysis.text import (
-    course_sentences,
-    course_title,
-    finding_sentence,
-    inconclusive_sentence,
-    together,
-    verdict_sentences,
-)
 from ampler.analysis.units import measure_text, noise_text, quantity_text
 from ampler.core.errors import SEVERITIES, by_severity
 from ampler.core.text import digits, short_name_of
-from ampler.report import tables
+from ampler.report import Subject, tables
 from ampler.report.drawings import Drawing, drawings
 from ampler.report.figures.canvas import COLUMN, figure_of, unit_of
 from ampler.report.latex import algorithms_tabular, bayes_tabular, holm_table, latex_paragraph, statistics_tabular
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.resources import template_text, templates
 from ampler.report.rows import Forest, forest_of
-from ampler.report.subject import Subject
 from ampler.report.svg import forest_html, inline_svg, opened_pairs
 from ampler.report.theme import tokens_css
 from ampler.study.evidence import StudyOrigin
@@ -42,9 +34,8 @@ from ampler.study.evidence import StudyOrigin
 SECTIONS = ("course", "evidence", "probable", "trust", "exploration", "more")
 MAX_UNBROKEN = 30  # characters of a word that is not broken at its hyphens
 MAX_SENTENCES = 8  # verdicts in the results paragraph; the table has all
-BIDI = {
-    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}  # rotate the following text
+# these rotate the following text
+BIDI = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 MINDED = 3  # cautions that are not folded away
 LEVELS = dict(zip(SEVERITIES, ("reverses", "widens", "informs"), strict=True))
 
@@ -59,29 +50,31 @@ class Picture:
     svg: Any  # markup, safe
 
 
-@dataclass(frozen=True, slots=True)
-class Mind:
-    """A caution with what it could change."""
-
-    level: str
-    gravity: str
-    sentence: str
-
-
 def html_report(subject: Subject) -> str:
     """Return the page."""
-    return templates().get_template("report.html").render(**_values(subject)).translate(BIDI)
-
-
-def _values(subject: Subject) -> dict[str, Any]:
-    """Everything the template shows."""
     from markupsafe import Markup
 
-    analysis, paragraph = subject.analysis, methods(subject)
-    script = template_text("report.js")
+    analysis, paragraph, script = subject.analysis, methods(subject), template_text("report.js")
     opened, key_of = opened_pairs(analysis)
     forest = forest_of(analysis, key_of=key_of)
-    return finding_values(analysis, forest) | {
+    pictures = defaultdict[str, list[Picture]](list)
+    for drawing in drawings(analysis):
+        pictures[drawing.section].append(picture_of(drawing))
+    statistics, has_margin = statistics_tabular(analysis), analysis.weighs_a_margin
+    snippets = [  # what an author pastes into a paper
+        ("Methods paragraph (LaTeX)", latex_paragraph(paragraph)),
+        ("BibTeX", "\n".join(work.bibtex for work in cited(paragraph))),
+        ("Table of the comparisons (LaTeX, booktabs)", holm_table(analysis, paged=True)),
+        ("Table of the algorithms (LaTeX, booktabs)", algorithms_tabular(analysis)),
+        *([("Table of the probabilities (LaTeX, booktabs)", bayes_tabular(analysis.bayes))] if has_margin else []),
+        *([("Table of all values (LaTeX, booktabs)", statistics)] if statistics is not None else []),
+    ]
+    sentences = (true_minus(sentence) for sentence in text.verdict_sentences(analysis, most=MAX_SENTENCES))
+    results = f"{text.finding_sentence(analysis)} {' '.join(sentences)}"
+    limits = " ".join(true_minus(one.sentence) for one in analysis.warnings if LEVELS[one.severity] == "reverses")
+    limits = limits or "No check found a warning that could reverse a verdict."
+    settings = analysis.as_dict()["settings"].items()
+    values = finding_values(analysis, forest) | {
         "title": subject.title,
         "version": __version__,
         "style": Markup(tokens_css() + template_text("components.css") + template_text("report.css")),
@@ -94,32 +87,32 @@ def _values(subject: Subject) -> dict[str, Any]:
         "first_key": forest.rows[0].key.removeprefix("#"),
         "checks": checks(analysis),
         "probable": tables.probable_words(analysis),
-        "pictures": _pictures(analysis),
+        "pictures": {section: pictures[section] for section in SECTIONS},
         "tables": tables.report_tables(analysis),
         "exploratory": list(tables.exploratory_tables(analysis)),
-        "texts": [("Methods", plain_paragraph(paragraph)), *result_texts(analysis)],
-        "snippets": _snippets(analysis, latex_paragraph(paragraph), [work.bibtex for work in cited(paragraph)]),
-        "asked": _settings(analysis),
+        "texts": [("Methods", plain_paragraph(paragraph)), ("Results", results), ("Limitations", limits)],
+        "snippets": snippets,
+        "asked": [(name.replace("_", " "), str(value)) for name, value in settings if value is not None],
         "recorded": _recorded(subject.origin),
     }
+    return templates().get_template("report.html").render(values).translate(BIDI)
 
 
 def finding_values(analysis: Analysis, forest: Forest) -> dict[str, Any]:
     """Return what a page says of the findings."""
     from markupsafe import Markup
 
-    warnings = [
-        Mind(LEVELS[warning.severity], warning.severity, true_minus(warning.sentence))
-        for warning in by_severity(analysis.warnings)
-    ]
+    ordered = by_severity(analysis.warnings)
+    warnings = [(LEVELS[one.severity], one.severity, true_minus(one.sentence)) for one in ordered]
+    gravest = [warning for warning in warnings if warning[0] == "reverses"][:MINDED]
     return {
-        "answer": unbroken(finding_sentence(analysis)),
-        "power": unbroken(inconclusive_sentence(analysis)),
+        "answer": unbroken(text.finding_sentence(analysis)),
+        "power": unbroken(text.inconclusive_sentence(analysis)),
         "forest": Markup(forest_html(forest)),
-        "gravest": [warning for warning in warnings if warning.level == "reverses"][:MINDED],
-        "lighter": [warning for k, warning in enumerate(warnings) if warning.level != "reverses" or k >= MINDED],
-        "course_title": course_title(analysis),
-        "course": [true_minus(sentence) for sentence in course_sentences(analysis)],
+        "gravest": gravest,
+        "lighter": warnings[len(gravest) :],  # the gravest come first
+        "course_title": text.course_title(analysis),
+        "course": [true_minus(sentence) for sentence in text.course_sentences(analysis)],
     }
 
 
@@ -146,22 +139,12 @@ def checks(analysis: Analysis) -> list[tuple[str, str]]:
     if counted:
         same = sum(number == len(analysis.pairs) for number in counted)
         rows.append(("Other tests, differences and statistics", f"{same} of {len(counted)} decide the same"))
-    if analysis.other_policies:
-        changed = sum(bool(row.changed) for row in analysis.other_policies)
-        rows.append(
-            ("Failed runs counted otherwise", f"{changed} of {len(analysis.other_policies)} ways decide otherwise")
-        )
-    if omnibus := together(analysis):
+    if policies := analysis.other_policies:
+        changed = sum(bool(row.changed) for row in policies)
+        rows.append(("Failed runs counted otherwise", f"{changed} of {len(policies)} ways decide otherwise"))
+    if omnibus := text.together(analysis):
         rows.append(("Test of all algorithms", omnibus.rpartition("information: ")[2].removesuffix(".")))
     return [*rows, *(("Estimates, wins and ranks", true_minus(sentence)) for sentence in disagreements(analysis))]
-
-
-def result_texts(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return the results and the limitations as paragraphs to paste."""
-    results = " ".join(true_minus(sentence) for sentence in verdict_sentences(analysis, most=MAX_SENTENCES))
-    limits = [true_minus(warning.sentence) for warning in analysis.warnings if LEVELS[warning.severity] == "reverses"]
-    limits = limits or ["No check found a warning that could reverse a verdict."]
-    return [("Results", f"{finding_sentence(analysis)} {results}"), ("Limitations", " ".join(limits))]
 
 
 def unbroken(text: str) -> Any:
@@ -186,14 +169,6 @@ def true_minus(text: str) -> str:
     return re.sub(r"(?<=[\s(\[])-(?=\d)", "−", text)
 
 
-def _pictures(analysis: Analysis) -> dict[str, list[Picture]]:
-    """The figures by section."""
-    sections: dict[str, list[Picture]] = {section: [] for section in SECTIONS}
-    for drawing in drawings(analysis):
-        sections[drawing.section].append(picture_of(drawing))
-    return sections
-
-
 def picture_of(drawing: Drawing) -> Picture:
     """Draw a figure as an element of a page."""
     from markupsafe import Markup
@@ -201,25 +176,6 @@ def picture_of(drawing: Drawing) -> Picture:
     ax = drawing.draw()
     svg = Markup(inline_svg(ax, name=drawing.name, label=drawing.summary))
     return Picture(drawing.name, figure_of(ax).get_size_inches()[0] > COLUMN, drawing.caption, svg)
-
-
-def _snippets(analysis: Analysis, paragraph: str, entries: list[str]) -> list[tuple[str, str]]:
-    """What an author pastes into a paper."""
-    statistics, has_margin = statistics_tabular(analysis), analysis.weighs_a_margin
-    return [
-        ("Methods paragraph (LaTeX)", paragraph),
-        ("BibTeX", "\n".join(entries)),
-        ("Table of the comparisons (LaTeX, booktabs)", holm_table(analysis, paged=True)),
-        ("Table of the algorithms (LaTeX, booktabs)", algorithms_tabular(analysis)),
-        *([("Table of the probabilities (LaTeX, booktabs)", bayes_tabular(analysis.bayes))] if has_margin else []),
-        *([("Table of all values (LaTeX, booktabs)", statistics)] if statistics is not None else []),
-    ]
-
-
-def _settings(analysis: Analysis) -> list[tuple[str, str]]:
-    """The settings of the analysis, in words."""
-    document = analysis.as_dict()["settings"]
-    return [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
 
 
 def _recorded(origin: StudyOrigin | None) -> list[tuple[str, str]]:

@@ -16,26 +16,16 @@ from ampler.analysis.tables import counted
 from ampler.analysis.text import headline
 from ampler.analysis.units import estimate_header, measure_text
 from ampler.core.text import digits
+from ampler.report import Subject, tables
 from ampler.report.methods import Sentence, cited, methods
 from ampler.report.resources import templates
-from ampler.report.subject import Subject
-from ampler.report.tables import (
-    Cell,
-    ReportTable,
-    algorithms_table,
-    comparisons_table,
-    probable_table,
-    probable_words,
-    statistics_table,
-)
+from ampler.report.tables import Cell, ReportTable
 from ampler.stats.paired import ESTIMANDS, paired_test
 
 MOST_COLUMNS = 8  # algorithms whose statistics fit side by side
 MOST_ROWS = 40  # of a table that fits a page
 
-_NAMED_MARKS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar"} | {
-    '"': "quotedbl"
-}
+_NAMED_MARKS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar"}
 _SYMBOLS = {"×": r"\times", "±": r"\pm", "≤": r"\leq", "≥": r"\geq", "−": "-", "∞": r"\infty"}
 _GREEK = (
     "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi . pi rho varsigma sigma tau upsilon"
@@ -47,26 +37,22 @@ _GREEK_CAPITALS = "Gamma Delta . . . Theta . . Lambda . . Xi . Pi . . Sigma . . 
 def latex_report(subject: Subject) -> str:
     """Return the document."""
     analysis, paragraph = subject.analysis, methods(subject)
-    return (
-        templates()
-        .get_template("report.tex")
-        .render(
-            tex=escaped,
-            title=subject.title,
-            answer=headline(analysis),
-            measure=measure_text(analysis),
-            paragraph=latex_paragraph(paragraph),
-            procedure=paired_test(analysis.settings.test).procedure.words,
-            comparisons=holm_table(analysis, paged=True),
-            algorithms=algorithms_tabular(analysis),
-            probable=probable_words(analysis),
-            probabilities=bayes_tabular(analysis.bayes) if analysis.weighs_a_margin else "",
-            statistic=analysis.settings.statistic,
-            statistics=statistics_tabular(analysis),
-            warnings=[warning.sentence for warning in analysis.warnings],
-            works=cited(paragraph),
-        )
-    )
+    values = {
+        "title": subject.title,
+        "answer": headline(analysis),
+        "measure": measure_text(analysis),
+        "paragraph": latex_paragraph(paragraph),
+        "procedure": paired_test(analysis.settings.test).procedure.words,
+        "comparisons": holm_table(analysis, paged=True),
+        "algorithms": algorithms_tabular(analysis),
+        "probable": tables.probable_words(analysis),
+        "probabilities": bayes_tabular(analysis.bayes) if analysis.weighs_a_margin else "",
+        "statistic": analysis.settings.statistic,
+        "statistics": statistics_tabular(analysis),
+        "warnings": [warning.sentence for warning in analysis.warnings],
+        "works": cited(paragraph),
+    }
+    return templates().get_template("report.tex").render(values, tex=escaped)
 
 
 # what an author pastes ----------------------------------------------------------------------------------------------
@@ -88,7 +74,7 @@ def holm_table(analysis: Analysis, *, paged: bool = False) -> str:
     It needs \usepackage{booktabs} in the preamble, and longtable if it may be `paged`. Of a study with looks it has the
     verdicts and repeated intervals.
     """
-    table = comparisons_table(analysis)
+    table = tables.comparisons_table(analysis)
     estimand = ESTIMANDS[analysis.comparisons[0].estimate_of].tex
     name, estimate, interval = table.header[1], *table.header[table.header.index("simultaneous CI") - 2 :][:2]
     estimates = {estimate: estimate_header(analysis, estimand).replace("%", r"\%"), interval: interval}
@@ -109,7 +95,7 @@ def bayes_tabular(bayes: Bayes) -> str:
 
     It needs \usepackage{booktabs} in the preamble.
     """
-    table = probable_table(bayes)
+    table = tables.probable_table(bayes)
     first, verdict, *rest = (head for head in table.header if not head.startswith("shared"))
     heads = {head: head.replace("instance: ", "").replace(" %", r"\,\%").replace("credible ", "") for head in rest}
     return tabular(table, {first: first, **heads, verdict: verdict})
@@ -118,12 +104,12 @@ def bayes_tabular(bayes: Bayes) -> str:
 def algorithms_tabular(analysis: Analysis) -> str:
     """Return the algorithms with runs and mean rank, the best rank in bold."""
     heads = {head: head for head in ("algorithm", "runs", "gave a value", "mean rank")}
-    return tabular(algorithms_table(analysis), heads)
+    return tabular(tables.algorithms_table(analysis), heads)
 
 
 def statistics_tabular(analysis: Analysis) -> str | None:
     """Return the statistic of each algorithm on each instance, the best in bold; None if they do not fit a page."""
-    table = statistics_table(analysis)
+    table = tables.statistics_table(analysis)
     if table is None or len(analysis.algorithms) > MOST_COLUMNS:
         return None
     places = {row.instance: k for k, row in enumerate(analysis.accuracy)}
@@ -175,7 +161,7 @@ def _letters(first: str, names: str) -> dict[str, str]:
 _MATHEMATICS = _SYMBOLS | _letters("α", _GREEK) | _letters("Γ", _GREEK_CAPITALS)
 _ESCAPES = str.maketrans(
     {mark: rf"\{mark}" for mark in "{}$&#_%"}
-    | {mark: rf"\text{name}{{}}" for mark, name in _NAMED_MARKS.items()}
+    | {mark: rf"\text{name}{{}}" for mark, name in (_NAMED_MARKS | {'"': "quotedbl"}).items()}
     | {symbol: rf"\ensuremath{{{name}}}" for symbol, name in _MATHEMATICS.items()}
 )
 

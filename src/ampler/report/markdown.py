@@ -7,10 +7,9 @@ import re
 from ampler.analysis.standings import disagreements
 from ampler.analysis.text import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.analysis.units import measure_text
-from ampler.report import tables
+from ampler.report import Subject, tables
 from ampler.report.methods import cited, methods, plain_paragraph
 from ampler.report.resources import templates
-from ampler.report.subject import Subject
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 
@@ -18,27 +17,23 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 def markdown_report(subject: Subject) -> str:
     """Return the report."""
     analysis, paragraph = subject.analysis, methods(subject)
-    return (
-        templates()
-        .get_template("report.md")
-        .render(
-            md=as_markdown,
-            title=subject.title,
-            answer=headline(analysis),
-            measure=measure_text(analysis),
-            verdicts=verdict_sentences(analysis),
-            warnings=[warning.sentence for warning in analysis.warnings],
-            course_title=course_title(analysis),
-            course=list(course_sentences(analysis)),
-            tables=tables.report_tables(analysis),
-            exploratory=list(tables.exploratory_tables(analysis)),
-            probable=tables.probable_words(analysis),
-            together=together(analysis),
-            disagreements=disagreements(analysis),
-            paragraph=plain_paragraph(paragraph),
-            works=cited(paragraph),
-        )
-    )
+    values = {
+        "title": subject.title,
+        "answer": headline(analysis),
+        "measure": measure_text(analysis),
+        "verdicts": verdict_sentences(analysis),
+        "warnings": [warning.sentence for warning in analysis.warnings],
+        "course_title": course_title(analysis),
+        "course": list(course_sentences(analysis)),
+        "tables": tables.report_tables(analysis),
+        "exploratory": list(tables.exploratory_tables(analysis)),
+        "probable": tables.probable_words(analysis),
+        "together": together(analysis),
+        "disagreements": disagreements(analysis),
+        "paragraph": plain_paragraph(paragraph),
+        "works": cited(paragraph),
+    }
+    return templates().get_template("report.md").render(values, md=as_markdown)
 
 
 def as_markdown(text: str) -> str:

@@ -23,8 +23,8 @@ from ampler.core.settings import Settings
 from ampler.core.text import count, digits, in_bytes, listed
 from ampler.design.detect import PilotReport
 from ampler.design.text import method_sentences
+from ampler.report import Subject
 from ampler.report.resources import constants, text_of
-from ampler.report.subject import Subject
 from ampler.report.tables import interim_of
 from ampler.stats.bayes.posterior import CERTAIN, SHARED_FROM
 from ampler.stats.bayes.rankings import DRAWS as RANKING_DRAWS

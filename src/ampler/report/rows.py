@@ -29,13 +29,8 @@ MAX_HEAD = 18  # characters of a name in a head
 WIDER = 2.5  # times the range of the intervals that the rugs may take
 MAX_SPOTS = 400  # instances of two algorithms that are dots
 RUG_SHARES = (0.1, 0.25)  # of the instances on each side that may lie outside of the axis
-UNITS = {
-    "simple": "difference",
-    "percent": "difference, %",
-    "ratio": "factor",
-    "points": "percentage points",
-    "share": "share of instances, %",
-}
+UNITS = {"simple": "difference", "percent": "difference, %", "ratio": "factor", "points": "percentage points"}
+UNITS["share"] = "share of instances, %"
 ORDER: tuple[Finding, ...] = ("better", "worse", "equivalent", "inconclusive", "not compared")
 
 
@@ -95,7 +90,6 @@ class Forest:
     noun: str  # what a line is
     name_head: str
     estimate_head: str
-    wins_head: str
     p_head: str
     axis_head: str
     axis: Axis
@@ -123,20 +117,9 @@ class Forest:
         return self.lines[0].row is None
 
     @property
-    def has_matrix(self) -> bool:
-        """Whether there are decisions to show, next to the lines or folded."""
-        return bool(self.lines[0].decisions)
-
-    @property
     def is_wide(self) -> bool:
         """Whether the decisions have no room next to the lines."""
         return len(self.lines) > MAX_ROWS
-
-
-def has_board(analysis: Analysis) -> bool:
-    """Return whether a line is an algorithm: all are compared with all, on more than one instance."""
-    is_all_pairs = analysis.settings.reference is None and len(analysis.comparisons) > 1
-    return is_all_pairs and analysis.single is None
 
 
 def pair_key(row: ComparisonRow) -> str:
@@ -149,26 +132,27 @@ def forest_of(
 ) -> Forest:
     """Return the comparisons as lines; `key_of` names the place where the instances of a pair are shown."""
     settings, unit, every_row = analysis.settings, difference_unit(analysis), rows_of(analysis)
-    names = ranked_names(analysis) if has_board(analysis) else []
+    is_board = settings.reference is None and len(analysis.comparisons) > 1 and analysis.single is None
+    names = ranked_names(analysis) if is_board else []  # of all with all a line is an algorithm
     rows = rows_of(analysis, leader=names[0]) if names else every_row
     rows = [replace(row, key=key_of(row)) for row in rows]
-    rows.sort(key=lambda row: names.index(row.subject) if names else _place(row, analysis))
+    sign = 1 if settings.better == "lower" else -1
+    if names:
+        rows.sort(key=lambda row: names.index(row.subject))
+    else:  # by verdict, those with one value of it as a staircase
+        rows.sort(key=lambda row: (ORDER.index(row.verdict), sign * row.estimate if row.is_known else np.inf))
     lines = [_line(row, analysis) for row in rows]
     if names:
         decisions = _matrix(analysis, names, every_row, key_of)
         sets, letters = analysis.rank_sets, analysis.groups
+        is_leader = not analysis.unfinished and leaders(findings(analysis)) == names[:1]  # who shares it is none
+        lines = [Line(names[0], None, standing="leader" if is_leader else "–"), *lines]
+        ranks = [rank_text(sets[line.name]) if line.name in sets else "" for line in lines]
         lines = [
-            replace(
-                line,
-                rank=rank_text(sets[line.name]) if line.name in sets else "",
-                group=letters.get(line.name, ""),
-                decisions=decided,
-            )
-            for line, decided in zip(
-                [Line(names[0], None, standing=_standing(analysis, names[0])), *lines], decisions, strict=True
-            )
+            replace(line, rank=rank, group=letters.get(line.name, ""), decisions=decided)
+            for line, rank, decided in zip(lines, ranks, decisions, strict=True)
         ]
-    estimand, wins_head = ESTIMANDS[rows[0].comparison.estimate_of], "better on"
+    estimand = ESTIMANDS[rows[0].comparison.estimate_of]
     margin = None if settings.margin is None or unit == "share" else (-settings.margin, settings.margin)
     axis = _axis(lines, unit, (estimand.neutral, *(margin or ())))
     if len(rows) == 1 and lines[0].rug and len(lines[0].rug) <= MAX_SPOTS:
@@ -177,13 +161,16 @@ def forest_of(
         ends = low, rows[0].estimate, high
         axis = axis_of_spots(spots, unit, ends, always=(estimand.neutral, *(margin or ())))
     base = names[0] if names else settings.reference
+    rug, (low, high) = [value for line in lines for value in line.rug], (axis.panels[0].low, axis.panels[-1].high)
+    rug_notes = ["strokes: one for each instance"] if rug else []
+    if any(not low <= value <= high for value in rug):
+        rug_notes.append("arrowheads: more instances beyond the axis")
     return Forest(
         lines=tuple(lines),
         shown=len(lines) if len(lines) <= most + 1 else most,
         noun="algorithm" if names else "comparison",
         name_head="algorithm" if names else "pair" if base is None else f"compared with {shortened(base, MAX_HEAD)}",
         estimate_head=shortened(difference_head(analysis, base), 2 * MAX_HEAD),
-        wins_head=wins_head,
         p_head=f"p ({paired_test(settings.test).procedure.name})",
         axis_head=axis_head(analysis, axis, unit),
         axis=axis,
@@ -191,7 +178,7 @@ def forest_of(
         margin=margin,
         sides=sides_of(analysis),
         notes=tuple(_notes(analysis, axis, margin, lines)),
-        rug_notes=tuple(_rug_notes(axis, lines)),
+        rug_notes=tuple(rug_notes),
         unit=unit,
         is_finished=not analysis.unfinished,
     )
@@ -231,21 +218,8 @@ def mark_text(spot: Spot, unit: str) -> str:
     """Return the label of an instance's mark: both values and the difference."""
     of_error = "simple" if unit == "ratio" else unit  # of a logarithm
     error = "" if np.isnan(spot.error) else f" ± {quantity_text(spot.error, of_error)}"
-    return (
-        f"{spot.name}\n{spot.subject}: {digits(spot.first, 4)}\n{spot.other}: {digits(spot.second, 4)}\n"
-        f"difference {quantity_text(spot.difference, unit)}{error}"
-    )
-
-
-def _standing(analysis: Analysis, first: str) -> str:
-    """What stands in the first line: whoever shares the lead is no leader."""
-    return "leader" if not analysis.unfinished and leaders(findings(analysis)) == [first] else "–"
-
-
-def _place(row: ComparisonRow, analysis: Analysis) -> tuple[int, float]:
-    """The place of a comparison: by its verdict, those with one value of it as a staircase."""
-    sign = 1 if analysis.settings.better == "lower" else -1
-    return ORDER.index(row.verdict), sign * row.estimate if row.is_known else np.inf
+    values = f"{spot.subject}: {digits(spot.first, 4)}\n{spot.other}: {digits(spot.second, 4)}"
+    return f"{spot.name}\n{values}\ndifference {quantity_text(spot.difference, unit)}{error}"
 
 
 def _line(row: ComparisonRow, analysis: Analysis) -> Line:
@@ -289,11 +263,11 @@ def _axis(lines: Sequence[Line], unit: str, always: tuple[float, ...]) -> Axis:
         return panel.high - panel.low
 
     bare = axis(None)
-    with_rugs = (axis(share) for share in (0.0, *RUG_SHARES))
-    fitting = (
-        wide for wide in with_rugs if len(wide.panels) == len(bare.panels) and width(wide) <= WIDER * width(bare)
-    )
-    return next(fitting, bare)
+    for share in (0.0, *RUG_SHARES):
+        wide = axis(share)
+        if len(wide.panels) == len(bare.panels) and width(wide) <= WIDER * width(bare):
+            return wide
+    return bare
 
 
 def _matrix(
@@ -331,14 +305,3 @@ def _notes(analysis: Analysis, axis: Axis, margin: tuple[float, float] | None, l
     if lines[0].group:
         notes.append("algorithms that share a letter do not differ significantly")
     return notes
-
-
-def _rug_notes(axis: Axis, lines: Sequence[Line]) -> list[str]:
-    values = [value for line in lines for value in line.rug]
-    ends = axis.panels[0].low, axis.panels[-1].high
-    cut = (
-        ["arrowheads: more instances beyond the axis"]
-        if any(not ends[0] <= value <= ends[1] for value in values)
-        else []
-    )
-    return ["strokes: one for each instance", *cut] if values else []

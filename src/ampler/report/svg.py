@@ -11,40 +11,22 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ampler.analysis import Analysis
+from ampler.analysis import Analysis, units
 from ampler.analysis.rows import ComparisonRow, difference_unit, rows_of
-from ampler.analysis.units import (
-    location_header,
-    quantity_text,
-    quantity_texts,
-    range_text,
-    signed,
-    table_factor,
-    unit_header,
-)
+from ampler.analysis.units import quantity_text, signed
 from ampler.core.text import digits, shortened
+from ampler.report import rows as forests
 from ampler.report.axis import Axis, axis_of, marks_between
 from ampler.report.figures.canvas import UNITS, figure_of
 from ampler.report.resources import templates
-from ampler.report.rows import (
-    MAX_HEAD,
-    MAX_SPOTS,
-    Forest,
-    Spot,
-    axis_head,
-    axis_of_spots,
-    mark_text,
-    pair_key,
-    sides_of,
-    spots_of,
-)
+from ampler.report.rows import MAX_HEAD, MAX_SPOTS, Forest, Spot
 from ampler.report.tables import Cell, ReportTable, number_cell, table_of
 from ampler.report.theme import PROPERTIES
 
@@ -98,15 +80,10 @@ class Places:
         step = min(STEP, HIGHEST / (max(levels, default=0) + 1))
         height = round((max(levels, default=0) + 1) * step + STEP)
         kinds = self.sides[0], "inconclusive", self.sides[1]
-        return height, [
-            (
-                kinds[1 + int(np.sign(spot.difference))],
-                at,
-                round(height - (level + 0.6) * step),
-                mark_text(spot, unit) if unit else "",
-            )
-            for spot, at, level in zip(spots, places, levels, strict=True)
-        ]
+        tops = [round(height - (level + 0.6) * step) for level in levels]
+        titles = [forests.mark_text(spot, unit) if unit else "" for spot in spots]
+        classes = [kinds[1 + int(np.sign(spot.difference))] for spot in spots]
+        return height, list(zip(classes, places, tops, titles, strict=True))
 
 
 # the instances of a comparison ------------------------------------------------------------------------------------
@@ -133,7 +110,7 @@ def opened_pairs(analysis: Analysis) -> tuple[list[PairInstances], Callable[[Com
     rows = [] if analysis.single is not None else rows_of(analysis)[: max(1, MAX_DOTS // max(analysis.instances, 1))]
     detailed, kept = how_many_detailed(analysis), {row.pair for row in rows}
     opened = [pair_instances(analysis, row, detailed=k < detailed) for k, row in enumerate(rows)]
-    return opened, lambda row: f"#{pair_key(row)}" if row.pair in kept else ""
+    return opened, lambda row: f"#{forests.pair_key(row)}" if row.pair in kept else ""
 
 
 def pair_instances(analysis: Analysis, row: ComparisonRow, *, detailed: bool = True) -> PairInstances:
@@ -141,26 +118,23 @@ def pair_instances(analysis: Analysis, row: ComparisonRow, *, detailed: bool = T
     unit = difference_unit(analysis)
     if unit == "share":  # of estimates; single differences have the unit of what is counted
         unit = "points" if analysis.settings.are_rates else analysis.settings.difference
-    spots = spots_of(analysis, row)
+    spots = forests.spots_of(analysis, row)
     is_drawn = len(analysis.comparisons) == 1 and len(spots) <= MAX_SPOTS  # by the line of the two
-    strip = _strip(spots, row, unit, analysis) if detailed and not is_drawn else ""
+    strip = ""
+    if detailed and not is_drawn:
+        places = Places(forests.axis_of_spots(spots, unit), forests.sides_of(analysis))
+        label = f"The difference on each of {len(spots)} instances, {row.subject} − {row.other}"
+        names = " − ".join(shortened(name, MAX_HEAD) for name in (row.subject, row.other))
+        head, titled = f"{forests.axis_head(analysis, places.axis, unit)}, {names}", len(spots) <= MAX_SPOTS
+        height, dots = places.dots(spots, unit) if titled else places.points(spots)
+        strip = _markup("strip", label, head, places, height, dots, titled)
     title = f"{row.subject} − {row.other}{'' if analysis.unfinished else f': {row.verdict_text}'}"
     table = _table(spots, row, unit, analysis) if detailed else None
-    return PairInstances(pair_key(row), title, strip, _scatter(spots, row, analysis), table)
+    return PairInstances(forests.pair_key(row), title, strip, _scatter(spots, row, analysis), table)
 
 
 def _markup(macro: str, *values: Any) -> Any:
     return getattr(templates().get_template("svg.html").module, macro)(*values)
-
-
-def _strip(spots: Sequence[Spot], row: ComparisonRow, unit: str, analysis: Analysis) -> Any:
-    places = Places(axis_of_spots(spots, unit), sides_of(analysis))
-    label = f"The difference on each of {len(spots)} instances, {row.subject} − {row.other}"
-    names = " − ".join(shortened(name, MAX_HEAD) for name in (row.subject, row.other))
-    head = f"{axis_head(analysis, places.axis, unit)}, {names}"
-    titled = len(spots) <= MAX_SPOTS
-    height, dots = places.dots(spots, unit) if titled else places.points(spots)
-    return _markup("strip", label, head, places, height, dots, titled)
 
 
 def _scatter(spots: Sequence[Spot], row: ComparisonRow, analysis: Analysis) -> Any:
@@ -175,42 +149,29 @@ def _scatter(spots: Sequence[Spot], row: ComparisonRow, analysis: Analysis) -> A
     marks = marks_between(panel.low, panel.high, "ratio" if is_log else "simple", 4)
     named = [(panel.position(mark), digits(math.exp(mark) if is_log else mark).replace("-", "−")) for mark in marks]
     gains = np.sign(places[:, 1] - places[:, 0]) * (1 if analysis.settings.better == "lower" else -1)
-    paths = [
-        (
-            kind,
-            "".join(f"M{10 * panel.position(x):.0f} {1000 - 10 * panel.position(y):.0f}h0" for x, y in some.tolist()),
-        )
-        for kind, sign in (("better", 1), ("worse", -1), ("inconclusive", 0))
-        if len(some := places[gains == sign])
-    ]
-    measure = shortened(analysis.measure, MAX_HEAD)
+    paths = []
+    for kind, sign in (("better", 1), ("worse", -1), ("inconclusive", 0)):
+        dots = [(panel.position(x), panel.position(y)) for x, y in places[gains == sign].tolist()]
+        if dots:
+            paths.append((kind, "".join(f"M{10 * x:.0f} {1000 - 10 * y:.0f}h0" for x, y in dots)))
     label = f"{row.subject} against {row.other} on {len(values)} instances; on the line both are equal"
-    return _markup(
-        "scatter",
-        label,
-        named,
-        paths,
-        *(f"{measure}, {shortened(name, MAX_HEAD)}" for name in (row.subject, row.other)),
-    )
+    measure = shortened(analysis.measure, MAX_HEAD)
+    heads = [f"{measure}, {shortened(name, MAX_HEAD)}" for name in (row.subject, row.other)]
+    return _markup("scatter", label, named, paths, *heads)
 
 
 def _table(spots: Sequence[Spot], row: ComparisonRow, unit: str, analysis: Analysis) -> ReportTable:
-    settings = analysis.settings
-
-    def difference(spot: Spot) -> Cell:
+    settings, has_errors = analysis.settings, any(math.isfinite(spot.error) for spot in spots)
+    head = "instance", row.subject, row.other, units.location_header("difference", settings)
+    rows = []
+    for spot in spots:
         text = quantity_text(spot.difference, unit)  # the head of the column says a unit that is the same for all
-        return Cell(text if unit == "ratio" else text.removesuffix(" %").removesuffix(" points"), spot.difference)
-
-    columns: dict[str, Callable[[Spot], Cell | float]] = {
-        "instance": lambda spot: Cell(spot.name, spot.name.casefold(), full_name=spot.full_name),
-        "first": lambda spot: number_cell(spot.first, 4),
-        "second": lambda spot: number_cell(spot.second, 4),
-        location_header("difference", settings): difference,
-    }
-    if any(math.isfinite(spot.error) for spot in spots):
-        columns[unit_header("SE", settings)] = lambda spot: table_factor(settings) * spot.error
-    table = table_of(pair_key(row), spots, columns, row=row)
-    return replace(table, header=("instance", row.subject, row.other, *table.header[3:]))
+        text = text if unit == "ratio" else text.removesuffix(" %").removesuffix(" points")
+        name, values = Cell(spot.name, spot.name.casefold(), full_name=spot.full_name), (spot.first, spot.second)
+        error = [units.table_factor(settings) * spot.error] if has_errors else []
+        rows.append([name, *(number_cell(value, 4) for value in values), Cell(text, spot.difference), *error])
+    heads = (*head, units.unit_header("SE", settings)) if has_errors else head
+    return table_of(forests.pair_key(row), heads, rows, row=row)
 
 
 def stacked(places: Sequence[float]) -> list[int]:
@@ -304,8 +265,10 @@ def hovers(ax: Axes) -> Iterator[Hover]:
         if side is None:
             text = ", ".join(_number(axis, value) for axis, value in zip(axes, point, strict=True))
         else:
-            value = _value_text(axes[1 - side], point[1 - side], _interval(segments, point, along=1 - side))
-            text = f"{names[side].get(round(point[side]), '')}\n{value}".strip()
+            along, place = 1 - side, point[side]
+            strokes = [(one[along], end[along]) for one, end in segments if one[side] == end[side] == place]
+            interval = max(strokes, key=lambda ends: abs(ends[1] - ends[0]), default=None)  # the longest one
+            text = f"{names[side].get(round(place), '')}\n{_value_text(axes[along], point[along], interval)}".strip()
         x, y = ax.transData.transform(point) * POINTS / figure.dpi
         yield Hover(float(x), float(figure.get_size_inches()[1] * POINTS - y), text)
 
@@ -343,19 +306,14 @@ def _names(axis: FigureAxis) -> Mapping[int, str]:
     return {round(float(place)): text for place, text in zip(places, texts, strict=True) if text}
 
 
-def _interval(segments: list[Segment], point: tuple[float, float], along: int) -> tuple[float, float] | None:
-    """The ends of the longest stroke on the line of a mark."""
-    across = 1 - along
-    strokes = [(one[along], other[along]) for one, other in segments if one[across] == other[across] == point[across]]
-    return max(strokes, key=lambda ends: abs(ends[1] - ends[0]), default=None)
-
-
 def _value_text(axis: FigureAxis, value: float, ends: tuple[float, float] | None) -> str:
     if ends is None:
         return _number(axis, value)
     unit, values = UNITS.get(axis), (value, *ends)
-    estimate, low, high = [_number(axis, end) for end in values] if unit is None else quantity_texts(unit, *values)
-    return f"{estimate if unit in (None, 'share') else signed(estimate)} ({range_text(low, high)})"
+    estimate, low, high = (
+        [_number(axis, end) for end in values] if unit is None else units.quantity_texts(unit, *values)
+    )
+    return f"{estimate if unit in (None, 'share') else signed(estimate)} ({units.range_text(low, high)})"
 
 
 def _number(axis: FigureAxis, value: float) -> str:

@@ -12,40 +12,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ampler.analysis import Analysis, OtherPolicy, Subgroup, units
-from ampler.analysis.bayes import (
-    ABOUT_RANKING,
-    NO_MARGIN,
-    SIDES,
-    Bayes,
-    Chances,
-    Probable,
-    bayes_headline,
-    bayes_sentences,
-    bounds_in_unit,
-    displayed_chances,
-    footnotes,
-    mean_in_unit,
-    verdict_label,
-)
+from ampler.analysis import Analysis, Subgroup, units
+from ampler.analysis import bayes as posteriors
+from ampler.analysis.bayes import SIDES, Bayes, Chances, displayed_chances, verdict_label
 from ampler.analysis.fixed_instances import fixed_cells
 from ampler.analysis.interim import InterimAnalyses
 from ampler.analysis.rows import ComparisonRow, difference_head, rows_of
 from ampler.analysis.solvers import about_solvers, solver_cells, solver_table
 from ampler.analysis.standings import AlgorithmStanding, rank_text, reading_order, side_by_side
 from ampler.analysis.tables import counted, counts_of, displayed_subgroup, subgroup_name
-from ampler.analysis.units import (
-    difference_texts,
-    estimate_header,
-    estimate_in_unit,
-    interval_in_unit,
-    location_header,
-    noise_text,
-    table_factor,
-    texts_in_unit,
-    unit_header,
-    value_in_unit,
-)
+from ampler.analysis.units import estimate_header
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Settings
@@ -80,22 +56,17 @@ class ReportTable:
     stop: int | None = None  # the row before which rejecting stopped
 
 
-Columns = Mapping[str, Callable[[Any], "Cell | str | int | float"]]
-
-
 def table_of(
-    name: str, items: Iterable[Any], columns: Columns, *, stop: int | None = None, **values: Any
+    name: str, head: Iterable[str], rows: Iterable[Iterable[Any]], *, stop: int | None = None, **values: Any
 ) -> ReportTable:
-    """Return a table with a row for each item; columns are heads with what makes their cells, or values of these.
+    """Return a table of rows of cells, or of values of these; `values` are filled into its caption (captions.toml).
 
-    `values` are filled into its caption (captions.toml).
-
-    >>> table_of("unsolved", [3, 4], {"number": lambda item: item, "name": lambda item: "abcde"[item]}).words
+    >>> table_of("unsolved", ("number", "name"), [(3, "d"), (4, "e")]).words
     frozenset({1})
     """
-    rows = tuple(tuple(as_cell(cell(item)) for cell in columns.values()) for item in items)
-    texts = frozenset(k for k, cell in enumerate(rows[0] if rows else ()) if isinstance(cell.value, str))
-    return ReportTable(name, caption_of(name, "tables", **values), tuple(columns), rows, texts, stop)
+    cells = tuple(tuple(map(as_cell, row)) for row in rows)
+    texts = frozenset(k for k, cell in enumerate(cells[0] if cells else ()) if isinstance(cell.value, str))
+    return ReportTable(name, caption_of(name, "tables", **values), tuple(head), cells, texts, stop)
 
 
 def caption_of(name: str, kind: Literal["figures", "tables"], **values: Any) -> str:
@@ -112,22 +83,14 @@ def _of_texts(name: str, content: Sequence[Any], *words: int, **values: Any) -> 
 
 def report_tables(analysis: Analysis) -> dict[str, ReportTable]:
     """Return the tables of a report by name, those that it has."""
-    every_table: list[ReportTable | None] = [
-        comparisons_table(analysis),
-        solvers_table(analysis),
-        *measures_tables(analysis),
-        fixed_table(analysis),
-        standings_table(analysis) if analysis.single is None else None,
-        algorithms_table(analysis),
-        accuracy_table(analysis),
-        assumptions_table(analysis),
-        omnibus_table(analysis),
-        statistics_table(analysis),
-        excluded_table(analysis),
-        unsolved_table(analysis),
-        looks_table(analysis),
-        *probable_tables(analysis),
-    ]
+    first = comparisons_table(analysis), solvers_table(analysis), *measures_tables(analysis)
+    fixed, cells = None, fixed_cells(analysis)
+    if cells is not None:  # interquartile means and probabilities of improvement, about these instances alone
+        fixed = _of_texts("fixed", cells, 0, 1, 3)
+    standings = standings_table(analysis) if analysis.single is None else None
+    details = algorithms_table, accuracy_table, assumptions_table, omnibus_table, statistics_table
+    rest = [make(analysis) for make in (*details, excluded_table, unsolved_table, looks_table)]
+    every_table = [*first, fixed, standings, *rest, *probable_tables(analysis)]
     return {table.name: table for table in every_table if table is not None}
 
 
@@ -136,46 +99,36 @@ def comparisons_table(analysis: Analysis) -> ReportTable:
 
     Of a study with interim analyses: verdict, instances used, the repeated interval, sequential p-values."""
     interim, steps = analysis.looks, paired_test(analysis.settings.test).procedure
-    first: Columns = {"rank": lambda row: row.comparison.rank, _name_head(analysis): lambda row: row.name}
     rejected = sum(comparison.rejected for comparison in analysis.comparisons)
     stop = rejected if 0 < rejected < len(analysis.comparisons) else None  # of rejecting
-    heads = estimate_header(analysis, difference_head(analysis)), "repeated interval", "simultaneous CI"
+    first, estimate = ("rank", _name_head(analysis), "verdict"), estimate_header(analysis, difference_head(analysis))
+    rows: list[tuple[Any, ...]] = []
     if interim is not None:
-        columns: Columns = {
-            "verdict": lambda row: row.verdict_text,
-            "look": lambda row: interim.standing(row.pair).look,
-            "instances": lambda row: row.comparison.instances,
-            **_columns(heads, lambda row: _estimate_cells(row, analysis)),
-            "sequential p": lambda row: p_cell(row.comparison.p_value),
-            "adjusted p": lambda row: p_cell(row.comparison.p_holm),
-        }
+        for row in rows_of(analysis):
+            compared, look = row.comparison, interim.standing(row.pair).look
+            sizes = *_estimate_cells(row, analysis), p_cell(compared.p_value), p_cell(compared.p_holm)
+            about = compared.rank, row.name, row.verdict_text, look, compared.instances
+            rows.append((*about, *sizes, *_effect_cells(row)))
+        heads = estimate, "repeated interval", "simultaneous CI", "sequential p", "adjusted p", "d", "d, 95 %"
         effect = interim.course.effect
-        about: dict[str, Any] = {"relevance": "" if effect is None else f" Equivalent: within d = {digits(effect)}."}
-        table = table_of("interim-comparisons", rows_of(analysis), {**first, **columns, **EFFECTS}, stop=stop, **about)
-        return replace(table, name="comparisons")
-    columns = {
-        "verdict": lambda row: "–" if analysis.unfinished else row.verdict,
-        **_columns(counted(analysis), lambda row: [as_cell(number) for number in counts_of(row.comparison, analysis)]),
-        **_columns((heads[0], f"{steps.level}-level interval", heads[2]), lambda row: _estimate_cells(row, analysis)),
-        "p": lambda row: p_cell(row.p_value),
-        "α′": lambda row: Cell(f"{row.comparison.alpha:.2g}", row.comparison.alpha),
-        f"p ({steps.name})": lambda row: p_cell(row.p_adjusted),
-    }
+        relevance = "" if effect is None else f" Equivalent: within d = {digits(effect)}."
+        head: Iterable[str] = (*first, "look", "instances", *heads)
+        return replace(table_of("interim-comparisons", head, rows, stop=stop, relevance=relevance), name="comparisons")
+    for row in rows_of(analysis):
+        alpha, verdict = row.comparison.alpha, "–" if analysis.unfinished else row.verdict
+        tested = p_cell(row.p_value), Cell(f"{alpha:.2g}", alpha), p_cell(row.p_adjusted), *_effect_cells(row)
+        counts = counts_of(row.comparison, analysis)
+        rows.append((row.comparison.rank, row.name, verdict, *counts, *_estimate_cells(row, analysis), *tested))
+    intervals, p_heads = (f"{steps.level}-level interval", "simultaneous CI"), ("p", "α′", f"p ({steps.name})")
+    head = *first, *counted(analysis), estimate, *intervals, *p_heads, "d", "d, 95 %"
     level = 100 * (1 - analysis.settings.family_alpha)
-    return table_of(
-        "comparisons", rows_of(analysis), {**first, **columns, **EFFECTS}, stop=stop, steps=steps, level=level
-    )
+    return table_of("comparisons", head, rows, stop=stop, steps=steps, level=level)
 
 
-def _columns(heads: Iterable[str], cells: Callable[[Any], Sequence[Cell]]) -> dict[str, Callable[[Any], Cell]]:
-    """Columns whose cells are made together."""
-    return {head: lambda item, index=index: cells(item)[index] for index, head in enumerate(heads)}  # type: ignore[misc]
-
-
-EFFECTS: Columns = {
-    "d": lambda row: number_cell(row.effect_size, 2),
-    "d, 95 %": lambda row: estimate_cells(row.effect_size, row.effect_interval, write=partial(alike, significant=2))[1],
-}
+def _effect_cells(row: ComparisonRow) -> tuple[Cell, Cell]:
+    """The standardised effect and its interval."""
+    _, interval = estimate_cells(row.effect_size, row.effect_interval, write=partial(alike, significant=2))
+    return number_cell(row.effect_size, 2), interval
 
 
 def looks_table(analysis: Analysis) -> ReportTable | None:
@@ -183,28 +136,19 @@ def looks_table(analysis: Analysis) -> ReportTable | None:
     interim = analysis.looks
     if interim is None:
         return None
-    course = interim.course
+    course, rows = interim.course, []
+    for look, limit in enumerate(interim.limits, start=1):
+        limits = [float(end) for end in (limit.strictest, limit.mildest, limit.equivalent)]
+        numbers: list[float] = [nan] * 4
+        if look <= course.done:
+            kinds: Any = ("different",), ("no relevant difference",), ("continue", "undecided")
+            decided = [sum(interim.number(kind, look) for kind in some) for some in kinds]
+            numbers = [*decided, len(course.algorithms[look - 1])]
+        rows.append((look, course.looks[look - 1], *limits, *numbers))
     scale = "t" if course.test == "t" else "z"
-
-    def number(*kinds: Any) -> Callable[[int], float]:
-        return lambda look: sum(interim.number(kind, look) for kind in kinds) if look <= course.done else nan
-
-    return table_of(
-        "looks",
-        range(1, len(interim.limits) + 1),
-        {
-            "look": lambda look: look,
-            "instances": lambda look: course.looks[look - 1],
-            f"|{scale}|, strictest": lambda look: float(interim.limits[look - 1].strictest),
-            f"|{scale}|, mildest": lambda look: float(interim.limits[look - 1].mildest),
-            f"|{scale}|, no relevant": lambda look: float(interim.limits[look - 1].equivalent),
-            "different": number("different"),
-            "no relevant difference": number("no relevant difference"),
-            "open": number("continue", "undecided"),
-            "algorithms run": lambda look: len(course.algorithms[look - 1]) if look <= course.done else nan,
-        },
-        scale=scale,
-    )
+    critical = [f"|{scale}|, {kind}" for kind in ("strictest", "mildest", "no relevant")]
+    head = "look", "instances", *critical, "different", "no relevant difference", "open", "algorithms run"
+    return table_of("looks", head, rows, scale=scale)
 
 
 def interim_of(analysis: Analysis) -> InterimAnalyses:
@@ -216,25 +160,17 @@ def interim_of(analysis: Analysis) -> InterimAnalyses:
 
 def algorithms_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms with their runs and mean ranks; the best rank is marked."""
-    failed: Columns = {
-        "gave a value": lambda row: Cell(
-            f"{row.solved:,} ({100 * row.solved / row.runs:.0f} %)", row.solved / row.runs
-        ),
-        "failed": lambda row: Cell(
-            ", ".join(f"{count} {status}" for status, count in row.failures.items()) or "0", sum(row.failures.values())
-        ),
-    }
-    return table_of(
-        "algorithms",
-        analysis.algorithms,
-        {
-            "algorithm": lambda row: row.algorithm,
-            "runs": lambda row: row.runs,
-            **(failed if any(row.failures for row in analysis.algorithms) else {}),
-            "mean rank": _rank_cells(analysis),
-        },
-        over="complete instances" if analysis.incomplete else "instances",
-    )
+    has_failed, rank = any(row.failures for row in analysis.algorithms), _rank_cells(analysis)
+    rows = []
+    for row in analysis.algorithms:
+        cells = [row.algorithm, row.runs]
+        if has_failed:
+            failures = ", ".join(f"{count} {status}" for status, count in row.failures.items()) or "0"
+            cells.append(Cell(f"{row.solved:,} ({100 * row.solved / row.runs:.0f} %)", row.solved / row.runs))
+            cells.append(Cell(failures, sum(row.failures.values())))
+        rows.append((*cells, rank(row)))
+    head = "algorithm", "runs", *(("gave a value", "failed") if has_failed else ()), "mean rank"
+    return table_of("algorithms", head, rows, over="complete instances" if analysis.incomplete else "instances")
 
 
 def solvers_table(analysis: Analysis) -> ReportTable | None:
@@ -242,14 +178,14 @@ def solvers_table(analysis: Analysis) -> ReportTable | None:
     table = solver_table(analysis)
     if table is None:
         return None
+
+    def number(text: str) -> float:
+        first = text.partition("/")[0].replace(",", "")
+        return nan if first == "–" else float(first.replace("−", "-"))
+
     head, rows = solver_cells(table)
-    cells = tuple(tuple(Cell(text, text if k == 0 else _sorted_by(text)) for k, text in enumerate(row)) for row in rows)
+    cells = tuple((Cell(name, name), *(Cell(text, number(text)) for text in texts)) for name, *texts in rows)
     return ReportTable("solvers", about_solvers(table), head, cells, frozenset({0}))
-
-
-def fixed_table(analysis: Analysis) -> ReportTable | None:
-    """Return interquartile means and probabilities of improvement; None unless they are about these instances."""
-    return None if (fixed := fixed_cells(analysis)) is None else _of_texts("fixed", fixed, 0, 1, 3)
 
 
 def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
@@ -260,18 +196,13 @@ def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
         yield _of_texts("front", joint.means(), 0, len(joint.measures) + 1, sentence=sentence)
 
 
-def _sorted_by(text: str) -> float:
-    number = text.partition("/")[0].replace(",", "")
-    return nan if number == "–" else float(number.replace("−", "-"))
-
-
 def standings_table(analysis: Analysis) -> ReportTable:
     """Return the algorithms side by side, the best rank first: mean ± sd, estimate, wins, ties, losses, mean rank."""
-    with_reference = analysis.settings.reference is not None
-    rows = {row.subject: row for row in rows_of(analysis)}
+    settings, row_of = analysis.settings, {row.subject: row for row in rows_of(analysis)}
+    with_reference = settings.reference is not None
 
     def against(row: AlgorithmStanding) -> Cell:
-        return Cell("reference", nan) if row.comparison is None else _estimate_cells(rows[row.algorithm], analysis)[0]
+        return Cell("reference", nan) if row.comparison is None else _estimate_cells(row_of[row.algorithm], analysis)[0]
 
     columns: dict[str, Callable[[AlgorithmStanding], Cell | str | float]] = {
         "algorithm": lambda row: row.algorithm,
@@ -291,8 +222,8 @@ def standings_table(analysis: Analysis) -> ReportTable:
         columns["group"] = lambda row: letters[row.algorithm]
         known += " Algorithms that share a group letter do not differ significantly."
     among = "against the reference (its own row: against all)" if with_reference else "against all others"
-    statistic = analysis.settings.statistic
-    return table_of("standings", side_by_side(analysis), columns, statistic=statistic, among=among, known=known)
+    rows, statistic = [[cell(row) for cell in columns.values()] for row in side_by_side(analysis)], settings.statistic
+    return table_of("standings", columns, rows, statistic=statistic, among=among, known=known)
 
 
 def statistics_table(analysis: Analysis) -> ReportTable | None:
@@ -305,26 +236,20 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
         (name, *(Cell(_dash_or(digits, value, 4), value, best=value == best[i]) for value in values[i].tolist()))
         for i, name in ordered_instances(analysis)
     ]
-    caption = caption_of("statistics", "tables", statistic=analysis.settings.statistic)
     header = ("instance", *(row.algorithm for row in analysis.algorithms))
-    return ReportTable("statistics", caption, header, tuple(rows), frozenset({0}))
+    return table_of("statistics", header, rows, statistic=analysis.settings.statistic)
 
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
     """Return how accurately the differences on each instance are known, and the runs it took."""
-    factor, rows = table_factor(analysis.settings), analysis.accuracy
-    return table_of(
-        "accuracy",
-        [(name, rows[i]) for i, name in ordered_instances(analysis)],
-        {
-            "instance": lambda item: item[0],
-            "runs": lambda item: sum(item[1].runs),
-            unit_header("largest SE", analysis.settings): lambda item: factor * item[1].error,
-            "guarded": lambda item: factor * item[1].guarded_error,
-            "worst pair": lambda item: "–" if item[1].worst is None else " × ".join(item[1].worst),
-            "at budget": lambda item: "yes" if item[1].at_budget else "",
-        },
-    )
+    factor, rows = units.table_factor(analysis.settings), []
+    for i, name in ordered_instances(analysis):
+        row = analysis.accuracy[i]
+        errors = factor * row.error, factor * row.guarded_error
+        worst = "–" if row.worst is None else " × ".join(row.worst)
+        rows.append((name, sum(row.runs), *errors, worst, "yes" if row.at_budget else ""))
+    largest = units.unit_header("largest SE", analysis.settings)
+    return table_of("accuracy", ("instance", "runs", largest, "guarded", "worst pair", "at budget"), rows)
 
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
@@ -333,7 +258,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     columns: dict[str, Callable[[Any], Cell | str | int]] = {
         "comparison": _pair_text,
         "skewness": lambda row: number_cell(row.skewness, 2),
-        "run noise": lambda row: Cell(_dash_or(noise_text, row.noise_share), row.noise_share),
+        "run noise": lambda row: Cell(_dash_or(units.noise_text, row.noise_share), row.noise_share),
     }
     if any(row.equivalence is not None for row in diagnoses):
         equivalence = f"p of equivalence ({paired_test(settings.test).procedure.name})"
@@ -344,9 +269,11 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
     bias = ""
     if any(math.isfinite(row.all_runs) for row in diagnoses):
         bias = caption_of("stopped", "tables")
-        columns[location_header("mean by all runs", settings)] = lambda row: _difference_cell(row.all_runs, settings)
+        by_all = units.location_header("mean by all runs", settings)
+        columns[by_all] = lambda row: _difference_cell(row.all_runs, settings)
         columns["by the first runs"] = lambda row: _difference_cell(row.first_runs, settings)
-    return table_of("assumptions", diagnoses, columns, bias=bias)
+    rows = [[cell(row) for cell in columns.values()] for row in diagnoses]
+    return table_of("assumptions", columns, rows, bias=bias)
 
 
 def omnibus_table(analysis: Analysis) -> ReportTable | None:
@@ -360,50 +287,36 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
         (f"Iman–Davenport{ties}", ranked.iman_davenport, friedman.iman_davenport_freedom, ranked.iman_davenport_p),
         ("Block ANOVA", anova.statistic, anova.freedom, anova.p_value),
     ]
-    return table_of(
-        "omnibus",
-        tests,
-        {
-            "test": lambda test: test[0],
-            "statistic": lambda test: number_cell(test[1], 4),
-            "degrees of freedom": lambda test: Cell(", ".join(map(str, test[2])), float(test[2][0])),
-            "p": lambda test: p_cell(test[3]),
-        },
-        complete=f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else "",
-    )
+    rows = [
+        (test, number_cell(statistic, 4), Cell(", ".join(map(str, freedom)), float(freedom[0])), p_cell(p))
+        for test, statistic, freedom, p in tests
+    ]
+    complete = f" They use the {analysis.omnibus.instances} complete instances." if analysis.incomplete else ""
+    return table_of("omnibus", ("test", "statistic", "degrees of freedom", "p"), rows, complete=complete)
 
 
 def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
     """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
     if analysis.subgroups:
-        heads = estimate_header(analysis, difference_head(analysis)), "interval"
-        columns: Columns = {
-            "feature": lambda row: row.feature,
-            "value": lambda row: row.value,
-            "instances": lambda row: row.instances,
-            _name_head(analysis): lambda row: subgroup_name(row, analysis),
-            **_columns(heads, lambda row: _estimate_cells(displayed_subgroup(row, analysis), analysis)),
-            "p": lambda row: p_cell(row.p_value),
-        }
-        yield table_of("subgroups", analysis.subgroups, columns, level=100 * (1 - analysis.settings.alpha))
+        estimate = estimate_header(analysis, difference_head(analysis))
+        head: tuple[str, ...] = ("feature", "value", "instances", _name_head(analysis), estimate, "interval", "p")
+        rows: list[tuple[Any, ...]] = []
+        for group in analysis.subgroups:
+            cells = *_estimate_cells(displayed_subgroup(group, analysis), analysis), p_cell(group.p_value)
+            rows.append((group.feature, group.value, group.instances, subgroup_name(group, analysis), *cells))
+        yield table_of("subgroups", head, rows, level=100 * (1 - analysis.settings.alpha))
     if analysis.stability:
-        pairs = len(analysis.pairs)
-        columns = {
-            "test": lambda row: row.test,
-            "difference": lambda row: row.difference,
-            "statistic": lambda row: row.statistic,
-            "decisions that stay the same": lambda row: (
-                Cell(row.note, -1.0) if row.note else Cell(f"{row.same} of {pairs}", float(row.same))
-            ),
-        }
-        yield table_of("stability", analysis.stability, columns)
+        head, rows, pairs = ("test", "difference", "statistic", "decisions that stay the same"), [], len(analysis.pairs)
+        for other in analysis.stability:
+            same = Cell(other.note, -1.0) if other.note else Cell(f"{other.same} of {pairs}", float(other.same))
+            rows.append((other.test, other.difference, other.statistic, same))
+        yield table_of("stability", head, rows)
     if analysis.other_policies:
-        columns = {
-            "failed runs": lambda row: row.failed_runs,
-            "instances": lambda row: row.instances,
-            "decisions that change": lambda row: row.note or ", ".join(_changes(row)) or "none",
-        }
-        yield table_of("policies", analysis.other_policies, columns)
+        head, rows = ("failed runs", "instances", "decisions that change"), []
+        for policy in analysis.other_policies:
+            changed = [" × ".join(pair) + " (reverses)" * (pair in policy.reversed) for pair in policy.changed]
+            rows.append((policy.failed_runs, policy.instances, policy.note or ", ".join(changed) or "none"))
+        yield table_of("policies", head, rows)
 
 
 def excluded_table(analysis: Analysis) -> ReportTable | None:
@@ -411,23 +324,17 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
     reasons = [("no comparison", *item) for item in analysis.excluded.items()]
     reasons += [("some comparisons", *item) for item in analysis.incomplete.items()]
     short = _short_names(analysis)
-    columns: Columns = {
-        "instance": lambda item: Cell(short.get(item[1], item[1]), item[1].casefold(), full_name=item[1]),
-        "used in": lambda item: item[0],
-        "why": lambda item: item[2],
-    }
-    return table_of("excluded", reasons, columns) if reasons else None
+    rows = [(Cell(short.get(name, name), name.casefold(), full_name=name), used, why) for used, name, why in reasons]
+    return table_of("excluded", ("instance", "used in", "why"), rows) if reasons else None
 
 
 def unsolved_table(analysis: Analysis) -> ReportTable | None:
     """Return the instances on which neither algorithm of a pair gave a value; None if there are none."""
-    short = _short_names(analysis)
-    columns: Columns = {
-        "comparison": lambda item: " × ".join(item[0]),
-        "instances neither solved": lambda item: len(item[1]),
-        "which": lambda item: ", ".join(short.get(name, name) for name in item[1]),
-    }
-    return table_of("unsolved", analysis.unsolved.items(), columns) if analysis.unsolved else None
+    short, unsolved = _short_names(analysis), analysis.unsolved.items()
+    rows = [
+        (" × ".join(pair), len(names), ", ".join(short.get(name, name) for name in names)) for pair, names in unsolved
+    ]
+    return table_of("unsolved", ("comparison", "instances neither solved", "which"), rows) if rows else None
 
 
 def ordered_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
@@ -440,11 +347,6 @@ def ordered_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
 def _short_names(analysis: Analysis) -> Mapping[str, str]:
     """What each instance is known as, those included that were left out."""
     return short_name_of(tuple(dict.fromkeys([*(row.instance for row in analysis.accuracy), *analysis.excluded])))
-
-
-def _changes(other: OtherPolicy) -> Iterator[str]:
-    for pair in other.changed:
-        yield f"{' × '.join(pair)}{' (reverses)' if pair in other.reversed else ''}"
 
 
 # cells ------------------------------------------------------------------------------------------------------------
@@ -474,31 +376,27 @@ def estimate_cells(
     estimate: float, *intervals: Interval, write: Callable[..., tuple[str, ...]] = alike
 ) -> tuple[Cell, ...]:
     """An estimate and its intervals, written so that they have the same decimals."""
-    ends = [end for interval in intervals for end in interval]
-    first, *texts = (text.replace("-", "−") for text in write(estimate, *ends))
-    limits = zip(intervals, zip(texts[::2], texts[1::2], strict=True), strict=True)
-    return Cell("–" if math.isnan(estimate) else first, estimate), *(_interval_cell(*interval) for interval in limits)
-
-
-def _interval_cell(interval: Interval, texts: tuple[str, str]) -> Cell:
-    """An interval, sorted by its middle."""
-    low, high = interval
-    middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
-    return Cell("–" if any(map(math.isnan, interval)) else f"[{', '.join(texts)}]", middle, interval=interval)
+    first, *texts = (text.replace("-", "−") for text in write(estimate, *chain(*intervals)))
+    cells = [Cell("–" if math.isnan(estimate) else first, estimate)]
+    for (low, high), *ends in zip(intervals, texts[::2], texts[1::2], strict=True):
+        middle = float(np.clip((low + high) / 2 if math.isfinite(low) and math.isfinite(high) else low, -1e308, 1e308))
+        text = "–" if math.isnan(low) or math.isnan(high) else f"[{', '.join(ends)}]"
+        cells.append(Cell(text, middle, interval=(low, high)))
+    return tuple(cells)
 
 
 def _estimate_cells(compared: ComparisonRow | Subgroup, analysis: Analysis) -> tuple[Cell, ...]:
     """The estimate of a comparison and its intervals in their unit."""
     both = (compared.interval, compared.joint_interval) if isinstance(compared, ComparisonRow) else (compared.interval,)
-    intervals = [interval_in_unit(interval, analysis) for interval in both]
-    estimate = estimate_in_unit(compared.estimate, analysis)
-    return estimate_cells(estimate, *intervals, write=partial(texts_in_unit, analysis))
+    intervals = [units.interval_in_unit(interval, analysis) for interval in both]
+    estimate = units.estimate_in_unit(compared.estimate, analysis)
+    return estimate_cells(estimate, *intervals, write=partial(units.texts_in_unit, analysis))
 
 
 def _difference_cell(value: float, settings: Settings) -> Cell:
     """A difference in its unit."""
-    in_unit = value_in_unit(value, settings)
-    return Cell(_dash_or(lambda number: difference_texts(settings, number)[0], in_unit), in_unit)
+    in_unit = units.value_in_unit(value, settings)
+    return Cell(_dash_or(lambda number: units.difference_texts(settings, number)[0], in_unit), in_unit)
 
 
 def _name_head(analysis: Analysis) -> str:
@@ -539,10 +437,11 @@ def probable_words(analysis: Analysis) -> ProbableWords:
     if analysis.single is not None:
         return ProbableWords("How probable differences are cannot be learnt from one instance.", (), ())
     if analysis.settings.margin is None:
-        return ProbableWords(NO_MARGIN, (), ())
+        return ProbableWords(posteriors.NO_MARGIN, (), ())
     bayes = analysis.bayes
-    notes = footnotes(bayes), () if bayes.ranking is None else (ABOUT_RANKING,)
-    return ProbableWords(bayes_headline(bayes), tuple(bayes_sentences(bayes)), tuple(chain(*notes)))
+    notes = posteriors.footnotes(bayes), () if bayes.ranking is None else (posteriors.ABOUT_RANKING,)
+    sentences = tuple(posteriors.bayes_sentences(bayes))
+    return ProbableWords(posteriors.bayes_headline(bayes), sentences, tuple(chain(*notes)))
 
 
 def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
@@ -555,67 +454,51 @@ def probable_tables(analysis: Analysis) -> tuple[ReportTable, ...]:
 
 def probable_table(bayes: Bayes) -> ReportTable:
     """Return the comparisons with their probabilities, in Holm's order."""
-    heads = location_header("mean", bayes.analysis.settings), f"{digits(100 * bayes.level)} % credible interval"
-    columns: dict[str, Callable[[Probable], Cell | str]] = {
-        "comparison": _pair_text,
-        "verdict": lambda row: verdict_label(row, bayes),
-        **_columns(heads, lambda row: _posterior_cells(row.posterior, bayes)),
-        **_chance_columns("", lambda row: row.chances, bayes),
-    }
-    if any(row.shared is not None for row in bayes.comparisons):
-        columns |= _chance_columns("shared: ", lambda row: row.shared_chances, bayes)
-    columns |= _chance_columns("new instance: ", lambda row: row.new_chances, bayes)
-    return table_of("probable", bayes.comparisons, columns)
+    mean = units.location_header("mean", bayes.analysis.settings), f"{digits(100 * bayes.level)} % credible interval"
+    has_shared, rows = any(row.shared is not None for row in bayes.comparisons), []
+    for row in bayes.comparisons:
+        kinds = row.chances, *([row.shared_chances] if has_shared else []), row.new_chances
+        cells = chain.from_iterable(_chance_cells(chances, bayes) for chances in kinds)
+        rows.append((_pair_text(row), verdict_label(row, bayes), *_posterior_cells(row.posterior, bayes), *cells))
+    groups = "", *(["shared: "] if has_shared else []), "new instance: "
+    head = "comparison", "verdict", *mean, *(f"{group}{side}" for group in groups for side in SIDES)
+    return table_of("probable", head, rows)
 
 
 def ranking_table(bayes: Bayes) -> ReportTable | None:
     """Return the algorithms by rankings alone, best first; None if they cannot be told."""
     if (ranking := bayes.ranking) is None:
         return None
-    columns: Columns = {
-        "algorithm": lambda item: item[0],
-        "first on an instance": lambda item: _chance(item[1], 2),
-        "best of all": lambda item: _chance(item[2], 2),
-    }
-    rows = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
-    return table_of("ranking", rows, columns, instances=ranking.instances)
+    ranked = zip(ranking.algorithms, ranking.win, ranking.best, strict=True)
+    rows = [(name, _chance(win, 2), _chance(best, 2)) for name, win, best in ranked]
+    heads = "algorithm", "first on an instance", "best of all"
+    return table_of("ranking", heads, rows, instances=ranking.instances)
 
 
 def sensitivity_table(bayes: Bayes) -> ReportTable:
     """Return the comparisons by other models."""
-
-    def chances(item: Any, kind: str) -> Chances | None:
-        model = getattr(item[1], kind)
-        return None if model is None else bayes.chances(model.areas if kind == "robust" else model)
-
-    columns: Columns = {
-        "comparison": lambda item: _pair_text(item[0]),
-        "verdict": lambda item: verdict_label(item[0], bayes),
-        "robust interval": lambda item: _posterior_cells(item[1].robust, bayes)[1],
-        **_chance_columns("robust: ", lambda item: chances(item, "robust"), bayes),
-        **_chance_columns("signed-rank: ", lambda item: chances(item, "signed_rank"), bayes, 2),
-    }
-    return table_of("sensitivity", list(zip(bayes.comparisons, bayes.sensitivity, strict=False)), columns)
+    rows = []
+    for row, models in zip(bayes.comparisons, bayes.sensitivity, strict=False):
+        robust = None if models.robust is None else bayes.chances(models.robust.areas)
+        signed = None if models.signed_rank is None else bayes.chances(models.signed_rank)
+        chances = *_chance_cells(robust, bayes), *_chance_cells(signed, bayes, 2)
+        rows.append((_pair_text(row), verdict_label(row, bayes), _posterior_cells(models.robust, bayes)[1], *chances))
+    sides = [f"{group}: {side}" for group in ("robust", "signed-rank") for side in SIDES]
+    return table_of("sensitivity", ("comparison", "verdict", "robust interval", *sides), rows)
 
 
 def _posterior_cells(posterior: Posterior | None, bayes: Bayes) -> tuple[Cell, ...]:
     if posterior is None:
         return (Cell("–", nan),) * 2
-    write = partial(difference_texts, bayes.analysis.settings)
-    return estimate_cells(mean_in_unit(posterior, bayes), bounds_in_unit(posterior, bayes), write=write)
+    write = partial(units.difference_texts, bayes.analysis.settings)
+    mean, bounds = posteriors.mean_in_unit(posterior, bayes), posteriors.bounds_in_unit(posterior, bayes)
+    return estimate_cells(mean, bounds, write=write)
 
 
-def _chance_columns(
-    group: str, chances: Callable[[Any], Chances | None], bayes: Bayes, places: int = 3
-) -> dict[str, Callable[[Any], Cell]]:
-    """The three probabilities of each row."""
-    heads = (f"{group}{name}" for name in SIDES)
-    return _columns(heads, lambda item: chance_cells(displayed_chances(chances(item), bayes), places))
-
-
-def chance_cells(chances: Chances | None, places: int = 3) -> list[Cell]:
-    """Return the three probabilities, or dashes where they are not known."""
-    return [Cell("–", -1.0) if chances is None else _chance(chances.of(side), places) for side in SIDES]
+def _chance_cells(chances: Chances | None, bayes: Bayes, places: int = 3) -> list[Cell]:
+    """The three probabilities, or dashes where they are not known."""
+    shown = displayed_chances(chances, bayes)
+    return [Cell("–", -1.0) if shown is None else _chance(shown.of(side), places) for side in SIDES]
 
 
 def _chance(value: float, places: int = 3) -> Cell:
@@ -637,18 +520,12 @@ def comparisons_csv(analysis: Analysis, *, bayes: bool = False) -> str:
     table = analysis.table().replace({inf: nan, -inf: nan})
     for column in ("first", "second", "estimate_of", "verdict"):
         table[column] = table[column].map(escape_formula)
-    rows = [_probabilities(comparison) for comparison in analysis.bayes.comparisons] if bayes else [{}]
-    for name in rows[0]:
-        table[name] = [row[name] for row in rows]
+    if bayes:
+        rows = analysis.bayes.comparisons
+        own = [(nan,) * 3 if row.posterior is None else (row.posterior.mean, *row.posterior.interval) for row in rows]
+        table[["posterior_mean", "credible_lower", "credible_upper"]] = own
+        for name, kind in (("mean", "chances"), ("shared", "shared_chances"), ("new_instance", "new_chances")):
+            for side in SIDES:
+                table[f"{name}_{side}"] = [getattr(row, kind) and getattr(row, kind).of(side) for row in rows]
+        table["bayes_verdict"] = [row.verdict for row in rows]
     return str(table.to_csv(index=False, lineterminator="\n"))
-
-
-def _probabilities(comparison: Probable) -> dict[str, float | str | None]:
-    """What is probable of the mean over instances, by the posterior alone and the shared one, and on a new instance."""
-    own = comparison.posterior
-    mean, low, high = (None,) * 3 if own is None else (own.mean, *own.interval)
-    row: dict[str, float | str | None] = {"posterior_mean": mean, "credible_lower": low, "credible_upper": high}
-    for kind in ("mean", "shared", "new_instance"):
-        chances = {"mean": comparison.chances, "shared": comparison.shared_chances}.get(kind, comparison.new_chances)
-        row |= {f"{kind}_{side}": None if chances is None else chances.of(side) for side in SIDES}
-    return row | {"bayes_verdict": comparison.verdict}

@@ -21,9 +21,7 @@ def tokens_css() -> str:
     Light or dark as the reader's system has it, unless the page says `data-theme="light"` or `"dark"` on its root; on
     paper always light.
     """
-    properties = {
-        name: " ".join(f"--{token}: {value};" for token, value in tokens.items()) for name, tokens in TOKENS.items()
-    }
+    properties = {name: " ".join(f"--{key}: {own};" for key, own in tokens.items()) for name, tokens in TOKENS.items()}
     return templates().get_template("tokens.css").render(properties)
 
 

@@ -1,9 +1,16 @@
-"""The contract of a store: each check takes a function that makes an empty one, and fails where a promise is broken."""
+"""The contract of a store, one without a file that follows it, and the simplest executor.
+
+Each check takes a function that makes an empty store, and fails where a promise is broken.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from ampler.core.contracts import Store
 from ampler.core.errors import InvalidData, PlanMismatch, StoreError
@@ -12,6 +19,37 @@ from ampler.core.plan import Algorithm, Command, Continue, EndStudy, Instance, P
 from ampler.core.runs import Finished, Observation, Progress, RunKey, Tally
 from ampler.study.plan import make_plan
 from ampler.study.record import record
+from ampler.study.store import SqliteStore
+from ampler.study.store.access import migrate
+
+
+class MemoryStore(SqliteStore):
+    """A store that is gone when nobody holds it: for tests, and for studies that need no file."""
+
+    def __init__(self) -> None:
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        migrate(connection, "the store")
+        super().__init__(connection, Path("the store"), None)
+        self._read_only = False
+
+    def close(self) -> None:
+        """Do nothing: what is in memory can be read as long as somebody holds it."""
+
+
+class SerialExecutor:
+    """An executor that makes each call at once, in the thread that asks for it."""
+
+    _max_workers = 1  # where the executors of concurrent.futures keep it
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        """Make a call; return the future of what it gave."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(call(*arguments))
+        except Exception as problem:
+            future.set_exception(problem)
+        return future
+
 
 StoreMaker = Callable[[], Store]  # makes an empty store
 
@@ -180,9 +218,8 @@ def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
 def check_store_keeps_every_plan(make: StoreMaker) -> None:
     """A plan that changed is kept next to the earlier ones; one that did not is not repeated; sessions are counted."""
     plan = contract_plan()
-    larger = contract_plan(
-        instances=["i1", "i2", "i3", "i4"], question=Question("percent", "a", effect=0.5, better="lower")
-    )
+    question = Question("percent", "a", effect=0.5, better="lower")
+    larger = contract_plan(instances=["i1", "i2", "i3", "i4"], question=question)
     store = make()
     for next_plan in (plan, plan, larger, plan):
         store.begin(next_plan, {"python": "3"})

@@ -215,6 +215,17 @@ def test_a_wrong_gate_gets_one_sentence_and_no_verdict(shell, table, options, me
     assert message in answer.err
 
 
+def test_a_candidate_with_a_single_common_instance_is_neither_passed_nor_failed(shell, tmp_path):
+    rows = [f"{name},i{i},{10 + i + shift}" for i in range(8) for name, shift in (("base", 0), ("new", -1))]
+    (tmp_path / "runs.csv").write_text("\n".join(["algorithm,instance,value", *rows, "late,i0,99"]))
+
+    answer = shell("gate", "runs.csv", *GATE, "--json", cwd=tmp_path)
+
+    outcomes = {check["candidate"]: check["outcome"] for check in answer.json["checks"]}
+    assert outcomes == {"new": "pass", "late": "inconclusive"}
+    assert answer.code == 4
+
+
 def test_a_loss_within_the_margin_is_claimed_in_at_most_five_percent(shell, table, tmp_path):
     """Simulated at the margin itself, where non-inferiority just does not hold: 200 tables, seeds 0 to 199."""
     from ampler import Settings, analyse

@@ -21,9 +21,9 @@ from ampler.app.web.results import (
     one_at_a_time,
     results_of,
 )
+from ampler.report import subject_of
 from ampler.report.drawings import Drawing, drawings, figures_of, pair_drawings
 from ampler.report.html import SECTIONS, picture_of
-from ampler.report.subject import subject_of
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from ampler.report.figures.canvas import (
     labels,
     literal,
     pair_labels,
-    split_words,
     write_axis,
     write_in_unit,
 )
@@ -127,5 +126,6 @@ def test_the_small_differences_of_a_split_axis_get_most_of_its_width():
 
 
 def test_a_reader_is_told_of_two_scales_and_of_one_nothing():
-    assert "two scales" in split_words(axis_of(DWARFED, "percent", always=(0.0,)))
-    assert split_words(axis_of(TOGETHER, "percent", always=(0.0,))) == ""
+    ax = Figure().subplots()
+    assert "two scales" in write_axis(ax, axis_of(DWARFED, "percent", always=(0.0,)), "percent")
+    assert write_axis(ax, axis_of(TOGETHER, "percent", always=(0.0,)), "percent") == ""

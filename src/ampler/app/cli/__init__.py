@@ -5,10 +5,9 @@ In reading order:
 * `app`: the commands joined, and how everything that goes wrong reaches the shell: one sentence and an exit code;
 * `options`: what several commands share; the options of an analysis are made from `core.settings`;
 * `output`: paragraphs, points, tables, the next command and JSON as they are printed, and the colours of verdicts;
-* `design`, `check`, `run`, `analyse` (also `report`), `advise`, `serve`: the commands;
+* `design`, `run` (also `check`, `next` and `record`), `analyse` (also `report` and `serve`), `advise`: the commands;
 * `compare`: `compare` and `gate`, two commands at a desk and in continuous integration;
 * `start`: `init` and `demo`, the commands to begin with;
-* `external`: `next` and `record`, for runs that another workflow makes;
 * `files`: `merge`, `rescue`, `status` and `export`, the commands for results files.
 
 Modules import little when they are loaded: `ampler --help` must be quick, so the packages below come when a command

@@ -82,12 +82,14 @@ def advise(
     from ampler.analysis.advice import suggest_se
     from ampler.api import advise as advise_from
 
-    goal, costs = text_or_integer(target), _costs(cost)
+    goal = text_or_integer(target)
+    pairs = (assignment(text, "--cost", "slow-solver=20") for text in cost or ())
+    costs = {name: as_number(price) for name, price in pairs}
     with usage_errors():
         if goal is not None and not (isinstance(goal, int) and goal > 0):
             choice("target", goal, get_args(TargetWord), "or say in how many comparisons")
         _check(detect=detect, effect=effect, start=start, available=available, instance_cost=instance_cost)
-        _check(**{f"the cost of {name!r}": price for name, price in (costs or {}).items()})
+        _check(**{f"the cost of {name!r}": price for name, price in costs.items()})
     if file is None:
         effect = DEFAULT_EFFECT if effect is None else effect
         se = suggest_se(detect=detect, effect=effect)
@@ -103,31 +105,18 @@ def advise(
     options = question | tests | table
     results, keywords = (None, {}) if measure else read_options(file, options)
     if results is None or results.measures:
-        _tell_measures(file, options, measure, detect=detect, json=json)
+        joint = analysed([file], options | {"power": None}, measure).measures  # the claim about several measures
+        assert joint is not None
+        plan = joint.plan(detect=detect, power=options["power"] or 0.8)
+        write_json(plan.as_dict()) if json else say_lines(str(plan).splitlines())
         return
-    advice = advise_from(
-        results,
-        detect=detect,
-        target=goal or "mean",
-        start=start,
-        costs=costs,
-        instance_cost=instance_cost or 0.0,
-        available=available,
-        **keywords,
-    )
+    keywords |= {"start": start, "costs": costs or None, "instance_cost": instance_cost or 0.0, "available": available}
+    advice = advise_from(results, detect=detect, target=goal or "mean", **keywords)
     if json:
         write_json(advice.as_dict())
     else:
         reading = () if explain else [note.sentence for note in results.notes]
         _tell(replace(advice, warnings=tuple(w for w in advice.warnings if w not in reading)), explain=explain)
-
-
-def _tell_measures(file: Path, options: Options, measures: list[str] | None, *, detect: float, json: bool) -> None:
-    """The instances for a claim about several measures."""
-    joint = analysed([file], options | {"power": None}, measures).measures
-    assert joint is not None
-    plan = joint.plan(detect=detect, power=options["power"] or 0.8)
-    write_json(plan.as_dict()) if json else say_lines(str(plan).splitlines())
 
 
 def _check(**numbers: float | None) -> None:
@@ -142,11 +131,6 @@ def _check(**numbers: float | None) -> None:
             integer(name, number, 2, way_out=MINIMUM_REASONS[name])
         else:
             positive(name, number)
-
-
-def _costs(texts: list[str] | None) -> dict[str, float] | None:
-    pairs = (assignment(text, "--cost", "slow-solver=20") for text in texts or ())
-    return {name: as_number(cost) for name, cost in pairs} or None
 
 
 def _tell(advice: Advice, *, explain: bool) -> None:

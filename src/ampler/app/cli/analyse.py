@@ -1,29 +1,22 @@
-"""`ampler analyse` and `ampler report`: what the results you have allow to conclude, in a terminal or as a file."""
+"""`ampler analyse`, `report` and `serve`: conclusions in a terminal, as a file, in a browser."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ampler.app import load_matplotlib
-from ampler.app.cli.options import (
-    JsonOption,
-    MeasureOption,
-    Options,
-    ResultsFiles,
-    analysed,
-    as_command_line,
-    read_options,
-    results_options,
-    takes,
-    usage_errors,
-)
+from ampler.app.cli import options as shared
+from ampler.app.cli.options import IntegerOption, JsonOption, MeasureOption, Options, ResultsFiles
 from ampler.app.cli.output import (
     WrongUsage,
     has_colours,
     mark_colours,
+    note,
     say,
     say_lines,
     say_next,
@@ -31,6 +24,7 @@ from ampler.app.cli.output import (
     say_table,
     write_json,
 )
+from ampler.core.errors import MissingDependency
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
@@ -40,7 +34,7 @@ Option = typer.Option
 MAX_PROBABLE = 3  # sentences with probabilities, next to how many more there are
 
 
-@takes(options=results_options())
+@shared.takes(options=shared.results_options())
 def analyse(
     files: ResultsFiles,
     options: Options,
@@ -59,10 +53,11 @@ def analyse(
     Example: ampler analyse runs.csv --reference full --difference ratio
     """
     from ampler import api
+    from ampler.analysis import tables, text
 
     if json + latex + csv > 1:
         raise WrongUsage("choose one of --json, --latex and --csv")
-    results, keywords = (None, {}) if measure else read_options(files, options)
+    results, keywords = (None, {}) if measure else shared.read_options(files, options)
     if results is not None and len(results.runs.algorithms) == 1:
         if latex or csv or bayes or explore:
             raise WrongUsage(
@@ -71,7 +66,7 @@ def analyse(
         description = api.describe(results, settings=keywords["settings"])
         write_json(description.as_dict()) if json else say_lines([*str(description).splitlines(), *results.lines()[2:]])
         return
-    analysis = analysed(files, options, measure) if results is None else api.analyse(results, **keywords)
+    analysis = shared.analysed(files, options, measure) if results is None else api.analyse(results, **keywords)
     if json:
         write_json(analysis.as_dict() | ({"bayes": analysis.bayes.as_dict()} if bayes else {}))
     elif latex:
@@ -85,10 +80,16 @@ def analyse(
     else:
         tell(analysis, explain=explain)
         if bayes:
-            tell_bayes(analysis.bayes)
+            _tell_bayes(analysis.bayes)
         if explore and not analysis.unfinished:
-            tell_exploration(analysis)
-        say_next("report", *files, *as_command_line(options | {"measure": measure}), "-o", "report.html")
+            print()
+            say(text.ABOUT_EXPLORATION, style="bold")
+            say_table(tables.stability_columns(analysis))
+            for remark in dict.fromkeys(row.note for row in analysis.stability if row.note):
+                say(f"– {remark}.")
+            if analysis.subgroups:
+                say_table(tables.subgroup_columns(analysis))
+        say_next("report", *files, *shared.as_command_line(options | {"measure": measure}), "-o", "report.html")
 
 
 def tell(analysis: Analysis, *, explain: bool = False) -> None:
@@ -106,7 +107,7 @@ def tell(analysis: Analysis, *, explain: bool = False) -> None:
             say_table(block.table, colours=mark_colours())
 
 
-def tell_bayes(bayes: Bayes) -> None:
+def _tell_bayes(bayes: Bayes) -> None:
     """Print how probable it is: the answer, the table, what to know of it, and who is best by rankings alone."""
     from ampler.analysis import bayes as posteriors
 
@@ -120,20 +121,7 @@ def tell_bayes(bayes: Bayes) -> None:
         say(posteriors.ABOUT_RANKING)
 
 
-def tell_exploration(analysis: Analysis) -> None:
-    """Print the exploratory tables: other tests and differences, subgroups."""
-    from ampler.analysis import tables, text
-
-    print()
-    say(text.ABOUT_EXPLORATION, style="bold")
-    say_table(tables.stability_columns(analysis))
-    for note in dict.fromkeys(row.note for row in analysis.stability if row.note):
-        say(f"– {note}.")
-    if analysis.subgroups:
-        say_table(tables.subgroup_columns(analysis))
-
-
-@takes(options=results_options())
+@shared.takes(options=shared.results_options())
 def report(
     files: ResultsFiles,
     options: Options,
@@ -157,10 +145,10 @@ def report(
     from ampler.core.serialization import check_not_input
     from ampler.report import report_format, subject_of, write_figures, write_report
 
-    with usage_errors():  # before any work is done
+    with shared.usage_errors():  # before any work is done
         kind = report_format(output)
         check_not_input(output, *files)
-    analysis = analysed(files, options, measure)
+    analysis = shared.analysed(files, options, measure)
     study = files[0] if len(files) == 1 and is_study_file(files[0]) else None
     title = title or (None if study else " and ".join(dict.fromkeys(file.stem for file in files)))
     subject = subject_of(analysis, title=title, study=study)
@@ -171,3 +159,35 @@ def report(
         say_lines([f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}"])
     if study is not None:
         say_next("export", study, "runs.csv")  # what a paper is published with
+
+
+def serve(
+    studies: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[STUDY.DB]...", help="Results files to show; studies may be running."),
+    ] = None,
+    port: Annotated[int, IntegerOption(help="Port to listen on; 0 means any free port.")] = 0,
+    host: Annotated[str, Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Show studies and results in a browser.
+
+    It prints the address to open. Ctrl-C ends it.
+
+    Example: ampler serve study.db
+    """
+    if not 0 <= port <= 65535:
+        raise WrongUsage(f"--port must be between 0 and 65535, got {port}")
+    try:
+        from ampler.app.web import server
+        from ampler.app.web.studies import check_watchable
+    except ModuleNotFoundError as problem:
+        raise MissingDependency("the browser needs Starlette and uvicorn: pip install 'ampler[web]'") from problem
+    check_watchable(studies or [])
+    token = token_urlsafe(24)  # on this machine, too: other users of it can open its ports
+    with shared.usage_errors():
+        listener = server.listening_socket(host, port)
+    app = server.application(studies or [], host=host, token=token)
+    say_lines([server.address_of(listener, host, token)])
+    sys.stdout.flush()  # a program that reads the address through a pipe waits for it
+    note("Open this address in a browser; Ctrl-C ends it.")
+    server.answer_requests(app, listener)

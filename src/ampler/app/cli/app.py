@@ -14,16 +14,13 @@ import typer
 from ampler import __version__
 from ampler.app.cli import output
 from ampler.app.cli.advise import advise
-from ampler.app.cli.analyse import analyse, report
-from ampler.app.cli.check import check
+from ampler.app.cli.analyse import analyse, report, serve
 from ampler.app.cli.compare import compare, gate
 from ampler.app.cli.design import design
-from ampler.app.cli.external import next_runs, record
 from ampler.app.cli.files import export, merge, rescue, status
 from ampler.app.cli.options import GroupedCommand
 from ampler.app.cli.output import DONE, INTERRUPTED, PROBLEM, WRONG_USAGE, WrongUsage, note
-from ampler.app.cli.run import run
-from ampler.app.cli.serve import serve
+from ampler.app.cli.run import check, next_runs, record, run
 from ampler.app.cli.start import demo, init
 from ampler.core.errors import AmplerError
 from ampler.core.text import shortened
@@ -116,10 +113,8 @@ def _exit_code_for(problem: BaseException) -> int:
         case MemoryError():
             note("ampler: not enough memory for this question; ask for something smaller")
         case _:
-            note(
-                f"ampler: a defect in ampler, not in your input ({type(problem).__name__}: {problem}); please report "
-                "it with what AMPLER_TRACEBACK=1 shows"
-            )
+            what = f"a defect in ampler, not in your input ({type(problem).__name__}: {problem})"
+            note(f"ampler: {what}; please report it with what AMPLER_TRACEBACK=1 shows")
     return PROBLEM
 
 

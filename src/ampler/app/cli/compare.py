@@ -9,22 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from math import expm1
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from ampler.app.cli.options import (
-    IntegerOption,
-    JsonOption,
-    NumberOption,
-    Options,
-    ResultsFiles,
-    check_workers,
-    read_options,
-    results_options,
-    takes,
-    usage_errors,
-)
+from ampler.app.cli import options as shared
+from ampler.app.cli.options import IntegerOption, JsonOption, NumberOption, Options, ResultsFiles
 from ampler.app.cli.output import DONE, WrongUsage, note, say, say_lines, say_next, write_json
 from ampler.core.settings import READING
 
@@ -78,14 +68,46 @@ def compare(
     from ampler import api
     from ampler.app.cli.analyse import tell
     from ampler.app.cli.run import carry_out
+    from ampler.core.failures import as_policy
+    from ampler.core.plan import Command, Instance, Limits, Question
+    from ampler.sampling.rules import Accuracy, Fixed
+    from ampler.study.plan import make_plan
     from ampler.study.store import open_store
+    from ampler.study.toml.keys import reading as reading_of
 
     if len(commands) < 2:
         raise WrongUsage("compare needs two commands: ampler compare './old {instance}' './new {instance}' data/*")
-    check_workers(workers)
-    compared = [*commands[:2], *(also or [])]
-    with usage_errors():
-        plan = _plan(compared, commands[2:], names, value, better, precision, budget, runs, same, timeout, on_failure)
+    shared.check_workers(workers)
+    compared, instances = [*commands[:2], *(also or [])], commands[2:]
+    if not 0 < precision < 100:
+        raise WrongUsage(f"--precision must be between 0 and 100 percent, got {precision:g}")
+    if budget < 2 or (runs is not None and runs < 2):
+        raise WrongUsage("--budget and --runs must be at least 2: one run has no standard error")
+    if any("{instance}" in command for command in compared) and not instances:
+        raise WrongUsage("the commands contain {instance}; name the instances after them, as in data/*")
+    with shared.usage_errors():
+        labels, reading = _labels(compared, names), reading_of("--value", value)
+        is_time = reading.is_time
+        if better is None and not is_time:
+            raise WrongUsage("specify --better lower or --better higher: it is implied for times only")
+        statistic = "geometric-mean" if is_time else "mean"  # the mean of logarithms: slow outliers count for less
+        base: dict[str, Any] = {"reference": labels[0], "statistic": statistic}
+        named = [*zip(labels, compared, strict=True), *([(SAME, compared[0])] if same else [])]
+        start, most = min(10, budget), budget * len(named)
+        accuracy = Accuracy(se=precision / 100, difference="ratio", start=start, budget=most, **base)
+        plan = make_plan(
+            question=Question("ratio", better=better or "lower", **base),
+            algorithms=[
+                Command(name, tuple(_words(command)), reading=reading, folder=str(Path.cwd()))
+                for name, command in named
+            ],
+            instances=[_instance(text) for text in instances] or [Instance("one input")],
+            rule=accuracy if runs is None else Fixed(runs=runs),
+            count="all",
+            name=" against ".join(labels),
+            limits=Limits(timeout),
+            policy=as_policy(on_failure),
+        )
     with open_store(store) as opened:
         _check_same_comparison(plan, opened)
         summary = carry_out(plan, opened, workers=workers)
@@ -96,72 +118,24 @@ def compare(
     note(summary)
     tell(analysis)
     if same:
-        say(_clock_sentence(analysis), style="bold")
+        clock = _clock(analysis)
+        low, high = (f"{100 * end:+.3g} %".replace("-", "−") for end in (clock.low, clock.high))
+        interval = f"from itself (95 % CI {low} to {high})."
+        if clock.trusted:
+            say(f"Clock check: the first command does not differ {interval}", style="bold")
+        else:
+            say(f"Do not trust these times: the first command differs {interval} Use an idle machine.", style="bold")
     say_next("report", store, "-o", "compare.html")
 
 
-def _plan(
-    commands: Sequence[str],
-    instances: Sequence[str],
-    names: str | None,
-    value: str,
-    better: Literal["lower", "higher"] | None,
-    precision: float,
-    budget: int,
-    runs: int | None,
-    same: bool,
-    timeout: float | None,
-    on_failure: str,
-) -> Plan:
-    """Return a study of the commands: ratios to the first one, on all instances."""
-    from ampler.core.failures import as_policy
-    from ampler.core.plan import Command, Instance, Limits, Question
-    from ampler.sampling.rules import Accuracy, Fixed
-    from ampler.study.plan import make_plan
-    from ampler.study.toml.keys import reading as reading_of
-
-    if not 0 < precision < 100:
-        raise WrongUsage(f"--precision must be between 0 and 100 percent, got {precision:g}")
-    if budget < 2 or (runs is not None and runs < 2):
-        raise WrongUsage("--budget and --runs must be at least 2: one run has no standard error")
-    if any("{instance}" in command for command in commands) and not instances:
-        raise WrongUsage("the commands contain {instance}; name the instances after them, as in data/*")
+def _labels(commands: Sequence[str], names: str | None) -> list[str]:
+    """Return the names of the commands: those given, or short ones."""
     labels = [name.strip() for name in names.split(",")] if names else command_names(commands)
     if names is None and len(set(labels)) < len(labels):
         raise WrongUsage("the commands are the same; name them with --names a,b, or check the clock with --same")
     if len(labels) != len(commands) or len(set(labels)) < len(labels) or not all(labels):
         raise WrongUsage(f"--names must give {len(commands)} different names, one per command, got {names!r}")
-    reading = reading_of("--value", value)
-    is_time = reading.is_time
-    if better is None and not is_time:
-        raise WrongUsage("specify --better lower or --better higher: it is implied for times only")
-    statistic = "geometric-mean" if is_time else "mean"  # the mean of logarithms: slow outliers count for less
-    algorithms = [
-        Command(name, tuple(_words(command)), reading=reading, folder=str(Path.cwd()))
-        for name, command in [*zip(labels, commands, strict=True), *([(SAME, commands[0])] if same else [])]
-    ]
-    rule = (
-        Fixed(runs=runs)
-        if runs is not None
-        else Accuracy(
-            se=precision / 100,
-            difference="ratio",
-            reference=labels[0],
-            statistic=statistic,
-            start=min(10, budget),
-            budget=budget * len(algorithms),
-        )
-    )
-    return make_plan(
-        question=Question("ratio", reference=labels[0], better=better or "lower", statistic=statistic),
-        algorithms=algorithms,
-        instances=[_instance(text) for text in instances] or [Instance("one input")],
-        rule=rule,
-        count="all",
-        name=" against ".join(labels),
-        limits=Limits(timeout),
-        policy=as_policy(on_failure),
-    )
+    return labels
 
 
 def _check_same_comparison(plan: Plan, store: SqliteStore) -> None:
@@ -174,10 +148,8 @@ def _check_same_comparison(plan: Plan, store: SqliteStore) -> None:
     is_same = not recorded or recorded[-1].fingerprint.algorithms == fingerprint(plan).algorithms
     if not is_same or code_status(plan, store).changes:
         what = "programs that have changed since" if is_same else "other commands"
-        raise PlanMismatch(
-            f"{store.path.name} holds runs of {what}, which were not interleaved with new ones; remove the file, or"
-            " name another with --store"
-        )
+        rest = "which were not interleaved with new ones; remove the file, or name another with --store"
+        raise PlanMismatch(f"{store.path.name} holds runs of {what}, {rest}")
 
 
 def command_names(commands: Sequence[str]) -> list[str]:
@@ -232,14 +204,6 @@ def _clock(analysis: Analysis) -> Clock:
     return Clock(not comparison.claimed, *sorted(_change(phi, analysis) for phi in comparison.joint_interval))
 
 
-def _clock_sentence(analysis: Analysis) -> str:
-    clock = _clock(analysis)
-    interval = f"{_percent(clock.low)} to {_percent(clock.high)}"
-    if clock.trusted:
-        return f"Clock check: the first command does not differ from itself (95 % CI {interval})."
-    return f"Do not trust these times: the first command differs from itself (95 % CI {interval}). Use an idle machine."
-
-
 # the gate ---------------------------------------------------------------------------------------------------------
 
 
@@ -254,7 +218,7 @@ class GateResult:
     interval: tuple[float, float]
 
 
-@takes(options=results_options())
+@shared.takes(options=shared.results_options())
 def gate(
     files: ResultsFiles,
     options: Options,
@@ -281,45 +245,41 @@ def gate(
     from ampler.report.markdown import as_markdown
     from ampler.report.resources import environment, template_text
 
-    margin = None if tolerance is None else _fraction(tolerance)
-    results, keywords = read_options(files, options)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%?\s*", "1" if tolerance is None else tolerance)
+    if match is None or not 0 < float(match[1]) < 100:
+        raise WrongUsage(f"--tolerate must be a percentage between 0 and 100, as 1%, got {tolerance!r}")
+    results, keywords = shared.read_options(files, options)
     if len(files) > 1 and keywords["settings"].reference is None:
         keywords["reference"] = results.runs.algorithms[0]
-    if margin is not None:
-        keywords["settings"] = Settings(**keywords["settings"].specified | {"non_inferior": margin})
+    if tolerance is not None:
+        keywords["settings"] = Settings(**keywords["settings"].specified | {"non_inferior": float(match[1]) / 100})
     analysis = api.analyse(results, **keywords)
     if analysis.settings.reference is None:
         raise WrongUsage("the gate needs the base: --reference NAME")
     checks = _checks(analysis)
-    outcomes = [check.outcome for check in checks]
-    outcome = max(outcomes, key=list(EXIT_CODES).index)
+    outcome = max((check.outcome for check in checks), key=list(EXIT_CODES).index)
+    grave = [warning for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
+    warnings = [warning.wording(shell=True, details=False) for warning in grave]
     content = {"outcome": outcome, "base": analysis.settings.reference, "measure": measure_text(analysis)}
-    shown = {"checks": checks, "warnings": _grave(analysis), "marks": GATE_MARKS, "md": as_markdown}
+    shown = {"checks": checks, "warnings": warnings, "marks": GATE_MARKS, "md": as_markdown}
     templates = environment(partial(template_text, package="ampler.app.cli"))
     for path, template in ((markdown, "gate.md"), (junit, "gate.xml")):
         if path is not None:
             path.write_text(templates.get_template(template).render(content | shown), encoding="utf-8")
     if json:
-        write_json(content | {"checks": [vars(each) for each in checks], "warnings": _grave(analysis)})
+        write_json(content | {"checks": [vars(each) for each in checks], "warnings": warnings})
     else:
         say(f"Gate: {outcome}.", style="bold")
         say_lines([f"{measure_text(analysis)}.", *(check.sentence for check in checks)])
-        say_lines(f"⚠ {sentence}" for sentence in _grave(analysis))
+        say_lines(f"⚠ {sentence}" for sentence in warnings)
     allowed = outcome == "inconclusive" and allow_inconclusive
     raise typer.Exit(DONE if allowed else EXIT_CODES[outcome])
-
-
-def _fraction(text: str) -> float:
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%?\s*", text)
-    if match is None or not 0 < float(match[1]) < 100:
-        raise WrongUsage(f"--tolerate must be a percentage between 0 and 100, as 1%, got {text!r}")
-    return float(match[1]) / 100
 
 
 def _checks(analysis: Analysis) -> list[GateResult]:
     """Return the check of each candidate."""
     from ampler.analysis.text import findings, is_biased, with_interval
-    from ampler.core.verdicts import opposite
+    from ampler.core.verdicts import Finding, opposite
 
     margin = analysis.settings.non_inferior
     if margin is not None and analysis.settings.difference == "simple":
@@ -327,17 +287,13 @@ def _checks(analysis: Analysis) -> list[GateResult]:
     shown = {each.pair: each.non_inferiority for each in analysis.diagnoses}
     checks = []
     for comparison in (each for each in analysis.comparisons if each.second != SAME):
-        finding = opposite(findings(analysis)[comparison.pair])
+        finding: Finding = "inconclusive" if is_biased(analysis) else opposite(findings(analysis)[comparison.pair])
         change = [_change(phi, analysis) for phi in (comparison.estimate, *comparison.joint_interval)]
         low, high = sorted(change[1:])
-        name = f"{comparison.second} against {comparison.first}"
-        size = with_interval(comparison, analysis.settings)
         tested = shown[comparison.pair]
-        held = tested is not None and tested.established
+        held = tested is not None and tested.established and not is_biased(analysis)
         outcome: Outcome = "inconclusive"
-        if is_biased(analysis):
-            held = False
-        elif held or finding in ("better", "equivalent"):
+        if held or finding in ("better", "equivalent"):
             outcome = "pass"
         elif finding == "worse":
             outcome = "regression"
@@ -346,20 +302,12 @@ def _checks(analysis: Analysis) -> list[GateResult]:
             what = f"not worse by more than {100 * margin:g} %"
         reasons = [tested.doubt] if tested is not None and tested.doubt else [item.reason for item in comparison.doubts]
         why = f"; {'; '.join(reasons)}" if outcome == "inconclusive" and reasons else ""
-        checks.append(GateResult(comparison.second, outcome, f"{name}: {what}, {size}{why}.", change[0], (low, high)))
+        size = with_interval(comparison, analysis.settings)
+        sentence = f"{comparison.second} against {comparison.first}: {what}, {size}{why}."
+        checks.append(GateResult(comparison.second, outcome, sentence, change[0], (low, high)))
     return checks
 
 
 def _change(phi: float, analysis: Analysis) -> float:
     """Return candidate relative to base, minus 1; φ is base minus candidate."""
     return expm1(min(-phi, 700.0)) if analysis.settings.difference == "ratio" else -phi
-
-
-def _percent(change: float) -> str:
-    return f"{100 * change:+.3g} %".replace("-", "−")
-
-
-def _grave(analysis: Analysis) -> list[str]:
-    """The warnings that could reverse a verdict."""
-    grave = (warning for warning in analysis.warnings if warning.severity == "could reverse a verdict")
-    return [warning.wording(shell=True, details=False) for warning in grave]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import hypot
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ampler.design import Design
     from ampler.design.assurance import BeliefAsk
     from ampler.design.instances import Cost
-    from ampler.design.text import Ask, Hint
+    from ampler.design.text import Ask
 
 Option = typer.Option
 CORRELATIONS = (0.1, 0.3, 0.5)
@@ -96,7 +96,7 @@ def design(
     from ampler.design import n_comparisons
     from ampler.design.assurance import BeliefAsk
     from ampler.design.instances import Cost
-    from ampler.design.text import Ask, answer_to
+    from ampler.design.text import Ask, answer_to, detectable_with
 
     if non_inferior is not None:  # without a true difference, the test has the margin as its effect
         if effect is not None or difference is not None or vs_one is False or alternative != "two-sided":
@@ -107,31 +107,24 @@ def design(
         return None if runs is None or algorithms is None else Cost(number, algorithms, runs, seconds, workers)
 
     def pairs() -> int:
-        if comparisons is not None and vs_one is None:
-            return comparisons
         if comparisons is not None:
-            raise WrongUsage("--comparisons is the number of pairs: omit --vs-one and --vs-all")
+            if vs_one is not None:
+                raise WrongUsage("--comparisons is the number of pairs: omit --vs-one and --vs-all")
+            return comparisons
         if algorithms is None:
             raise WrongUsage("specify the comparisons: --algorithms with --vs-one or --vs-all, or --comparisons")
         if vs_one is None and algorithms > 1:
-            raise WrongUsage(
-                f"specify the comparisons of the {algorithms} algorithms: --vs-one (all with one) or --vs-all (all"
-                " pairs)"
-            )
+            schemes = "--vs-one (all with one) or --vs-all (all pairs)"
+            raise WrongUsage(f"specify the comparisons of the {algorithms} algorithms: {schemes}")
         return n_comparisons(algorithms, reference=bool(vs_one))
 
     if any(option is not None for option in (assurance, effect_sd, margin, goal)):
-        _refuse_test_options(
-            power=power is not None,
-            target=target != "mean",
-            alternative=alternative != "two-sided",
-            test=test != "t",
-            correction=correction != "holm",
-            available=available is not None,
-            plot=plot is not None,
-            looks=looks is not None,
-            **{"per-cluster": per_cluster is not None or icc is not None},
-        )
+        of_tests: dict[str, object] = {"power": power, "target": target, "alternative": alternative, "test": test}
+        of_tests |= {"correction": correction, "available": available, "plot": plot, "looks": looks}
+        of_tests |= {"per-cluster": per_cluster if icc is None else icc}
+        defaults = {"target": "mean", "alternative": "two-sided", "test": "t", "correction": "holm"}
+        if wrong := [f"--{name}" for name, value in of_tests.items() if value != defaults.get(name)]:
+            raise WrongUsage(f"an assurance is about a credible interval, not a test: omit {', '.join(wrong)}")
         unit = 1.0 if sd is None else hypot(sd, se or 0.0)  # of the effect, in which its spread and the margin are
         mean = _effect(effect, difference, sd, se)
         if mean is None or effect_sd is None:
@@ -172,18 +165,21 @@ def design(
     answer = answer_to(ask)
     cost = cost_of(answer.instances)
     if plot is not None:
-        _draw(answer, plot)
+        from ampler.report.figures.canvas import figure_format, save
+        from ampler.report.figures.planning import draw_power_curve, power_curve_data
+
+        figure_format(plot)  # a wrong name is an error before anything is drawn
+        load_matplotlib()
+        save(draw_power_curve(power_curve_data(answer)), plot)
+        note(f"The power curve is in {plot}")
     if json:
-        write_json(_document(ask, answer, available, cost))
+        profile = answer.comparisons <= MAX_PROFILE
+        document = answer.as_dict(profile=profile) | ({} if profile else {"levels": None, "powers": None})
+        document["solved_for"] = ask.unknown
+        document |= {} if available is None else {"available": detectable_with(ask, available).as_dict()}
+        write_json(document | ({} if cost is None else {"cost": cost.as_dict()}))
     else:
         _tell(ask, answer, available, cost, noise_counted=se is not None)
-
-
-def _refuse_test_options(**options: bool) -> None:
-    """Refuse options for tests and their powers: an assurance is of one interval."""
-    wrong = [f"--{name}" for name, is_used in options.items() if is_used]
-    if wrong:
-        raise WrongUsage(f"an assurance is about a credible interval, not a test: omit {', '.join(wrong)}")
 
 
 def _effect(effect: float | None, difference: float | None, sd: float | None, se: float | None) -> float | None:
@@ -219,55 +215,31 @@ def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: flo
     if len(names) != 2:
         got = {0: "none of them", 1: f"only {' '.join(names)}", 3: "all three"}[len(names)]
         raise WrongUsage(f"give two of --instances, --effect and --power, the third is the answer; got {got}")
-    for_instances = "is for computing instances: omit --instances"
     kind = ask.alternative
-    problems = {
-        f"--alternative {kind} needs a reference to be {kind} than: use --vs-one": ask.reference is False
-        and kind != "two-sided",
-        f"--looks {for_instances}": ask.looks is not None and ask.instances is not None,
-        f"--available {for_instances}": available is not None and ask.instances is not None,
-        "--runs needs --algorithms: the cost is instances × algorithms × runs": runs is not None
-        and ask.algorithms is None,
-        "--seconds needs --runs: the cost is instances × algorithms × runs × seconds": seconds is not None
-        and runs is None,
-        "--workers needs --seconds and --runs: they share the time of all runs": workers is not None
-        and seconds is None,
-    }
-    for sentence, is_wrong in problems.items():
-        if is_wrong:
-            raise WrongUsage(sentence)
-
-
-def _draw(answer: Design, file: Path) -> None:
-    from ampler.report.figures.canvas import figure_format, save
-    from ampler.report.figures.planning import draw_power_curve, power_curve_data
-
-    figure_format(file)  # a wrong name is an error before anything is drawn
-    load_matplotlib()
-    save(draw_power_curve(power_curve_data(answer)), file)
-    note(f"The power curve is in {file}")
-
-
-def _document(ask: Ask, answer: Design, available: int | None, cost: Cost | None) -> dict[str, Any]:
-    """The fields of the design; its levels and powers by rank unless they are very many; and what else was asked."""
-    from ampler.design.text import detectable_with
-
-    profile = answer.comparisons <= MAX_PROFILE
-    document = answer.as_dict(profile=profile) | ({} if profile else {"levels": None, "powers": None})
-    document["solved_for"] = ask.unknown
-    if available is not None:
-        document["available"] = detectable_with(ask, available).as_dict()
-    if cost is not None:
-        document["cost"] = cost.as_dict()
-    return document
+    if ask.reference is False and kind != "two-sided":
+        raise WrongUsage(f"--alternative {kind} needs a reference to be {kind} than: use --vs-one")
+    for name, value in (("looks", ask.looks), ("available", available)):
+        if value is not None and ask.instances is not None:
+            raise WrongUsage(f"--{name} is for computing instances: omit --instances")
+    if runs is not None and ask.algorithms is None:
+        raise WrongUsage("--runs needs --algorithms: the cost is instances × algorithms × runs")
+    if seconds is not None and runs is None:
+        raise WrongUsage("--seconds needs --runs: the cost is instances × algorithms × runs × seconds")
+    if workers is not None and seconds is None:
+        raise WrongUsage("--workers needs --seconds and --runs: they share the time of all runs")
 
 
 def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None, *, noise_counted: bool) -> None:
     """Print the answer first, then the table by rank, then what else helps."""
     from ampler.design import text
 
-    points = [  # all is worked out before anything is printed
-        *(_with_options(hint) for hint in text.hints(ask, answer)),
+    points: list[str | None] = []  # all is worked out before anything is printed
+    for hint in text.hints(ask, answer):  # with the options that follow it
+        options = ["--vs-one"] if "reference" in hint.change else []
+        names = ("alternative", "target", "correction")
+        options += [f"--{name} {hint.change[name]}" for name in names if name in hint.change]
+        points.append(f"{hint.sentence.removesuffix('.')} ({' '.join(options)}).")
+    points += [
         *text.looks_sentences(answer),
         text.cluster_sentence(answer),
         text.borrowed_sentence(answer),
@@ -301,19 +273,9 @@ def _tell_correlations(ask: Ask, *, json: bool) -> None:
         write_json({"designs": [answer.as_dict() for answer in answers]})
         return
     say("How many clusters are needed depends on how alike the instances of a cluster are (--icc).", style="bold")
-    rows = [
-        (f"{one.icc:g}", f"{one.clusters:,}", f"{one.instances:,}", f"{one.effect:.3g}", f"{one.reached:.3f}")
-        for one in answers
-    ]
+    formats = {"icc": "{:g}", "clusters": "{:,}", "instances": "{:,}", "effect": "{:.3g}", "reached": "{:.3f}"}
+    rows = [[text.format(getattr(one, name)) for name, text in formats.items()] for one in answers]
     say_table(table_of(("icc", "clusters", "instances", "effect", "power"), rows, names=()))
-
-
-def _with_options(hint: Hint) -> str:
-    """The sentence, with the options that follow it."""
-    options = ["--vs-one"] if "reference" in hint.change else []
-    names = ("alternative", "target", "correction")
-    options += [f"--{name} {hint.change[name]}" for name in names if name in hint.change]
-    return f"{hint.sentence.removesuffix('.')} ({' '.join(options)})."
 
 
 def _tell_assurance(ask: BeliefAsk, *, cost_of: Callable[[int], Cost | None], json: bool) -> None:

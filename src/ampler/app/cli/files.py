@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,6 @@ from ampler.app.cli.output import WrongUsage, note, say, say_next, say_points, s
 
 if TYPE_CHECKING:
     from ampler.core.runs import Observation
-    from ampler.study.store import SqliteStore
 
 Option = typer.Option
 
@@ -117,15 +115,14 @@ def export(
         check_not_input(table, study)
         writer_for(table)
     with read_store(study) as store:
-        runs: Callable[[], Iterator[Observation]] = partial(_superseded, store) if superseded else store.observations
+        counting = {(run.key, run.attempt) for run in store.observations()} if superseded else set()
+
+        def runs() -> Iterator[Observation]:  # all attempts but those that count, or these
+            every = store.observations(superseded=superseded)
+            return (run for run in every if (run.key, run.attempt) not in counting)
+
         number = write_runs(runs(), table, measures=measure_names(runs()))
     if is_device(table):  # nothing but the table
         return
     say(f"{number} {'superseded attempts' if superseded else 'runs'} are written to {table}.", style="bold")
     say_next("report", study)
-
-
-def _superseded(store: SqliteStore) -> Iterator[Observation]:
-    """All attempts but those that count."""
-    counting = {(run.key, run.attempt) for run in store.observations()}
-    return (run for run in store.observations(superseded=True) if (run.key, run.attempt) not in counting)

@@ -296,11 +296,11 @@ def _measure(text: str) -> dict[str, Any]:
 
 def _expanded(files: Iterable[Path]) -> list[Path]:
     """The files, those of a pattern that no shell expanded in order."""
-    return [path for file in files for path in (map(Path, sorted(glob(str(file)))) if _is_pattern(file) else [file])]
-
-
-def _is_pattern(file: Path) -> bool:
-    return not file.exists() and any(mark in str(file) for mark in "*?[")
+    expanded: list[Path] = []
+    for file in files:
+        is_pattern = not file.exists() and any(mark in str(file) for mark in "*?[")
+        expanded += map(Path, sorted(glob(str(file)))) if is_pattern else [file]
+    return expanded
 
 
 def _missing_text(results: Results, missing: Mapping[str, str]) -> str:

@@ -144,9 +144,7 @@ def heat_legend(status: StudyStatus) -> list[tuple[int, str]]:
 def _mean_runs(status: StudyStatus) -> tuple[list[list[float]], float]:
     """Return the mean number of runs of each algorithm in each column, and the largest."""
     bins = binned(status.instances, MAX_COLUMNS)
-    means = [
-        [sum(instance.runs[name] for instance in group) / len(group) for group in bins] for name in status.algorithms
-    ]
+    means = [[sum(one.runs[name] for one in group) / len(group) for group in bins] for name in status.algorithms]
     return means, max((max(row, default=0.0) for row in means), default=0.0)
 
 
@@ -162,11 +160,8 @@ def shade_of(runs: float, most: float) -> int:
 def accuracy_chart(status: StudyStatus, errors: Mapping[str, float], target: float | None, percent: bool) -> Markup:
     """Draw the largest standard error of each instance in the plan's order against the target."""
     factor, unit = (100.0, " %") if percent else (1.0, "")
-    measured = [
-        (index, errors[instance.name] * factor, instance)
-        for index, instance in enumerate(status.instances, 1)
-        if instance.name in errors
-    ]
+    numbered = [(index, one) for index, one in enumerate(status.instances, 1) if one.name in errors]
+    measured = [(index, errors[one.name] * factor, one) for index, one in numbered]
     dots = [max(group, key=lambda dot: dot[1]) for group in binned(measured, MAX_ACCURACY_DOTS)]
     limit = None if target is None else target * factor
     high = max([error for _, error, _ in dots] + ([1.6 * limit] if limit else []) or [1.0])

@@ -12,7 +12,7 @@ import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
@@ -27,29 +27,20 @@ from ampler.app.web.studies import FileStatus, file_status
 from ampler.core.errors import AmplerError
 from ampler.core.settings import Settings, types
 from ampler.core.text import listed, printable
-from ampler.report.subject import Subject, subject_of
+from ampler.report import Subject, subject_of
 from ampler.stats.paired import TESTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ampler.analysis import Analysis
     from ampler.report.drawings import Drawing
 
 T = TypeVar("T")
 CACHE_SIZE = 8  # analyses
 FIGURE_KINDS = ("svg", "pdf")
 PAIR_FIGURE = re.compile(r"(?:differences|quantiles)-of-([1-9][0-9]{0,5})")
-MEDIA_TYPES = {
-    "html": "text/html",
-    "tex": "text/plain",
-    "md": "text/markdown",
-    "csv": "text/csv",
-    "txt": "text/plain",
-    "svg": "image/svg+xml",
-    "pdf": "application/pdf",
-    "zip": "application/zip",
-}
+MEDIA_TYPES = {"html": "text/html", "tex": "text/plain", "md": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
+MEDIA_TYPES |= {"svg": "image/svg+xml", "pdf": "application/pdf", "zip": "application/zip"}
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # always the same: the same figures give the same file
 STATISTICS = ("mean", "median", "geometric-mean", "trimmed-mean", "rate")
 MAX_PAIRS = 500  # in the list to choose from
@@ -143,10 +134,8 @@ def _exploration_warning(results: AnalysisFiles, form: AnalysisForm) -> str:
     if not changed:
         return ""
     names = listed((name.replace("_", " ") for name in changed), 5)
-    return (
-        f"These settings differ from the plan of the study ({names}). This is exploration: p-values and error rates do"
-        " not hold. For claims, use the planned settings."
-    )
+    warning = "This is exploration: p-values and error rates do not hold. For claims, use the planned settings."
+    return f"These settings differ from the plan of the study ({names}). {warning}"
 
 
 # the views --------------------------------------------------------------------------------------------------------
@@ -172,10 +161,6 @@ def _findings(view: View) -> dict[str, Any]:
     }
 
 
-def _pair_names(analysis: Analysis) -> list[tuple[int, str]]:
-    return [(index, f"{pair.first} and {pair.second}") for index, pair in enumerate(analysis.comparisons, start=1)]
-
-
 def _pair(view: View) -> dict[str, Any]:
     from ampler.analysis.rows import rows_of
     from ampler.report.html import unbroken
@@ -183,11 +168,11 @@ def _pair(view: View) -> dict[str, Any]:
 
     analysis, is_single = view.results.analysis, view.results.analysis.single is not None
     index = pages.integer_in(view.query, "pair", 1, least=1, most=len(analysis.comparisons)) or 1
-    pair = analysis.comparisons[index - 1]
+    pair, pairs = analysis.comparisons[index - 1], enumerate(analysis.comparisons[:MAX_PAIRS], start=1)
     return {
         "index": index,
         "pair": pair,
-        "pairs": _pair_names(analysis)[:MAX_PAIRS],
+        "pairs": [(number, f"{one.first} and {one.second}") for number, one in pairs],
         "verdict": unbroken(f"{pair.verdict}.".replace(" %", "\N{NO-BREAK SPACE}%")),
         "files": [(what, view.figure_files(f"{what}-of-{index}")) for what in ("differences", "quantiles")],
         "instances": None if is_single else pair_instances(analysis, rows_of(analysis)[index - 1]),
@@ -235,11 +220,8 @@ def _more(view: View) -> dict[str, Any]:
         ("Cost of each target standard error", advice_text.CURVE, advice_text.curve_rows(advice)),
         ("Variance components", advice_text.PARTS, advice_text.part_rows(advice)),
     ]
-    return values | {
-        "take": advice_text.planned_study(advice) or advice_text.what_to_take(advice),
-        "points": points,
-        "tables": tables,
-    }
+    take = advice_text.planned_study(advice) or advice_text.what_to_take(advice)
+    return values | {"take": take, "points": points, "tables": tables}
 
 
 def _figures(view: View) -> dict[str, Any]:
@@ -250,12 +232,12 @@ def _figures(view: View) -> dict[str, Any]:
 
 def _take(view: View) -> dict[str, Any]:
     return {
-        "texts": [(name, what, view.address(name)) for name, (what, _) in TEXTS.items()],
+        "texts": [(name, what, view.address(name)) for name, what in TEXTS.items()],
         "figure_files": view.figure_archives(),
         "single_figures": view.form.address(view.source.home, view="figures"),
         "command": view.form.command("report", view.source.file),
         "analyse": view.form.command("analyse", view.source.file),
-        "paragraph": _methods(view.results.subject).rstrip(),
+        "paragraph": _text("methods.txt", view.results.subject).rstrip(),
     }
 
 
@@ -353,59 +335,49 @@ def figure_file(draw: Callable[[], Axes], name: str) -> bytes:
 def download(request: Request, source_of: Callable[[Request], ResultsSource]) -> Response:
     """Return a file to keep: browsers save it and do not show it."""
     name = request.path_params["file"]
-    content = _content(name, results_of(source_of(request), AnalysisForm.of(dict(request.query_params))))
+    results = results_of(source_of(request), AnalysisForm.of(dict(request.query_params)))
+    kind = name.removeprefix("figures.").removesuffix(".zip")
+    content: bytes | None
+    if name in TEXTS:
+        content = _text(name, results.subject).encode("utf-8", "replace")
+    elif kind in FIGURE_KINDS and name == f"figures.{kind}.zip":
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            for file, figure in results.figures(kind).items():
+                packed.writestr(zipfile.ZipInfo(file, ZIP_DATE), figure, zipfile.ZIP_DEFLATED)
+        content = archive.getvalue()
+    else:
+        content = results.figure(name)
+    if content is None:
+        raise NotThere("these results have no file of this name; see the files under Downloads")
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=MEDIA_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
-def _content(name: str, results: AnalysisFiles) -> bytes:
-    if name in TEXTS:
-        return TEXTS[name][1](results.subject).encode("utf-8", "replace")
-    kind = name.removeprefix("figures.").removesuffix(".zip")
-    if kind in FIGURE_KINDS and name == f"figures.{kind}.zip":
-        archive = io.BytesIO()
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-            for file, content in results.figures(kind).items():
-                packed.writestr(zipfile.ZipInfo(file, ZIP_DATE), content, zipfile.ZIP_DEFLATED)
-        return archive.getvalue()
-    figure = results.figure(name)
-    if figure is None:
-        raise NotThere("these results have no file of this name; see the files under Downloads")
-    return figure
-
-
-def _report(kind: str, subject: Subject) -> str:
-    """As `ampler report -o report.kind` writes it."""
+def _text(name: str, subject: Subject) -> str:
+    """Return a text file, as `ampler report` writes it or `ampler analyse` prints it."""
     from ampler.report import render
-
-    return one_at_a_time(lambda: render(subject, kind)) if kind == "html" else render(subject, kind)
-
-
-def _latex(subject: Subject) -> str:
-    """As `ampler analyse --latex` prints it."""
     from ampler.report.latex import holm_table
-
-    return f"{printable(holm_table(subject.analysis))}\n"
-
-
-def _csv(subject: Subject) -> str:
-    """As `ampler analyse --csv` prints it."""
+    from ampler.report.methods import methods, plain_paragraph
     from ampler.report.tables import comparisons_csv
 
-    return "".join(f"{printable(line)}\n" for line in comparisons_csv(subject.analysis).splitlines())
+    match name:
+        case "comparisons.csv":
+            return "".join(f"{printable(line)}\n" for line in comparisons_csv(subject.analysis).splitlines())
+        case "comparisons.tex":
+            return f"{printable(holm_table(subject.analysis))}\n"
+        case "methods.txt":
+            return f"{plain_paragraph(methods(subject))}\n"
+        case "report.html":
+            return one_at_a_time(lambda: render(subject, "html"))
+    return render(subject, name.removeprefix("report."))
 
 
-def _methods(subject: Subject) -> str:
-    from ampler.report.methods import methods, plain_paragraph
-
-    return f"{plain_paragraph(methods(subject))}\n"
-
-
-TEXTS: dict[str, tuple[str, Callable[[Subject], str]]] = {
-    "report.html": ("The report, one page that needs nothing else", partial(_report, "html")),
-    "report.tex": ("The report as a LaTeX document", partial(_report, "tex")),
-    "report.md": ("The report as Markdown", partial(_report, "md")),
-    "comparisons.csv": ("The comparisons as CSV", _csv),
-    "comparisons.tex": ("The comparisons as a LaTeX table (booktabs)", _latex),
-    "methods.txt": ("The methods paragraph", _methods),
+TEXTS = {
+    "report.html": "The report, one page that needs nothing else",
+    "report.tex": "The report as a LaTeX document",
+    "report.md": "The report as Markdown",
+    "comparisons.csv": "The comparisons as CSV",
+    "comparisons.tex": "The comparisons as a LaTeX table (booktabs)",
+    "methods.txt": "The methods paragraph",
 }

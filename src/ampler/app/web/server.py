@@ -13,15 +13,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from pathlib import Path
 from secrets import compare_digest
-from urllib.parse import parse_qsl, quote, urlencode
+from typing import Any
+from urllib.parse import quote, urlencode
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -53,18 +54,9 @@ GRACE = 2  # seconds that answers under way have when the server ends
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 COOKIE = "ampler-token-"  # and a digest of the token: browsers share cookies between the ports of a machine
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "style-src-attr 'unsafe-inline'",  # figures carry their lengths and widths; a style cannot run
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (  # figures carry their lengths and widths in attributes of style, which cannot run
+    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:;"
+    " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -75,7 +67,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-ENCODED_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 def application(paths: Iterable[Path] = (), *, host: str = "127.0.0.1", token: str | None = None) -> ASGIApp:
@@ -109,15 +100,8 @@ def address_of(listener: socket.socket, host: str, token: str | None) -> str:
 
 def answer_requests(app: ASGIApp, listener: socket.socket) -> None:
     """Answer requests until Ctrl-C or a signal; current requests are finished first."""
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-        timeout_graceful_shutdown=GRACE,
-    )
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    config = uvicorn.Config(app, lifespan="off", ws="none", timeout_graceful_shutdown=GRACE, **quiet)
     server, received = uvicorn.Server(config), list[int]()
 
     def end_in_order(number: int, _: object) -> None:
@@ -150,18 +134,26 @@ class AccessMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it in a sentence."""
         if scope["type"] == "http":
-            await (self.refusal(scope) or self.app)(scope, receive, _with_headers(send))
+
+            async def send_with_headers(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    headers = MutableHeaders(scope=message)
+                    headers.update(HEADERS)
+                    headers.setdefault("cache-control", "no-store")
+                await send(message)
+
+            await (self.refusal(scope) or self.app)(scope, receive, send_with_headers)
 
     def refusal(self, scope: Scope) -> Response | None:
         """Return the refusal of an unauthorised request, or None."""
-        headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        name, origin = hostname(host), headers.get("origin")
+        request = Request(scope)
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        name = hostname(host)
         if name not in self.hosts and not (self.hosts != LOOPBACK and is_address(name)):
             return _refused("This server answers to its own address only: open the one that ampler serve printed.")
         if origin not in (None, f"http://{host}", f"https://{host}"):
             return _refused("Another site requested this page, so access was refused: open it in a new window.")
-        return None if self.token is None else _token_check(scope, headers, self.token)
+        return None if self.token is None else _token_check(request, self.token)
 
 
 def hostname(host: str) -> str:
@@ -201,30 +193,15 @@ def _refused(sentence: str, status: int = 403) -> Response:
     return PlainTextResponse(f"{sentence}\n", status_code=status)
 
 
-def _token_check(scope: Scope, headers: Headers, token: str) -> Response | None:
+def _token_check(request: Request, token: str) -> Response | None:
     """Return the answer to a request without a valid cookie; a token in the address becomes a cookie."""
-    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    pairs = request.query_params.multi_items()
     if any(name == "token" and compare_digest(value.encode(), token.encode()) for name, value in pairs):
         rest = urlencode([pair for pair in pairs if pair[0] != "token"])
-        path = f"/{quote(scope['path']).lstrip('/')}"  # two slashes would be another site's
+        path = f"/{quote(request.scope['path']).lstrip('/')}"  # two slashes would be another site's
         answer = RedirectResponse(f"{path}{'?' if rest else ''}{rest}", status_code=303)
         answer.set_cookie(cookie_name(token), token, httponly=True, samesite="strict")
         return answer
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(cookie_name(token))
-    except CookieError:
-        cookie = None
-    if cookie is not None and compare_digest(cookie.value.encode(), token.encode()):
+    if compare_digest(request.cookies.get(cookie_name(token), "").encode(), token.encode()):
         return None
     return _refused("This page needs its token: open the whole address that ampler serve printed.", 401)
-
-
-def _with_headers(send: Send) -> Send:
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            own = list(message.get("headers", ()))
-            cacheable = any(name.lower() == b"cache-control" for name, _ in own)
-            message["headers"] = [*own, *ENCODED_HEADERS, *(() if cacheable else [(b"cache-control", b"no-store")])]
-        await send(message)
-
-    return send_with_headers

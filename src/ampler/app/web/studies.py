@@ -154,10 +154,8 @@ def check_watchable(paths: Iterable[Path]) -> None:
         if not path.is_file():
             raise StoreUnusable(f"there is no results file {path}; `ampler run` creates it")
         if on_network(path):
-            raise StoreUnusable(
-                f"{path} is on a network file system; a running study cannot be read there:"
-                " copy the file to this machine and serve the copy"
-            )
+            remedy = "a running study cannot be read there: copy the file to this machine and serve the copy"
+            raise StoreUnusable(f"{path} is on a network file system; {remedy}")
 
 
 # the studies, and one study live ------------------------------------------------------------------------------------

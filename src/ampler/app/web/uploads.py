@@ -12,7 +12,6 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -55,20 +54,22 @@ class Uploads:
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, tuple[Upload, float]] = OrderedDict()
-        weakref.finalize(self, _delete_all, self._files)  # also when Python ends
+        weakref.finalize(self, lambda files: _delete(*files.values()), self._files)  # also when Python ends
         self._lock = threading.Lock()
 
     def add(self, name: str, content: bytes) -> Upload:
-        """Store a file; InvalidData when it cannot be a table."""
+        """Store a file whose table can be read at all; any other is deleted at once, with an error of ours."""
         check_content(content)
         path = Path(mkdtemp(prefix="ampler-")) / safe_name(name)  # a folder for its owner alone
         try:
             path.write_bytes(content)
-        except OSError as problem:
+            column_roles(path, Columns(), limit=MAX_TABLE_BYTES)
+        except BaseException as problem:
             shutil.rmtree(path.parent, ignore_errors=True)
-            raise InvalidData(
-                f"the file cannot be stored here ({problem.strerror}); analyse it at the command line"
-            ) from None
+            if isinstance(problem, OSError):
+                remedy = "analyse it at the command line"
+                raise InvalidData(f"the file cannot be stored here ({problem.strerror}); {remedy}") from None
+            raise
         upload = Upload(secrets.token_urlsafe(12), path.name, path)
         with self._lock:
             self._files[upload.key] = (upload, time.monotonic())
@@ -87,26 +88,15 @@ class Uploads:
             self._files[key] = (upload, time.monotonic())
             return upload
 
-    def remove(self, upload: Upload) -> None:
-        """Delete a file."""
-        with self._lock:
-            self._files.pop(upload.key, None)
-        _delete(upload)
-
     def _delete_old(self) -> None:
-        for key, (upload, when) in list(self._files.items()):
+        for key, (_, when) in list(self._files.items()):
             if len(self._files) > MAX_FILES or time.monotonic() - when > LIFETIME:
-                del self._files[key]
-                _delete(upload)
+                _delete(self._files.pop(key))
 
 
-def _delete(upload: Upload) -> None:
-    shutil.rmtree(upload.path.parent, ignore_errors=True)
-
-
-def _delete_all(files: Mapping[str, tuple[Upload, float]]) -> None:
-    for upload, _ in list(files.values()):
-        _delete(upload)
+def _delete(*uploads: tuple[Upload, float]) -> None:
+    for upload, _ in uploads:
+        shutil.rmtree(upload.path.parent, ignore_errors=True)
 
 
 def check_content(content: bytes) -> None:
@@ -158,24 +148,13 @@ async def upload(request: Request) -> Response:
             if len(content) > MAX_BYTES:
                 raise TooLarge
         name = unquote(request.headers.get("x-file-name", ""))[:500]
-        key = await run_in_threadpool(_add_readable, request.app.state.uploads, name, bytes(content))
+        added = await run_in_threadpool(request.app.state.uploads.add, name, bytes(content))
     except ClientDisconnect:
         return Response(status_code=400)  # which nobody reads
     except AmplerError as problem:
         status = 413 if isinstance(problem, TooLarge) else 422
         return JSONResponse({"problem": as_sentence(problem)}, status_code=status)
-    return JSONResponse({"where": f"/results/{key}"}, status_code=201)
-
-
-def _add_readable(uploads: Uploads, name: str, content: bytes) -> str:
-    """Store a file whose table can be read at all; any other is deleted at once."""
-    upload = uploads.add(name, content)
-    try:
-        column_roles(upload.path, Columns(), limit=MAX_TABLE_BYTES)
-    except BaseException:
-        uploads.remove(upload)
-        raise
-    return upload.key
+    return JSONResponse({"where": f"/results/{added.key}"}, status_code=201)
 
 
 def columns_page(request: Request) -> Response:

@@ -22,6 +22,9 @@ from ampler.stats.summaries import is_named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["AccuracyData", "accuracy_data", "draw_accuracy"]
+__all__ += ["ConvergenceData", "convergence_data", "draw_convergence"]
+__all__ += ["RunsData", "draw_runs", "runs_data"]
 
 AccuracyOrder = Literal["given", "feature", "name", "error", "runs"]
 
@@ -49,11 +52,8 @@ class AccuracyData:
         if not known.size:
             return "The standard errors are not known"
         if self.wanted is None:
-            is_percent = self.difference == "percent"
-            ends = [
-                fig.compact(100 * end, 3) + " %" if is_percent else fig.compact(end, 3)
-                for end in (known.min(), known.max())
-            ]
+            scale, unit = (100, " %") if self.difference == "percent" else (1, "")
+            ends = [fig.compact(scale * end, 3) + unit for end in (known.min(), known.max())]
             return f"Standard errors from {' to '.join(ends)}"
         reached = int((~(self.errors > self.wanted)).all(axis=1).sum())
         spent = f"; {sum(self.at_budget)} ended at the budget" if any(self.at_budget) else ""
@@ -103,13 +103,18 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
             ax.plot(x, y, "|" if has_names else "_", color=GREY, markersize=6, label="Guarded")
         if data.wanted is not None:
             (ax.axvline if has_names else ax.axhline)(data.wanted, color=INK, linestyle="--", linewidth=0.9)
-        _choose_scale(ax, data, "x" if has_names else "y")
+        side, known = "x" if has_names else "y", data.errors[data.errors > 0]  # NaN is not
+        if known.size and known.max() > WIDE_SPREAD * np.median(known):  # logarithmic, and linear next to zero
+            threshold = max(float(known.min()), float(known.max()) * DEEPEST)
+            (ax.set_xscale if has_names else ax.set_yscale)("symlog", linthresh=threshold)
+        else:
+            fig.write_in_unit(ax.xaxis if has_names else ax.yaxis, _unit_of_errors(data))
+        ax.set(**{f"{side}lim": (0, None)})
         if has_names:
             fig.lay_rows(ax, data.instances)
             for index, (runs, spent) in enumerate(zip(data.runs, data.at_budget, strict=True)):
-                fig.beside(
-                    ax, index, f"{runs:,}", color=INK if spent else MUTED, fontweight="bold" if spent else "normal"
-                )
+                color, weight = (INK, "bold") if spent else (MUTED, "normal")
+                fig.beside(ax, index, f"{runs:,}", color=color, fontweight=weight)
             about = [name, "Right: runs" + ("; bold: the whole budget" if any(data.at_budget) else "")]
         else:
             fig.lay_strip(ax, size)
@@ -149,17 +154,6 @@ def _largest(errors: Floats) -> Floats:
     """The largest known error of each row."""
     known = np.isfinite(errors)
     return np.where(known.any(axis=1), np.where(known, errors, -np.inf).max(axis=1), np.nan)
-
-
-def _choose_scale(ax: Axes, data: AccuracyData, side: Literal["x", "y"]) -> None:
-    """Errors of very different size are shown on a logarithmic axis, which is linear next to zero."""
-    known = data.errors[data.errors > 0]  # NaN is not
-    if known.size and known.max() > WIDE_SPREAD * np.median(known):
-        threshold = max(float(known.min()), float(known.max()) * DEEPEST)
-        (ax.set_xscale if side == "x" else ax.set_yscale)("symlog", linthresh=threshold)
-    else:
-        fig.write_in_unit(ax.xaxis if side == "x" else ax.yaxis, _unit_of_errors(data))
-    ax.set(**{f"{side}lim": (0, None)})
 
 
 def _unit_of_errors(data: AccuracyData | ConvergenceData) -> str:
@@ -249,8 +243,7 @@ def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
         if data.wanted is not None:
             ax.axhline(data.wanted, color=INK, linestyle="--", linewidth=0.9)
         ax.set_xlim(data.runs[0], data.runs[-1] if len(data.runs) > 1 else data.runs[0] + 1)
-        ax.set_ylim(0, None)
-        ax.set_ylabel("Standard error")
+        ax.set(ylim=(0, None), ylabel="Standard error")
         fig.write_in_unit(ax.yaxis, _unit_of_errors(data))
         lines = [f"Thick: largest of {len(data.pairs)} pairs"] if len(data.pairs) > 1 else []
         lines += [] if data.wanted is None else ["dashed: wanted" if lines else "Dashed: wanted"]
@@ -312,6 +305,8 @@ def runs_data(analysis: Analysis, *, order: RunsOrder = "given", widest: int = f
 
 def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the runs per instance of each algorithm: every instance, the quartiles, the total."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     with fig.canvas(ax) as ax:
         for index, counts in enumerate(data.counts):
             color = ORANGE if index == data.reference else BLUE
@@ -322,25 +317,18 @@ def draw_runs(data: RunsData, ax: Axes | None = None) -> Axes:
             ax.barh(index, third - first, left=first, height=0.56, color=color, alpha=0.35, linewidth=0)
             ax.plot([middle, middle], bar, color=color, linewidth=1.4, solid_capstyle="butt")
         fig.lay_rows(ax, data.algorithms)
-        _choose_runs_scale(ax, data)
+        smallest, largest = int(data.counts.min()), int(data.counts.max())
+        if smallest == 0 or largest <= WIDE_RUNS * smallest:
+            ax.set_xlim(left=0)
+        else:
+            ax.set_xscale("log")
+            ax.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+            ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            ax.xaxis.set_minor_formatter(NullFormatter())
+            ax.set_xlim(0.93 * smallest, 1.07 * largest)
         for index, total in enumerate(data.totals):
             fig.beside(ax, index, f"{total:,}", color=MUTED)
-        fig.describe(
-            ax, data.finding, "Runs on one instance (right: in all)", "Box: quartiles; dots: numbers that occur"
-        )
+        notes = "Runs on one instance (right: in all)", "Box: quartiles; dots: numbers that occur"
+        fig.describe(ax, data.finding, *notes)
         fig.fit_rows(ax, len(data.algorithms))
     return ax
-
-
-def _choose_runs_scale(ax: Axes, data: RunsData) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    smallest, largest = int(data.counts.min()), int(data.counts.max())
-    if smallest == 0 or largest <= WIDE_RUNS * smallest:
-        ax.set_xlim(left=0)
-        return
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlim(0.93 * smallest, 1.07 * largest)

@@ -82,8 +82,7 @@ def bare_canvas(ax: Axes | None, *, width: float, height: float) -> Iterator[Axe
     with matplotlib.rc_context(_style() if ax is None else {}):
         ax = Figure(figsize=(width, height)).add_axes((0.0, 0.0, 1.0, 1.0)) if ax is None else ax
         ax.set_axis_off()
-        ax.set_xlim(0.0, width)
-        ax.set_ylim(height, 0.0)
+        ax.set(xlim=(0.0, width), ylim=(height, 0.0))
         yield ax
 
 
@@ -171,7 +170,8 @@ def describe(ax: Axes, finding: str, *lines: str) -> None:
     next to the axes is reserved from their room, so write that first."""
     from matplotlib.text import Annotation
 
-    figure, room = figure_of(ax), _room(ax)
+    figure, columns = figure_of(ax), ax.get_subplotspec()
+    room = float(figure.get_size_inches()[0]) / (1 if columns is None else columns.get_gridspec().ncols) - 0.2
     words = "\n".join(in_lines(finding, room, bold=True))
     if words and _is_ours(figure, ax):
         figure.suptitle(words, x=0.01, ha="left")
@@ -186,12 +186,6 @@ def describe(ax: Axes, finding: str, *lines: str) -> None:
 def _is_ours(figure: Figure, ax: Axes) -> bool:
     """Whether the figure holds these axes alone, laid out by us."""
     return figure.axes == [ax] and figure.get_layout_engine() is not None
-
-
-def _room(ax: Axes) -> float:
-    """The inches that a line of words has."""
-    columns = ax.get_subplotspec()
-    return float(figure_of(ax).get_size_inches()[0]) / (1 if columns is None else columns.get_gridspec().ncols) - 0.2
 
 
 def in_lines(text: str, inches: float, *, bold: bool = False) -> list[str]:
@@ -227,8 +221,7 @@ def lay_rows(ax: Axes, names: Sequence[str]) -> None:
 
 def lay_strip(ax: Axes, size: int) -> None:
     """Make each unit of the horizontal axis a column without a name."""
-    ax.set_xlim(-0.7, size - 0.3)
-    ax.set_xticks([])
+    ax.set(xlim=(-0.7, size - 0.3), xticks=[])
     ax.grid(axis="x", visible=False)
 
 
@@ -413,9 +406,7 @@ MARKS = 5  # on an axis: more would touch each other in a column
 TEN = math.log(10)
 BEYOND = 30.0  # logarithms whose factors are written by their power alone
 NEAR, FAR = 6.0, 300.0  # factors less than this apart stand evenly as numbers, and at 1, 2, 5, 10, …
-_DIFFERENCES = {"simple": "difference", "percent": "percent difference", "ratio": "factor"} | {
-    "points": "percentage points"
-}
+_NAMES = {"simple": "difference", "percent": "percent difference", "ratio": "factor", "points": "percentage points"}
 
 
 def difference_name(analysis: Analysis, *names: str) -> str:
@@ -426,7 +417,7 @@ def difference_name(analysis: Analysis, *names: str) -> str:
     base = "grand mean" if reference is None else labels([reference], 16)[0]
     one, other = labels(names, 16) if names else ("first", "second") if reference is None else ("other", base)
     sides = {"simple": f"{one} − {other}", "percent": f"({one} − {other}) / {base}", "ratio": f"{one} / {other}"}
-    return f"{_DIFFERENCES[unit_of(analysis)].capitalize()}, {sides[analysis.settings.difference]}"
+    return f"{_NAMES[unit_of(analysis)].capitalize()}, {sides[analysis.settings.difference]}"
 
 
 def display_sign(analysis: Analysis) -> float:
@@ -516,22 +507,14 @@ def _scale(difference: str) -> tuple[int, str]:
     return {"percent": (100, " %"), "points": (100, "")}.get(difference, (1, ""))
 
 
-def write_axis(ax: Axes, axis: Axis, difference: str) -> None:
-    """Write the numbers of the horizontal axis in their unit, in as many scales as it has."""
-    if axis.is_split:
-        _split(ax, axis)
-        UNITS[ax.xaxis] = difference
-    else:
+def write_axis(ax: Axes, axis: Axis, difference: str) -> str:
+    """Write the numbers of the horizontal axis in their unit; return what a reader of a split axis must know.
+
+    Each panel of a split axis has its share of the width, and what lies between them is pressed together."""
+    if not axis.is_split:
         write_in_unit(ax.xaxis, difference)
-
-
-def split_words(axis: Axis) -> str:
-    """Return what a reader of a split axis must know; nothing for one scale."""
-    return "The axis is split: ╱╱ parts two scales" if axis.is_split else ""
-
-
-def _split(ax: Axes, axis: Axis) -> None:
-    """Give each panel of the axis its share of the width; what lies between them is pressed together."""
+        return ""
+    UNITS[ax.xaxis] = difference
     values = [end for panel in axis.panels for end in (panel.low, panel.high)]
     places = [end for panel in axis.panels for end in (panel.left, panel.right)]
     span = values[-1] - values[0]
@@ -544,6 +527,7 @@ def _split(ax: Axes, axis: Axis) -> None:
     for at in axis.breaks:
         ax.text(at / 100, 0.0, "╱╱", transform=ax.transAxes, ha="center", va="center", color=MUTED)
         ax.axvspan(*back(np.array([at - 1.4, at + 1.4])), color=PAPER, linewidth=0, zorder=2.5)
+    return "The axis is split: ╱╱ parts two scales"
 
 
 def _through(x: Sequence[float], y: Sequence[float]) -> Callable[[Floats], Floats]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ampler.analysis import Analysis, Subgroup
+from ampler.analysis import Analysis
 from ampler.analysis.rows import ComparisonRow, difference_unit, rows_of
 from ampler.analysis.tables import displayed_subgroup
 from ampler.analysis.text import finding_sentence
@@ -25,6 +25,9 @@ from ampler.stats.paired import ESTIMANDS, paired_test
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["IntervalRow", "Intervals", "draw_intervals", "intervals_data"]
+__all__ += ["VerdictData", "draw_verdict", "verdict_data"]
+__all__ += ["GroupMark", "Subgroups", "draw_subgroups", "subgroups_data"]
 
 IntervalOrder = Literal["rank", "estimate", "name", "given"]
 IntervalKind = Literal["holm", "joint", "both"]
@@ -123,8 +126,7 @@ def draw_intervals(
         _draw_estimates(ax, data, interval)
         fig.lay_rows(ax, names)
         rows = [(min(row.ends(interval)), row.estimate, max(row.ends(interval))) for row in data.rows]
-        axis = axis_of(rows, data.difference, always=(data.neutral, *margin))
-        fig.write_axis(ax, axis, data.difference)
+        split = fig.write_axis(ax, axis_of(rows, data.difference, always=(data.neutral, *margin)), data.difference)
         if digits is not None:
             unit = "simple" if data.difference == "share" else data.difference
             for index, row in enumerate(data.rows):
@@ -137,7 +139,7 @@ def draw_intervals(
         }[interval]
         kinds = [kind for kind in SHAPES if any(row.kind == kind for row in data.rows)]
         marks = "  ".join(f"{SHAPES[kind]} {kind}" for kind in kinds)
-        words = "Band: the margin" if margin else "", fig.split_words(axis), fig.not_shown(data.left_out)
+        words = "Band: the margin" if margin else "", split, fig.not_shown(data.left_out)
         fig.describe(ax, data.finding, data.name, intervals, marks, *words)
         fig.fit_rows(ax, len(data.rows), labels=names)
     return ax
@@ -198,11 +200,8 @@ def verdict_data(analysis: Analysis, *, most: int = MOST_LINES, widest: int = NA
     lines = forest.lines[: forest.shown]
     names = fig.labels([line.name for line in lines], widest)
     pairs = [] if forest.ranked else [row.pair for row in forest.rows[: forest.shown]]
-    return VerdictData(
-        forest=replace(forest, wins_head=fig.in_short(forest.wins_head, analysis, widest)),
-        labels=tuple(name.replace("\n", " ") for name in fig.pair_labels(analysis, pairs, widest) or names),
-        finding=fig.in_short(finding_sentence(analysis), analysis, widest),
-    )
+    labels = tuple(name.replace("\n", " ") for name in fig.pair_labels(analysis, pairs, widest) or names)
+    return VerdictData(forest, labels, fig.in_short(finding_sentence(analysis), analysis, widest))
 
 
 def draw_verdict(data: VerdictData, ax: Axes | None = None) -> Axes:
@@ -228,7 +227,7 @@ class _Layout:
         forest, texts = data.forest, [_texts(line) for line in data.lines]
         self.axis = forest.axis
         heads = ("rank", "group") if forest.ranked else (forest.p_head, "")
-        self.heads = [fig.literal(head) for head in ("difference", forest.wins_head, *heads)]
+        self.heads = [fig.literal(head) for head in ("difference", "better on", *heads)]
         columns = zip(self.heads, zip(*texts, strict=True), strict=True)
         widths = [max(map(fig.text_width, (head, *column))) for head, column in columns]
         self.left = EDGE + MARK + max(map(fig.text_width, data.labels)) + GAP
@@ -300,9 +299,8 @@ def _draw_line(ax: Axes, line: Line, name: str, layout: _Layout, y: float) -> No
     for end, arrow in zip(line.thin or (), "<>", strict=False):
         if not layout.axis.holds(end):
             ax.plot([layout.x(end)], [y], arrow, color=color, markersize=5)
-    ax.plot(
-        [layout.x(row.estimate)], [y], marker, color=color, markersize=6.5, markeredgecolor=PAPER, markeredgewidth=0.7
-    )
+    edge: dict[str, Any] = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}
+    ax.plot([layout.x(row.estimate)], [y], marker, color=color, markersize=6.5, **edge)
 
 
 # subgroups: the same comparison on groups of instances, exploratory -------------------------------------------------
@@ -336,12 +334,9 @@ class Subgroups:
     @property
     def finding(self) -> str:
         """How many comparisons look different from group to group. Exploratory."""
-        sides = [
-            {(low > self.neutral) - (high < self.neutral) for mark in row for low, high in [mark.interval]}
-            for row in self.marks
-        ]
-        turned = sum(len(side) > 1 for side in sides)
-        one = len(self.pairs) == 1
+        intervals = [[mark.interval for mark in row] for row in self.marks]
+        sides = [{(low > self.neutral) - (high < self.neutral) for low, high in row} for row in intervals]
+        turned, one = sum(len(side) > 1 for side in sides), len(self.pairs) == 1
         return f"{turned} of {len(self.pairs)} comparison{'' if one else 's'} differ by {self.feature}"
 
 
@@ -359,7 +354,8 @@ def subgroups_data(
         raise InvalidInput(f"the feature must be one of {', '.join(map(repr, features))}, got {feature!r}")
     feature = features[0] if feature is None else feature
     groups = [displayed_subgroup(group, analysis) for group in analysis.subgroups if group.feature == feature]
-    cells = {(group.value, group.first, group.second): group for group in groups}
+    marks = {(group.value, group.first, group.second): GroupMark(group.estimate, group.interval) for group in groups}
+    nowhere = GroupMark(math.nan, (math.nan, math.nan))  # where a pair lacks the group
     sizes: dict[str, int] = {}
     for group in groups:  # a pair may lack some instances of a group
         sizes[group.value] = max(group.instances, sizes.get(group.value, 0))
@@ -370,18 +366,13 @@ def subgroups_data(
         feature=fig.labels([feature])[0],
         groups=tuple(f"{name} ({size})" for name, size in zip(names, sizes.values(), strict=True)),
         pairs=fig.pair_labels(analysis, pairs, widest),
-        marks=tuple(tuple(_mark(cells.get((value, *pair))) for value in sizes) for pair in pairs),
+        marks=tuple(tuple(marks.get((value, *pair), nowhere) for value in sizes) for pair in pairs),
         left_out=len(analysis.comparisons) - len(comparisons),
         alpha=analysis.settings.alpha,
         neutral=estimand.neutral,
         name=estimand.axis or fig.difference_name(analysis),
         difference=difference_unit(analysis),
     )
-
-
-def _mark(group: Subgroup | None) -> GroupMark:
-    """A mark; one that is nowhere where a pair lacks the group."""
-    return GroupMark(math.nan, (math.nan, math.nan)) if group is None else GroupMark(group.estimate, group.interval)
 
 
 def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
@@ -397,10 +388,9 @@ def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
             ax.plot([mark.estimate for mark in marks], places, marker, color=color, markersize=4, label=text)
         fig.lay_rows(ax, data.pairs)
         rows = [(mark.interval[0], mark.estimate, mark.interval[1]) for row in data.marks for mark in row]
-        axis = axis_of(rows, data.difference, always=(data.neutral,), most=4)
-        fig.write_axis(ax, axis, data.difference)
+        split = fig.write_axis(ax, axis_of(rows, data.difference, always=(data.neutral,), most=4), data.difference)
         level = f"{100 * (1 - data.alpha):g} % intervals, unadjusted"
-        fig.describe(ax, data.finding, data.name, level, fig.split_words(axis), fig.not_shown(data.left_out))
+        fig.describe(ax, data.finding, data.name, level, split, fig.not_shown(data.left_out))
         across = max(1, min(3, LEGEND // (5 + max(map(len, data.groups)))))
         fig.legend_above(ax, columns=across, title=data.feature)
         above = fig.WORDS * (1.4 + ceil(size / across))

@@ -17,13 +17,18 @@ from ampler.core.settings import Better, choice, share
 from ampler.core.text import named
 from ampler.report.axis import axis_of
 from ampler.report.figures import canvas as fig
-from ampler.report.theme import ACCENT, BLUE, CONTRAST, GREY, INCONCLUSIVE, MUTED, ORANGE, PAPER
+from ampler.report.theme import BLUE, GREY, MUTED, ORANGE, PAPER, VERDICTS
 from ampler.stats.descriptive import location
 from ampler.stats.paired import ESTIMANDS, FEWEST, present
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["InstanceDifferences", "draw_instance_differences", "instance_differences_data"]
+__all__ += ["PairDifferences", "draw_pair_differences", "pair_differences_data"]
+__all__ += ["ScatterData", "draw_scatter", "scatter_data"]
+__all__ += ["QuantileData", "draw_quantiles", "quantiles_data"]
+__all__ += ["BootstrapData", "bootstrap_data", "draw_bootstrap"]
 
 PairOrder = Literal["given", "estimate", "error"]
 InstanceOrder = Literal["difference", "given", "name"]
@@ -142,19 +147,11 @@ def draw_instance_differences(data: InstanceDifferences, ax: Axes | None = None)
             ax.plot(phi[chosen], places[chosen], marker, color=color, **DOT)
         fig.lay_rows(ax, data.pairs)
         rows = list(zip(data.lower.tolist(), phi.tolist(), data.upper.tolist(), strict=True))
-        axis = axis_of(rows, data.difference, always=(0.0,), most=4)
-        fig.write_axis(ax, axis, data.difference)
+        split = fig.write_axis(ax, axis_of(rows, data.difference, always=(0.0,), most=4), data.difference)
         marks = f"±SE and {100 * data.level:g} % interval, unadjusted" if np.isfinite(errors).any() else ""
         triangles = f"Triangles: SE above {data.wanted:g}" if over.any() else ""
-        fig.describe(
-            ax,
-            data.finding,
-            data.name,
-            marks,
-            triangles,
-            fig.not_shown(data.left_out, "more pairs"),
-            fig.split_words(axis),
-        )
+        left_out = fig.not_shown(data.left_out, "more pairs")
+        fig.describe(ax, data.finding, data.name, marks, triangles, left_out, split)
         fig.fit_rows(ax, len(data.pairs), labels=data.pairs)
     return ax
 
@@ -218,9 +215,8 @@ def draw_pair_differences(data: PairDifferences, ax: Axes | None = None) -> Axes
         if has_estimate:
             marks += f"{'; dashed' if marks else 'Dashed'}: {data.estimate_of}"
             marks += f"; band: simultaneous {100 * (1 - data.alpha):g} % CI" if has_band else ""
-        fig.describe(
-            ax, data.finding, data.name, "" if has_names else f"{size} instances, by the size of the difference", marks
-        )
+        strip = "" if has_names else f"{size} instances, by the size of the difference"
+        fig.describe(ax, data.finding, data.name, strip, marks)
         if has_names:
             fig.fit_rows(ax, size)
     return ax
@@ -318,21 +314,17 @@ def draw_scatter(data: ScatterData, ax: Axes | None = None) -> Axes:
             marks = [10.0**power for power in powers[1:-1]]  # the outer ones lie outside the axis
             ax.set(xticks=marks, yticks=marks)
         ax.plot([low, high], [low, high], color=MUTED, linewidth=0.9)
-        rest = ~data.ahead & ~data.behind
-        for chosen, color, marker in (
-            (data.ahead, ACCENT, "^"),
-            (data.behind, CONTRAST, "v"),
-            (rest, INCONCLUSIVE, "o"),
-        ):
+        chosen_of = {"better": data.ahead, "worse": data.behind, "inconclusive": ~data.ahead & ~data.behind}
+        for verdict, chosen in chosen_of.items():
+            color, marker = VERDICTS[verdict]
             ax.plot(data.first[chosen], data.second[chosen], marker, color=color, markersize=4.2, alpha=0.8)
         ax.set_aspect("equal")
         ax.set_ylabel(f"{data.names[1]}, {data.statistic}")
         above, below = data.names if data.better == "lower" else data.names[::-1]
         ax.text(0.03, 0.97, f"{above} better", transform=ax.transAxes, ha="left", va="top", color=MUTED)
         ax.text(0.97, 0.03, f"{below} better", transform=ax.transAxes, ha="right", va="bottom", color=MUTED)
-        fig.describe(
-            ax, data.finding, f"{data.names[0]}, {data.statistic}", "A mark is an instance; on the line both are equal"
-        )
+        note = "A mark is an instance; on the line both are equal"
+        fig.describe(ax, data.finding, f"{data.names[0]}, {data.statistic}", note)
     return ax
 
 
@@ -492,10 +484,8 @@ def _differences_of(analysis: Analysis, first: str, second: str) -> Floats:
     column, sign = column_of(analysis, first, second)
     phi = sign * present(analysis.differences[:, column])
     if len(phi) < FEWEST:
-        raise InvalidInput(
-            f"the differences of a pair need {FEWEST} instances, got {len(phi)} for"
-            f" {first} × {second}; choose another pair"
-        )
+        few = f"{len(phi)} for {first} × {second}"
+        raise InvalidInput(f"the differences of a pair need {FEWEST} instances, got {few}; choose another pair")
     return phi
 
 

@@ -1,4 +1,4 @@
-"""How well algorithms perform: profiles next to the best, cactus plots of solvers, and the runs on one instance."""
+"""How well algorithms perform: profiles, cactus plots of solvers, the runs on one instance, and two measures."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ampler.analysis import Analysis
+from ampler.analysis.measures import MeasuresAnalysis, Standing
 from ampler.core.arrays import Bools, Floats, Runs
 from ampler.core.errors import InvalidInput
 from ampler.core.failures import Par
 from ampler.core.settings import Better, choice
 from ampler.core.text import digits
 from ampler.report.figures import canvas as fig
-from ampler.report.theme import BLUE, INK, MUTED, SERIES, STYLES
+from ampler.report.theme import ACCENT, BLUE, INK, MUTED, SERIES, STYLES
+from ampler.stats import paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["ProfileData", "draw_profile", "profile_data"]
+__all__ += ["CactusData", "cactus_data", "draw_cactus"]
+__all__ += ["CloudData", "cloud_data", "draw_cloud"]
+__all__ += ["ParetoData", "draw_pareto", "pareto_data"]
 
 APART = 0.075  # of the height of the axes: two names closer than this would touch
 
@@ -62,18 +68,14 @@ def draw_steps(ax: Axes, curves: Sequence[Staircase], *, end: float, banded: boo
             low, high = (binom.ppf(level, len(curve.values), y) / len(curve.values) for level in (0.025, 0.975))
             ax.fill_between(x, low, high, step="post", color=color, alpha=0.13, linewidth=0)
         tops.append((top, -float(np.minimum(curve.values, end).sum()) / max(len(curve.values), 1), curve.name, color))
-    _name_ends(ax, tops)
-
-
-def _name_ends(ax: Axes, tops: list[tuple[float, float, str, str]]) -> None:
-    """Names at the right of the axes in the order of the curves, moved apart where these end close to each other."""
+    # names at the right of the axes in the order of the curves, moved apart where these end close to each other
     highest = max(top for top, *_ in tops) or 1.0
     ordered = sorted(tops, key=lambda curve: curve[:2])
     places: list[float] = []
     for top, *_ in ordered:
         places.append(max(top / highest, places[-1] + APART) if places else top / highest)
     ceiling = 1.0  # from which on names go down so that none touches the next
-    for k in range(len(places) - 1, -1, -1):
+    for k in reversed(range(len(places))):
         places[k] = min(places[k], ceiling)
         ceiling = places[k] - APART
     for (_, _, name, color), share in zip(ordered, places, strict=True):
@@ -150,12 +152,8 @@ def profile_data(analysis: Analysis, *, of: ProfileOf = "instances", widest: int
     distance = np.full(len(values), np.inf)
     distance[known] = far / near if is_ratio else far - near
     names = [row.algorithm for row in analysis.algorithms]
-    return ProfileData(
-        algorithms=fig.labels(names, widest),
-        distances=tuple(np.sort(distance[algorithm == k]) for k in range(len(names))),
-        of=of,
-        is_ratio=is_ratio,
-    )
+    distances = tuple(np.sort(distance[algorithm == k]) for k in range(len(names)))
+    return ProfileData(fig.labels(names, widest), distances, of, is_ratio)
 
 
 def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MAX_CURVES) -> Axes:
@@ -168,22 +166,16 @@ def draw_profile(data: ProfileData, ax: Axes | None = None, *, most: int = MAX_C
         stretched = _stretch(ax, data, end)
         ax.set_xlim(data.best, end)
         shown = data.leading(most)
-        draw_steps(
-            ax,
-            [Staircase(data.algorithms[k], data.distances[k]) for k in shown],
-            end=end,
-            banded=data.of == "instances",
-        )
-        ax.set_ylim(0, 1.02)
+        curves = [Staircase(data.algorithms[k], data.distances[k]) for k in shown]
+        draw_steps(ax, curves, end=end, banded=data.of == "instances")
+        ax.set(ylim=(0, 1.02), ylabel=f"Share of {data.of}")
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-        ax.set_ylabel(f"Share of {data.of}")
         words = "value / best seen" if data.is_ratio else "value − best seen"
         scale = "The axis is logarithmic further out" if stretched else ""
         more = fig.not_shown(len(data.algorithms) - len(shown), "more")
         band = "Bands: pointwise 95 % bootstrap" if data.of == "instances" and len(shown) <= MAX_BANDS else ""
-        fig.describe(
-            ax, data.finding, f"Distance: {words}", scale, "Higher is better; left end: share as the best", band, more
-        )
+        better = "Higher is better; left end: share as the best"
+        fig.describe(ax, data.finding, f"Distance: {words}", scale, better, band, more)
     return ax
 
 
@@ -228,13 +220,11 @@ def _stretch(ax: Axes, data: ProfileData, end: float) -> bool:
     typical = float(np.median(behind[behind > 0])) if (behind > 0).any() else 0.0
     if not typical or end - best <= DWARFS * typical:
         return False
-    ax.set_xscale(
-        "function",
-        functions=(
-            lambda x: np.log1p(np.maximum(np.asarray(x) - best, 0.0) / typical),
-            lambda y: best + typical * np.expm1(np.minimum(y, 500.0)),
-        ),
-    )
+
+    def forward(x: Floats) -> Floats:
+        return np.log1p(np.maximum(np.asarray(x) - best, 0.0) / typical)
+
+    ax.set_xscale("function", functions=(forward, lambda y: best + typical * np.expm1(np.minimum(y, 500.0))))
     largest = min(np.ceil(np.log10(end - best)), sys.float_info.max_10_exp)
     powers = range(int(np.floor(np.log10(typical))), int(largest) + 1)
     steps = [step * 10.0**power for power in powers for step in (1, 2, 5)]
@@ -292,10 +282,10 @@ def cactus_data(
     if analysis.settings.better != "lower":
         raise InvalidInput("a cactus plot is of efforts, of which lower ones are better; draw a profile instead")
     runs, policy = recorded_runs(analysis), analysis.settings.failures
-    par = policy if isinstance(policy, Par) else Par(FACTOR, None)
+    usual = policy if isinstance(policy, Par) else Par(FACTOR, None)
     failed = runs.value[~runs.ok & np.isfinite(runs.value)]
     longest = float(failed.max()) if failed.size else None  # of a failed run, where solvers are stopped
-    factor, cutoff = factor or par.factor, cutoff or par.cutoff or longest
+    factor, cutoff = factor or usual.factor, cutoff or usual.cutoff or longest
     names = [row.algorithm for row in analysis.algorithms]
     own = [runs.algorithm == k for k in range(len(names))]
     values = tuple(np.sort(runs.value[mine & runs.ok]) for mine in own)
@@ -307,14 +297,8 @@ def cactus_data(
             return nan
         return float((solved.sum() + failed * factor * (cutoff or 0.0)) / number)
 
-    return CactusData(
-        algorithms=fig.labels(names, widest),
-        values=values,
-        runs=numbers,
-        par=tuple(map(score, values, numbers)),
-        factor=factor,
-        cutoff=cutoff,
-    )
+    par = tuple(map(score, values, numbers))
+    return CactusData(fig.labels(names, widest), values, numbers, par, factor, cutoff)
 
 
 def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MAX_CURVES) -> Axes:
@@ -332,12 +316,10 @@ def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MAX_CUR
         shown = sorted(sorted(range(len(data.runs)), key=lambda k: -data.solved[k])[:most])
         curves = [Staircase(f"{data.algorithms[k]} {data.solved[k]:,}", data.values[k], counted=True) for k in shown]
         draw_steps(ax, curves, end=end)
-        ax.set_ylim(0, 1.04 * max(data.runs))
-        ax.set_ylabel("Runs solved")
+        ax.set(ylim=(0, 1.04 * max(data.runs)), ylabel="Runs solved")
         more = fig.not_shown(len(data.runs) - len(shown), "more")
-        fig.describe(
-            ax, data.finding, "within this value", "" if data.cutoff is None else f"Cutoff: {digits(data.cutoff)}", more
-        )
+        cutoff = "" if data.cutoff is None else f"Cutoff: {digits(data.cutoff)}"
+        fig.describe(ax, data.finding, "within this value", cutoff, more)
     return ax
 
 
@@ -448,3 +430,85 @@ def _draw_algorithm(ax: Axes, y: int, values: Floats, rng: np.random.Generator) 
         x = np.linspace(values.min(), values.max(), POINTS)
         heights = density(values, x)
         ax.fill_between(x, y - 0.12, y - 0.12 - 0.34 * heights / heights.max(), color=BLUE, alpha=0.3, linewidth=0)
+
+
+# two measures ------------------------------------------------------------------------------------------------------
+
+MARKERS: dict[Standing, tuple[str, str, str]] = {  # marker, colour of its face and of its edge
+    "front": ("o", ACCENT, ACCENT),
+    "dominated": ("X", "white", MUTED),
+    "not known": ("o", "white", INK),
+}
+KINDS = {"simple": "difference to", "percent": "share more than", "ratio": "log ratio to"}
+
+
+@dataclass(frozen=True, slots=True)
+class ParetoData:
+    """Differences to one algorithm: algorithms in rows; estimate, lower and upper limit in columns."""
+
+    algorithms: tuple[str, ...]
+    standings: tuple[Standing, ...]
+    labels: tuple[str, str]
+    x: Floats
+    y: Floats
+    level: float
+
+    @property
+    def finding(self) -> str:
+        """How many are on the front, and how many are dominated."""
+        front, dominated = (self.standings.count(what) for what in ("front", "dominated"))
+        return f"{front} of {len(self.standings)} on the Pareto front, {dominated} dominated"
+
+
+def pareto_data(
+    analysis: MeasuresAnalysis, x: str | None = None, y: str | None = None, *, base: str | None = None
+) -> ParetoData:
+    """Return the map of two measures, by default the first two that are tested.
+
+    The intervals hold jointly over all pairs and both measures, so `base` (by default the first algorithm) may be
+    chosen after the results. Differences are those of the analyses: logarithms for ratios.
+    """
+    if not analysis.front:
+        raise InvalidInput("the Pareto map needs all pairs and two tested measures; omit the reference")
+    tested = [measure.name for measure in analysis.measures if measure.role != "descriptive"]
+    algorithms = tuple(row.algorithm for row in analysis.front)
+    names, base = (x or tested[0], y or tested[1]), base or algorithms[0]
+    for name, options in ((names[0], tested), (names[1], tested), (base, algorithms)):
+        if name not in options:
+            raise InvalidInput(f"there is no {name!r} to draw; choose one of {', '.join(options)}")
+    level = analysis.alpha / (2 * len(analysis.pairs))
+
+    def coordinates(measure: str) -> Floats:
+        own = analysis.analyses[measure]
+        method, rows = paired.paired_test(own.settings.paired_test), []
+        for name in algorithms:
+            if name == base:
+                rows.append((0.0, 0.0, 0.0))
+                continue
+            column = own.differences[:, next(k for k, pair in enumerate(own.pairs) if {*pair} == {name, base})]
+            sample = paired.present(column if (name, base) in own.pairs else -column)
+            bounds = paired.sample_interval(method, sample, "two-sided", level)
+            rows.append((paired.sample_estimate(method, sample), bounds.lower, bounds.upper))
+        return np.array(rows)
+
+    standings = tuple(row.standing for row in analysis.front)
+    kinds = {measure.name: measure.difference for measure in analysis.measures}
+    labels = [f"{name}, {KINDS[kinds[name]]} {base}" for name in names]
+    x_values, y_values = coordinates(names[0]), coordinates(names[1])
+    return ParetoData(algorithms, standings, (labels[0], labels[1]), x_values, y_values, 1 - analysis.alpha)
+
+
+def draw_pareto(data: ParetoData, ax: Axes | None = None) -> Axes:
+    """Draw a cross for each algorithm; the marker shows whether it is on the front, dominated or not known."""
+    with fig.canvas(ax, width=fig.COLUMN, height=3.0) as ax:
+        for name, standing, x, y in zip(data.algorithms, data.standings, data.x, data.y, strict=True):
+            marker, face, edge = MARKERS[standing]
+            ends = [np.nan_to_num(np.abs(side[1:, None] - side[0]), posinf=0.0) for side in (x, y)]
+            ax.errorbar(x[0], y[0], xerr=ends[0], yerr=ends[1], color=MUTED, linewidth=0.9, zorder=2)
+            ax.plot(x[0], y[0], marker, markerfacecolor=face, markeredgecolor=edge, markersize=6, zorder=3)
+            ax.annotate(name, (x[0], y[0]), textcoords="offset points", xytext=(5, 4), color=INK)
+        ax.set_ylabel(data.labels[1])
+        level = f"Lines: simultaneous {100 * data.level:g} % CIs"
+        marks = "Filled: on the front", "Cross: dominated", "Open: not known"
+        fig.describe(ax, data.finding, data.labels[0], level, *marks)
+    return ax

@@ -28,6 +28,13 @@ from ampler.stats.sequential.decisions import Verdict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["SampleSizes", "draw_sample_sizes", "sample_sizes_data"]
+__all__ += ["PowerProfiles", "draw_power_profiles", "power_profiles_data"]
+__all__ += ["PowerCurve", "draw_power_curve", "power_curve_data"]
+__all__ += ["PilotData", "draw_pilot", "pilot_data"]
+__all__ += ["SpendingData", "draw_spending", "spending_data"]
+__all__ += ["LookPaths", "draw_look_paths", "look_paths_data"]
+__all__ += ["LookStops", "draw_look_stops", "look_stops_data"]
 
 PROFILE_LINES = (
     ("best_power", GREEN, "--", "Best"),
@@ -109,11 +116,8 @@ def sample_sizes_data(*, comparisons: Iterable[int] = range(1, 31), **asked: Unp
     def needed(count: int, target: Target, correction: Correction) -> int:
         return required_instances(comparisons=count, target=target, correction=correction, **planned_for).instances
 
-    return SampleSizes(
-        comparisons=counts,
-        bonferroni=tuple(needed(count, "worst", "bonferroni") for count in counts),
-        holm=tuple(needed(count, "mean", "holm") for count in counts),
-    )
+    bonferroni = tuple(needed(count, "worst", "bonferroni") for count in counts)
+    return SampleSizes(counts, bonferroni, holm=tuple(needed(count, "mean", "holm") for count in counts))
 
 
 def draw_sample_sizes(data: SampleSizes, ax: Axes | None = None) -> Axes:
@@ -121,8 +125,7 @@ def draw_sample_sizes(data: SampleSizes, ax: Axes | None = None) -> Axes:
     with fig.canvas(ax) as ax:
         ax.plot(data.comparisons, data.bonferroni, color=ORANGE, marker="s", linestyle="--", label="Bonferroni")
         ax.plot(data.comparisons, data.holm, color=BLUE, marker="o", label="Holm, mean power")
-        ax.set_xlabel("Comparisons, K")
-        ax.set_ylabel("Instances needed, N")
+        ax.set(xlabel="Comparisons, K", ylabel="Instances needed, N")
         _count_in_whole_numbers(ax)
         middle = len(data.comparisons) // 2
         _name_line(ax, (data.comparisons[middle], data.bonferroni[middle]), "Bonferroni", ORANGE, (-4, 8))
@@ -163,8 +166,7 @@ def draw_power_profiles(data: PowerProfiles, ax: Axes | None = None) -> Axes:
             above: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small", "color": BLUE}
             stroke = withStroke(linewidth=2, foreground=PAPER)
             ax.annotate(str(design.instances), at, (0, 4), path_effects=[stroke], **above)
-        ax.set_xlabel("Comparisons, K")
-        ax.set_ylabel("Power")
+        ax.set(xlabel="Comparisons, K", ylabel="Power")
         _count_in_whole_numbers(ax)
         fig.describe(ax, data.finding)
     return ax
@@ -182,9 +184,8 @@ def power_curve_data(design: Design, *, effects: Iterable[float] | None = None) 
         certain = detectable_effect(power=CURVE_END, **settings | {"target": "worst"}).effect
         end = max(certain, 1.1 * design.effect)
         effects = [end / 1000, *np.linspace(0, end, CURVE_POINTS)[1:].tolist()]
-    return PowerCurve(
-        designs=power_curve(effects=effects, **settings), marked=achieved_power(effect=design.effect, **settings)
-    )
+    marked = achieved_power(effect=design.effect, **settings)
+    return PowerCurve(designs=power_curve(effects=effects, **settings), marked=marked)
 
 
 def draw_power_curve(data: PowerCurve, ax: Axes | None = None) -> Axes:
@@ -197,10 +198,7 @@ def draw_power_curve(data: PowerCurve, ax: Axes | None = None) -> Axes:
         ax.plot(effects, [design.mean_power for design in data.designs], color=BLUE, label="Mean power")
         ax.plot([0, marked.effect, marked.effect], [marked.power, marked.power, 0], ":", color=GREY, linewidth=0.8)
         ax.plot([marked.effect], [marked.power], "o", color=ORANGE, markersize=4, zorder=3)
-        ax.set_xlabel("Effect, d")
-        ax.set_ylabel("Power")
-        ax.set_xlim(0, max(effects))
-        ax.set_ylim(0, 1.02)
+        ax.set(xlabel="Effect, d", ylabel="Power", xlim=(0, max(effects)), ylim=(0, 1.02))
         middle = min(data.designs, key=lambda design: abs(design.mean_power - 0.5))
         _name_line(ax, (middle.effect, middle.mean_power), "Mean power", BLUE, (10, -14))
         is_shaded = marked.comparisons > 1
@@ -220,6 +218,7 @@ def _count_in_whole_numbers(ax: Axes) -> None:
 
 
 MOST = 60  # rows that can still be distinguished on one page
+SPENDING = ("Pilot", ORANGE, ""), ("Added there", SKY, "////"), ("Other", BLUE, "")  # name, colour and hatch of runs
 USUAL = 0.05  # level of the intervals where the pilot's tests decide nothing
 
 
@@ -317,15 +316,14 @@ def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
     return ax
 
 
+SPENDING = ("Pilot", ORANGE, ""), ("Added there", SKY, "////"), ("Other", BLUE, "")  # name, colour and hatch
+
+
 def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:
     """Draw the runs of each algorithm as a bar: those of the pilot, those added on its instances, those on others."""
     with fig.canvas(ax) as ax:
         left = np.zeros(len(data.algorithms))
-        for part, name, color, hatch in (
-            (data.pilot, "Pilot", ORANGE, ""),
-            (data.topped_up, "Added there", SKY, "////"),
-            (data.new, "Other", BLUE, ""),
-        ):
+        for part, (name, color, hatch) in zip((data.pilot, data.topped_up, data.new), SPENDING, strict=True):
             bars = ax.barh(range(len(left)), part, left=left, height=0.62, label=name)
             for bar in bars:
                 bar.set(facecolor=color, hatch=hatch, edgecolor=PAPER, linewidth=0)
@@ -395,13 +393,8 @@ def look_paths_data(analysis: Analysis) -> LookPaths:
         statistic="t" if interim.course.test == "t" else "z",
         sides=interim.course.sides,
         labels=fig.pair_labels(analysis, interim.pairs, fig.WIDEST),
-        finding=_decided(analysis),
+        finding=fig.in_short(finding_sentence(analysis).removesuffix("."), analysis),
     )
-
-
-def _decided(analysis: Analysis) -> str:
-    """What was found up to now, as a title."""
-    return fig.in_short(finding_sentence(analysis).removesuffix("."), analysis)
 
 
 def look_stops_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.WIDEST) -> LookStops:
@@ -415,7 +408,7 @@ def look_stops_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.W
         verdicts=tuple(standing.verdict for standing in standings),
         looks=interim.course.looks,
         left_out=len(analysis.comparisons) - len(pairs),
-        finding=_decided(analysis),
+        finding=fig.in_short(finding_sentence(analysis).removesuffix("."), analysis),
     )
 
 
@@ -470,8 +463,7 @@ def draw_look_stops(data: LookStops, ax: Axes | None = None) -> Axes:
         ax.set_yticks(range(len(data.labels)), data.labels)
         ax.set_ylim(len(data.labels) - 0.4, -0.6)
         ax.grid(axis="y", visible=False)
-        ax.set_xlim(0, 1.03 * data.looks[-1])
-        ax.set_xticks([0, *data.looks])
+        ax.set(xlim=(0, 1.03 * data.looks[-1]), xticks=[0, *data.looks])
         ax.set_xlabel(f"Instances until it stopped\n{fig.not_shown(data.left_out)}".strip(), loc="right")
         fig.describe(ax, data.finding)
         fig.legend_above(ax, columns=2)  # names take their room on the left

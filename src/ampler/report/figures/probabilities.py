@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ampler.analysis import Analysis
-from ampler.analysis.bayes import SIDES, Bayes, Chances, Probable, displayed_chances, probability, three, verdict_label
+from ampler.analysis.bayes import SIDES, Chances, displayed_chances, probability, three, verdict_label
 from ampler.analysis.units import margin_text
 from ampler.core.arrays import Floats, Interval
 from ampler.core.errors import InvalidInput
@@ -24,6 +24,9 @@ from ampler.stats.paired import present
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["ProbableData", "ProbableRow", "draw_probable", "probable_data"]
+__all__ += ["SimplexData", "draw_simplex", "simplex_data"]
+__all__ += ["BestData", "best_data", "draw_best"]
 
 MAX_ROWS = 60  # rows that can still be distinguished on one page
 STEP = 70  # points from one column of numbers to the next
@@ -76,12 +79,28 @@ def probable_data(analysis: Analysis, *, most: int | None = MAX_ROWS, widest: in
         raise InvalidInput("no comparison has a posterior: three or more instances are needed")
     shown = comparisons[:most]
     texts = fig.pair_labels(analysis, [(row.first, row.second) for row in shown], widest)
-    rows = tuple(_row(text, row, bayes) for text, row in zip(texts, shown, strict=True))
+    sign, rows = fig.display_sign(analysis), []
+    for text, comparison in zip(texts, shown, strict=True):
+        posterior, verdict = comparison.posterior, verdict_label(comparison, bayes)
+        assert posterior is not None
+        low, high = sorted(sign * end for end in posterior.interval)
+        new_low, new_high = sorted(sign * end for end in posterior.new_interval)
+        row = ProbableRow(
+            label=text,
+            mean=sign * posterior.mean,
+            interval=(low, high),
+            new_interval=(new_low, new_high),
+            probabilities=three(displayed_chances(comparison.chances, bayes)),
+            new_probabilities=three(displayed_chances(comparison.new_chances, bayes)),
+            kind="inconclusive" if comparison.verdict is None else verdict,
+            verdict=verdict,
+        )
+        rows.append(row)
     ends = np.abs([row.interval for row in rows]).max(axis=1)
     typical = float(np.median(ends))
     is_linear = not ends.max() > DWARFED * typical or typical == 0
     return ProbableData(
-        rows=rows,
+        rows=tuple(rows),
         left_out=len(comparisons) - len(shown),
         margin=bayes.margin,
         level=bayes.level,
@@ -111,43 +130,19 @@ def draw_probable(data: ProbableData, ax: Axes | None = None) -> Axes:
         fig.write_in_unit(ax.xaxis, data.difference)
         if data.linear is not None:
             ax.xaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=data.linear, subs=[1]))
-        _write_columns(ax, data)
+        columns = {  # at the right of each row
+            "on average": [row.probabilities for row in data.rows],
+            "new instance": [row.new_probabilities for row in data.rows],
+        } | ({} if data.margin is None else {"verdict": [row.verdict for row in data.rows]})
+        for column, (name, texts) in enumerate(columns.items()):
+            for index, text in [(-1, name), *enumerate(texts)]:
+                fig.beside(ax, index, text, points=6 + STEP * column, color=MUTED if index < 0 else INK)
         thick = f"Thick: mean over instances; thin: a new instance ({100 * data.level:g} %)"
         scale = "" if data.linear is None else "The axis is linear in the middle and logarithmic beyond"
-        columns = f"Three probabilities: {', '.join(SIDES)}"
-        fig.describe(ax, data.finding, data.name, thick, columns, scale, fig.not_shown(data.left_out))
+        three_of = f"Three probabilities: {', '.join(SIDES)}"
+        fig.describe(ax, data.finding, data.name, thick, three_of, scale, fig.not_shown(data.left_out))
         fig.fit_rows(ax, max(len(data.rows), 2.2) + 1.2, labels=[row.label for row in data.rows])
     return ax
-
-
-def _row(label: str, comparison: Probable, bayes: Bayes) -> ProbableRow:
-    posterior, verdict = comparison.posterior, verdict_label(comparison, bayes)
-    assert posterior is not None
-    sign = fig.display_sign(bayes.analysis)
-    low, high = sorted(sign * end for end in posterior.interval)
-    new_low, new_high = sorted(sign * end for end in posterior.new_interval)
-    return ProbableRow(
-        label=label,
-        mean=sign * posterior.mean,
-        interval=(low, high),
-        new_interval=(new_low, new_high),
-        probabilities=three(displayed_chances(comparison.chances, bayes)),
-        new_probabilities=three(displayed_chances(comparison.new_chances, bayes)),
-        kind="inconclusive" if comparison.verdict is None else verdict,
-        verdict=verdict,
-    )
-
-
-def _write_columns(ax: Axes, data: ProbableData) -> None:
-    """The numbers of each row at its right, each column under its name."""
-    columns = [
-        ("on average", [row.probabilities for row in data.rows]),
-        ("new instance", [row.new_probabilities for row in data.rows]),
-        ("verdict", [row.verdict for row in data.rows]),
-    ]
-    for column, (name, texts) in enumerate(columns[: 3 if data.margin is not None else 2]):
-        for index, text in [(-1.0, name), *enumerate(texts)]:
-            fig.beside(ax, index, text, points=6 + STEP * column, color=MUTED if index < 0 else INK)
 
 
 HEXAGONS = 28  # from side to side
@@ -200,12 +195,18 @@ def simplex_data(analysis: Analysis, first: str, second: str, *, draws: int = 50
 
 def draw_simplex(data: SimplexData, ax: Axes | None = None) -> Axes:
     """Draw the draws as hexagons in a triangle; where one lies says which of the three is the largest."""
+    from matplotlib.colors import to_rgba
+
     with fig.canvas(ax, height=3.0) as ax:
         ax.set_axis_off()
-        ax.set_aspect("equal")
-        ax.set_xlim(-0.3, 1.3)
-        ax.set_ylim(-0.3, 1.08)
-        _draw_hexagons(ax, data.points @ CORNERS)
+        ax.set(aspect="equal", xlim=(-0.3, 1.3), ylim=(-0.3, 1.08))
+        grid, size = (HEXAGONS, round(HEXAGONS / sqrt(3))), (0, 1, 0, sqrt(3) / 2)
+        hexagons = ax.hexbin(*(data.points @ CORNERS).T, gridsize=grid, extent=size, mincnt=1, linewidths=0)
+        counts = np.asarray(hexagons.get_array(), dtype=float)
+        shades = 0.12 + 0.88 * np.sqrt(counts / counts.max())
+        hexagons.set_array(None)
+        hexagons.set_facecolor([to_rgba(BLUE, shade) for shade in shades])  # one colour: the dark of a page keeps it
+        hexagons.set_edgecolor("none")
         ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=GREY, linewidth=0.8)
         for middle in (CORNERS + CORNERS[[1, 2, 0]]) / 2:
             ax.plot(*np.vstack([CORNERS.mean(axis=0), middle]).T, color=GREY, linewidth=0.8, linestyle="--")
@@ -218,20 +219,6 @@ def draw_simplex(data: SimplexData, ax: Axes | None = None) -> Axes:
             ax.text(x, y + shift, f"{name}\n{probability(chance)}", ha="center", va=side)
         fig.describe(ax, data.finding)
     return ax
-
-
-def _draw_hexagons(ax: Axes, places: Floats) -> None:
-    """Shades of one colour, so that a page in the dark keeps them."""
-    from matplotlib.colors import to_rgba
-
-    grid = (HEXAGONS, round(HEXAGONS / sqrt(3)))
-    height = sqrt(3) / 2
-    hexagons = ax.hexbin(*places.T, gridsize=grid, extent=(0, 1, 0, height), mincnt=1, linewidths=0)
-    counts = np.asarray(hexagons.get_array(), dtype=float)
-    shades = 0.12 + 0.88 * np.sqrt(counts / counts.max())
-    hexagons.set_array(None)
-    hexagons.set_facecolor([to_rgba(BLUE, shade) for shade in shades])
-    hexagons.set_edgecolor("none")
 
 
 MAX_RANKED = 30  # algorithms whose squares can still be seen
@@ -281,7 +268,16 @@ def draw_best(data: BestData, ax: Axes | None = None) -> Axes:
     size = len(data.algorithms)
     with fig.canvas(ax, width=fig.COLUMN if size <= NARROW else fig.PAGE, height=max(1.0, CELL * size) + 1.25) as ax:
         _draw_squares(ax, data)
-        _draw_bars(ax, data)
+        start, width = size + 0.2, max(2.0, BARS * size)
+        last = start + 1.85 * width
+        ax.set_xlim(-0.6, last + 0.2 * width)
+        ax.barh(range(size), width * data.best, left=start, height=0.6, color=BLUE)
+        ax.vlines(start, -0.5, size - 0.5, color=GREY, linewidth=0.6)
+        for index, (best, win) in enumerate(zip(data.best, data.win, strict=True)):
+            ax.text(start + width * (best + 0.03), index, f"{best:.2f}", va="center", fontsize=CELL_LETTERS)
+            ax.text(last, index, f"{win:.2f}", ha="center", va="center", fontsize=CELL_LETTERS)
+        for x, name, side in ((start, "best\nof all", "left"), (last, "first on\nan instance", "center")):
+            ax.text(x, -0.7, name, ha=side, va="bottom", fontsize=CELL_LETTERS)
         places = list(range(size))
         ax.set_yticks(places, [f"{name}  {index + 1}" for index, name in enumerate(data.algorithms)])
         ax.set_xticks(places, [str(index + 1) for index in places])
@@ -291,9 +287,8 @@ def draw_best(data: BestData, ax: Axes | None = None) -> Axes:
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
         more = f"; {fig.not_shown(data.left_out, 'more')}" if data.left_out else ""
-        fig.describe(
-            ax, data.finding, f"Probability that the row is better than the column: blue above ½, orange below{more}"
-        )
+        note = "Probability that the row is better than the column: blue above ½, orange below"
+        fig.describe(ax, data.finding, f"{note}{more}")
     return ax
 
 
@@ -311,18 +306,3 @@ def _draw_squares(ax: Axes, data: BestData) -> None:
     for (row, column), chance in cells.items() if size <= WRITTEN else ():  # nearly certain is not called certain
         text = "<.01" if chance < 0.005 else ">.99" if chance > 0.995 else f"{chance:.2f}".removeprefix("0")
         ax.text(column, row, text, ha="center", va="center", fontsize=CELL_LETTERS)
-
-
-def _draw_bars(ax: Axes, data: BestData) -> None:
-    """P(best) at the right of the squares, with its number and the chance to be first."""
-    size = len(data.algorithms)
-    start, width = size + 0.2, max(2.0, BARS * size)
-    last = start + 1.85 * width
-    ax.set_xlim(-0.6, last + 0.2 * width)
-    ax.barh(range(size), width * data.best, left=start, height=0.6, color=BLUE)
-    ax.vlines(start, -0.5, size - 0.5, color=GREY, linewidth=0.6)
-    for index, (best, win) in enumerate(zip(data.best, data.win, strict=True)):
-        ax.text(start + width * (best + 0.03), index, f"{best:.2f}", va="center", fontsize=CELL_LETTERS)
-        ax.text(last, index, f"{win:.2f}", ha="center", va="center", fontsize=CELL_LETTERS)
-    for x, name, side in ((start, "best\nof all", "left"), (last, "first on\nan instance", "center")):
-        ax.text(x, -0.7, name, ha=side, va="bottom", fontsize=CELL_LETTERS)

@@ -28,6 +28,8 @@ from ampler.stats.paired import FEWEST, paired_test
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["Ranks", "draw_ranks", "ranks_data", "table_ranks"]
+
 RankGroups = Literal["nemenyi", "bonferroni-dunn", "decisions"]
 
 LINE = 0.19  # inches from one name to the next
@@ -94,30 +96,26 @@ def ranks_data(
     names, means = [row.algorithm for row in by_rank], tuple(row.mean_rank for row in by_rank)
     settings, instances = analysis.settings, analysis.omnibus.instances
     unit = "cluster" if instances < analysis.instances and settings.cluster is not None else "instance"
+    marked = _index_of(names, highlight, "highlight")
+    labels = fig.labels(names, widest)
+    ranked = Ranks(labels, means, nan, (), settings.alpha, instances, highlighted=marked, unit=unit)
     if groups != "decisions":
         reference = reference or settings.reference
         if reference is None and groups == "bonferroni-dunn":
             raise InvalidInput(
                 'Bonferroni and Dunn\'s test needs a reference: ranks_data(analysis, reference="name", …)'
             )
-        centre = None if groups == "nemenyi" else reference
-        ranked = _by_ranks(names, means, instances, settings.alpha, centre, highlight, widest)
-        return replace(ranked, unit=unit)
+        return _by_ranks(ranked, None if groups == "nemenyi" else _index_of(names, reference, "reference"))
     index = None if settings.reference is None else names.index(settings.reference)
     members = _undecided_groups(analysis, names, index)
-    return Ranks(
-        algorithms=fig.labels(names, widest),
-        mean_ranks=means,
-        critical_difference=nan,
+    return replace(
+        ranked,
         groups=tuple((group[0], group[-1]) for group in members),
         alpha=settings.family_alpha,
-        instances=instances,
         by=paired_test(settings.test).procedure.name,
         members=members,
         reference=index,
-        highlighted=_index_of(names, highlight, "highlight"),
         title=fig.in_short(finding_sentence(analysis).removesuffix(".").partition(";")[0], analysis),
-        unit=unit,
     )
 
 
@@ -153,37 +151,20 @@ def table_ranks(
     means = ranks(values, better=better).mean(axis=0)
     order = np.argsort(means, kind="stable").tolist()
     names = [list(numbers)[k] for k in order]
-    return _by_ranks(names, tuple(means[order].tolist()), len(values), alpha, reference, highlight, widest)
+    labels, marked = fig.labels(names, widest), _index_of(names, highlight, "highlight")
+    ranked = Ranks(labels, tuple(means[order].tolist()), nan, (), alpha, len(values), highlighted=marked)
+    return _by_ranks(ranked, _index_of(names, reference, "reference"))
 
 
-def _by_ranks(
-    names: list[str],
-    means: tuple[float, ...],
-    instances: int,
-    alpha: float,
-    reference: str | None,
-    highlight: str | None,
-    widest: int,
-) -> Ranks:
-    """Sorted mean ranks with the bars of Nemenyi's test, or with a reference those of Bonferroni and Dunn's."""
-    centre = _index_of(names, reference, "reference")
-    near = critical_difference if centre is None else reference_difference
-    distance = near(len(names), instances, alpha=alpha)
-    bars = groups_within(means, distance)
+def _by_ranks(ranked: Ranks, centre: int | None) -> Ranks:
+    """Add the bars of Nemenyi's test, or those of Bonferroni and Dunn's around a reference."""
+    means, near = ranked.mean_ranks, critical_difference if centre is None else reference_difference
+    distance = near(len(means), ranked.instances, alpha=ranked.alpha)
+    bars, by = groups_within(means, distance), "Nemenyi"
     if centre is not None:  # one group, of those that do not differ significantly from the reference
         close = [index for index, rank in enumerate(means) if abs(rank - means[centre]) <= distance]
-        bars = ((close[0], close[-1]),) if len(close) > 1 else ()
-    return Ranks(
-        algorithms=fig.labels(names, widest),
-        mean_ranks=means,
-        critical_difference=distance,
-        groups=bars,
-        alpha=alpha,
-        instances=instances,
-        by="Nemenyi" if centre is None else "Bonferroni–Dunn",
-        reference=centre,
-        highlighted=_index_of(names, highlight, "highlight"),
-    )
+        bars, by = ((close[0], close[-1]),) if len(close) > 1 else (), "Bonferroni–Dunn"
+    return replace(ranked, critical_difference=distance, groups=bars, by=by, reference=centre)
 
 
 def groups_within(sorted_ranks: tuple[float, ...], distance: float) -> tuple[tuple[int, int], ...]:
@@ -210,7 +191,11 @@ def draw_ranks(data: Ranks, ax: Axes | None = None, *, digits: int = 2, one_side
     with fig.bare_canvas(ax, width=fig.PAGE, height=layout.height) as ax:
         _draw_scale(ax, data, layout)
         _draw_stems(ax, data, layout)
-        _draw_title(ax, data, layout, digits)
+        ax.text(0.05, 0.05, data.finding, ha="left", va="top", fontweight="bold")
+        distance = f"critical difference {data.critical_difference:.{digits}f}"
+        bars = "decisions on the values" if isnan(data.critical_difference) else distance
+        note = f"Mean rank; {bars}, {data.by}, α = {data.alpha:g}, {count(data.instances, data.unit)}"
+        ax.text(0.05, 0.24, note, ha="left", va="top", color=MUTED)
         for (first, last), lane, group in zip(data.groups, layout.lanes, members, strict=True):
             y = layout.axis + LANE * (lane + 1)
             ends = [layout.x(data.mean_ranks[first]) - 0.05, layout.x(data.mean_ranks[last]) + 0.05]
@@ -257,7 +242,12 @@ class _Layout:
         self.left = max(widths[: self.at_left]) + 4 * GAP
         self.right = fig.PAGE - max([*widths[self.at_left :], 0.2]) - 4 * GAP
         self.size = size
-        self.lanes = _lanes(data, 0.18 * (size - 1) / (self.right - self.left))
+        gap = 0.18 * (size - 1) / (self.right - self.left)
+        self.lanes, ends = list[int](), list[float]()  # bars that overlap take different lanes
+        for first, last in data.groups:
+            lane = next((k for k, end in enumerate(ends) if end + gap < data.mean_ranks[first]), len(ends))
+            ends[lane : lane + 1] = [data.mean_ranks[last]]
+            self.lanes.append(lane)
         self.axis = 0.92
         self.names = self.axis + LANE * (max(self.lanes, default=-1) + 1) + LINE
         self.height = self.names + LINE * (self.at_left - 0.35)
@@ -271,28 +261,13 @@ class _Layout:
         return self.names + LINE * (index if index < self.at_left else self.size - 1 - index)
 
 
-def _lanes(data: Ranks, gap: float) -> list[int]:
-    """The line on which each bar is drawn: bars that overlap take different ones."""
-    lanes: list[int] = []
-    ends: list[float] = []
-    for first, last in data.groups:
-        start = data.mean_ranks[first]
-        free = next((lane for lane, end in enumerate(ends) if end + gap < start), len(ends))
-        ends[free : free + 1] = [data.mean_ranks[last]]
-        lanes.append(free)
-    return lanes
-
-
 def _draw_scale(ax: Axes, data: Ranks, layout: _Layout) -> None:
     size = layout.size
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**6) if size / step <= 14)
     marks = [1, *(rank for rank in range(every, size, every) if min(rank - 1, size - rank) > every / 2), size]
     y = layout.axis
-    lines = [
-        [(layout.x(1), y), (layout.x(size), y)],
-        *([(layout.x(mark), y), (layout.x(mark), y - 0.06)] for mark in marks),
-    ]
-    _lines(ax, lines, color=MUTED, linewidth=0.8)
+    ticks = [[(layout.x(mark), y), (layout.x(mark), y - 0.06)] for mark in marks]
+    _lines(ax, [[(layout.x(1), y), (layout.x(size), y)], *ticks], color=MUTED, linewidth=0.8)
     for mark in marks:
         ax.text(layout.x(mark), y - 0.08, str(mark), ha="center", va="bottom")
     if not isnan(data.critical_difference):  # above the scale: from its beginning, or to both sides of the reference
@@ -300,14 +275,6 @@ def _draw_scale(ax: Axes, data: Ranks, layout: _Layout) -> None:
         reach = layout.x(1 + data.critical_difference) - layout.x(1)
         ends = [max(start - reach, layout.x(1)), min(start + reach, layout.x(size))]
         ax.plot(ends, [y - 0.32] * 2, color=ORANGE, linewidth=1.3, marker="|", markersize=5)
-
-
-def _draw_title(ax: Axes, data: Ranks, layout: _Layout, digits: int) -> None:
-    ax.text(0.05, 0.05, data.finding, ha="left", va="top", fontweight="bold")
-    distance = f"critical difference {data.critical_difference:.{digits}f}"
-    bars = "decisions on the values" if isnan(data.critical_difference) else distance
-    note = f"Mean rank; {bars}, {data.by}, α = {data.alpha:g}, {count(data.instances, data.unit)}"
-    ax.text(0.05, 0.24, note, ha="left", va="top", color=MUTED)
 
 
 def _draw_stems(ax: Axes, data: Ranks, layout: _Layout) -> None:

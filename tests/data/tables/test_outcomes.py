@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
 from ampler.core.arrays import STATUSES
+from ampler.core.errors import InvalidData
 from ampler.data.tables import read_table
 
 
@@ -31,3 +33,12 @@ def test_a_status_nobody_knows_is_not_used_and_that_is_said(write):
     table = read_table(write("algorithm,instance,value,state\na,i1,1,blue\nb,i1,2,red\n"))
     assert table.runs.ok.all()
     assert "'blue', 'red'" in table.notes[0]
+
+
+@pytest.mark.parametrize("column", ["time", "Runtime (s)", "CPU time"])
+def test_a_negative_time_is_refused_unless_the_run_failed(write, column):
+    with pytest.raises(InvalidData, match=f"line 3 of runs.csv holds -1 as .{re.escape(column)}., and no time"):
+        read_table(write(f"algorithm,instance,{column}\na,i1,1\nb,i1,-1\n"))
+    failed = read_table(write(f"algorithm,instance,{column},status\na,i1,1,ok\nb,i1,-1,timeout\n"))
+    assert failed.runs.ok.tolist() == [True, False]
+    assert read_table(write("algorithm,instance,cost\na,i1,1\nb,i1,-1\n")).runs.value.tolist() == [1, -1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ampler.core.arrays import Bools, Codes, Runs, at_rows
+from ampler.core.arrays import Bools, Codes, Floats, Runs, at_rows
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Better
 from ampler.core.text import parameter, quoted
@@ -255,8 +255,8 @@ def _refuse_summaries(rows: _Rows, value: Floats, *, by_name: bool) -> None:
         ]
         if names:
             raise InvalidData(
-                f"{quoted(names, 5)} in column {column!r} seems to summarise the other rows by its name; remove the row,"
-                " or rename it if it is an instance"
+                f"{quoted(names, 5)} in column {column!r} seems to summarise the other rows by its name; remove the"
+                " row, or rename it if it is an instance"
             )
 
 

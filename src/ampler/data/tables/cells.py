@@ -340,6 +340,11 @@ def statuses(
             # an empty cell (-1) means ok
             status = np.array([*map(STATUSES.index, ends.values()), 0], dtype=np.uint8)[words.codes]
             kind = np.array([*map(KINDS.index, kinds), 0], dtype=np.uint8)[words.codes]
+        elif len(words.names) > 1:
+            raise InvalidData(
+                f"column {column!r} must hold words such as ok, timeout, memout, crash and wrong, got"
+                f" {quoted(words.names, 5)}; replace them, or ignore the column with {parameter('ignore', column)}"
+            )
         else:
             notes = (f"column {column!r} holds no known run status ({quoted(words.names, 5)}), so it is not used",)
     silent = (status == 0) & ~np.isfinite(value)

@@ -25,6 +25,7 @@ from ampler.data.tables.cells import (
     decimal_mark,
     is_crossed,
     needed,
+    outcome_of,
     row_names,
     same,
     statuses,
@@ -119,6 +120,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
     others = tuple(name for name in rows.long.others if name not in (*nested, *crossed))
     rows = replace(rows, long=replace(rows.long, index=index if rows.long.index else (), others=others))
     _ask_about_groups(rows, (*paired, *columns.describing))
+    _ask_about_endings(rows, (*paired, *columns.describing))
     _refuse_duplicates(rows)
     _ask_about_factors(rows)
     if len(rows.long.index) == 1 and not np.isnan(order := as_floats(rows.frame[rows.long.index[0]])).any():
@@ -303,6 +305,22 @@ def _ask_about_groups(rows: _Rows, declared: Collection[str]) -> None:
                 f"runs of one {name} may belong together; declare it with"
                 f" {parameter('nested' if is_nested else 'crossed', name)}, or take all rows as independent runs with"
                 f" {parameter('ignore', name)}"
+            )
+
+
+def _ask_about_endings(rows: _Rows, declared: Collection[str]) -> None:
+    """Columns that call runs failed are not passed over, whatever their name: category, verified, timed_out, error."""
+    for name in (name for name in rows.long.others if name not in declared):
+        column = rows.column(name)
+        is_named = outcome_of(name) not in (None, "ok") and _as_numbers(column.names) is column.names
+        ends = [word for word in column.names if is_named or outcome_of(word) not in (None, "ok")]
+        if ends and all(
+            combinations(keys, column.codes) > len(np.unique(keys))
+            for keys in (rows.instance.codes, rows.algorithm.codes)
+        ):
+            raise InvalidData(
+                f"column {name!r} holds {ends[0]!r} and may tell how runs ended; if it does, write a column 'status' of"
+                f" ok, timeout, memout, crash and wrong; then ignore this one with {parameter('ignore', name)}"
             )
 
 

@@ -310,7 +310,8 @@ def _ask_about_groups(rows: _Rows, declared: Collection[str]) -> None:
 
 def _ask_about_endings(rows: _Rows, declared: Collection[str]) -> None:
     """Columns that call runs failed are not passed over, whatever their name: category, verified, timed_out, error."""
-    for name in (name for name in rows.long.others if name not in declared):
+    known = {*declared, *(("cause", "answer") if "cause" in rows.frame.columns else ())}  # as ampler export writes them
+    for name in (name for name in rows.long.others if name not in known):
         column = rows.column(name)
         is_named = outcome_of(name) not in (None, "ok") and _as_numbers(column.names) is column.names
         ends = [word for word in column.names if is_named or outcome_of(word) not in (None, "ok")]

@@ -69,6 +69,7 @@ def runs_with(*ends):
         ([(3600.0, "timeout"), (3600.0, "timeout"), (3638.24, "timeout"), (3700.0, "failed")], 3600.0),
         ([(3600.0, "timeout"), (3600.0, "timeout"), (3612.0, "ok")], 3600.0),
         ([(3601.24, "timeout"), (3638.24, "timeout")], 3600.0),  # every run overran the limit
+        ([(4999.87, "timeout"), (5000.2, "timeout")], 4999.87),  # a little early, by processor time
         ([(1210.02, "timeout"), (1230.0, "timeout")], 1210.0),
         ([(0.0503, "timeout"), (0.003, "failed")], 0.0503),
         ([(5.0, "timeout"), (1e9, "failed"), (0.003, "failed"), (float("nan"), "timeout")], 5.0),

@@ -92,7 +92,7 @@ def test_a_planned_study_says_what_was_planned(study_file):
 
     assert "The number of instances was planned beforehand: with" in text
     assert "instances, the tests have a mean power of 0.8 for a standardised effect of d = 1.5" in text
-    assert "; 5 were used (Campelo & Wanner 2020)." in text
+    assert "; 5 were planned, with a power of 0.62, and 5 were used (Campelo & Wanner 2020)." in text
     assert text.endswith(f"The runs and the analysis were made with ampler {ampler.__version__}, seed 2019.")
 
 

@@ -60,6 +60,28 @@ def test_an_instance_that_was_begun_is_the_one_looked_at():
     assert len(list(store.observations())) == 4
 
 
+SHARED = [3.0, 1.0]
+
+
+def spoil(instance, seed):
+    SHARED.sort()
+    return 0.0
+
+
+def spoilt(instance, seed):
+    return SHARED[0]
+
+
+@pytest.mark.parametrize("algorithms", [{"a": spoil, "b": spoilt}, {"a": spoilt, "b": spoil}])
+def test_an_algorithm_that_depends_on_what_another_one_changed_is_found(algorithms):
+    found = {run.algorithm.name: run for run in inspect_plan(a_plan(**algorithms), MemoryStore()).findings}
+    name = next(name for name, call in algorithms.items() if call is spoilt)
+
+    assert found[name].kind == "not reproducible"
+    assert "earlier runs" in found[name].remark
+    assert SHARED == [3.0, 1.0]
+
+
 @pytest.mark.parametrize(("policy", "mended"), [(StopStudy(), True), (Drop(), False)])
 def test_a_failure_on_record_is_mended_only_where_the_study_would_try_again(policy, mended):
     plan, store = a_plan(policy, a=noisy, b=noisy), MemoryStore()

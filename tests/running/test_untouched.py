@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from ampler.core.errors import EngineFailed, InvalidPlan
 from ampler.core.plan import Function, Instance, Limits, Question
 from ampler.running import run_plan
 from ampler.running.one_run.functions import untouched
@@ -28,8 +29,20 @@ class Job:
     notes: dict[str, float] = field(default_factory=dict)
 
 
+class Slotted:
+    """An instance without a dict."""
+
+    __slots__ = ("sizes",)
+
+    def __init__(self, sizes):
+        self.sizes = sizes
+
+
 def numbers(instance):
-    return instance.sizes if isinstance(instance, Job) else instance
+    if isinstance(instance, dict | tuple):  # nested: the numbers lie in a list in it
+        instance = (*instance.values(),) if isinstance(instance, dict) else instance
+        return instance[-1][0]
+    return instance.sizes if isinstance(instance, Job | Slotted) else instance
 
 
 def inversions(instance, seed):
@@ -48,7 +61,10 @@ def spoil(instance, seed, *, weights):
 
 def plan_of(kind, **given):
     draws = {f"i{number}": [random.Random(number * 31 + k).random() for k in range(9)] for number in range(4)}
-    wrap = {"list": list, "array": np.array, "dataclass": Job, "locked": Locked}[kind]
+    wrap = {
+        **{"list": list, "array": np.array, "dataclass": Job, "slots": Slotted, "locked": Locked},
+        **{"dict": lambda values: {"name": "i", "numbers": [values]}, "nested": lambda values: ("i", [values, {}])},
+    }[kind]
     return make_plan(
         question=Question("simple", better="lower"),
         algorithms={"first": partial(spoil, weights=[3.0, 1.0]), "second": inversions},
@@ -63,6 +79,7 @@ def plan_of(kind, **given):
 ENGINES = {
     "in this process": lambda: {"executor": SerialExecutor()},
     "one worker": lambda: {"workers": 1},
+    "two workers": lambda: {"workers": 2},
     "three workers": lambda: {"workers": 3},
     "threads": lambda: {"executor": ThreadPoolExecutor(2)},
 }
@@ -74,7 +91,10 @@ def values(plan, **engine):
     return {seen.key: seen.value for seen in store.observations()}
 
 
-@pytest.mark.parametrize("kind", ["list", "array", "dataclass"])
+KINDS = ["list", "array", "dataclass", "slots", "dict", "nested"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_algorithm_that_changes_its_instance_changes_it_for_itself_alone(kind):
     limited = values(plan_of(kind, limits=Limits(timeout=60.0)), workers=1)  # each run is a process of its own
     unsorted = {key: value for key, value in limited.items() if key.algorithm == "second"}
@@ -84,6 +104,7 @@ def test_an_algorithm_that_changes_its_instance_changes_it_for_itself_alone(kind
                for key in limited if key.algorithm == "first")  # fmt: skip
     for name, engine in ENGINES.items():
         assert values(plan_of(kind), **engine()) == limited, name
+    assert values(plan_of(kind, limits=Limits(memory=2 * 10**9)), workers=2) == limited
 
 
 class Locked(Job):
@@ -99,6 +120,49 @@ def test_runs_on_an_instance_that_cannot_be_copied_are_processes_of_their_own(wo
     plain = values(plan_of("dataclass"), workers=1)
 
     assert values(plan_of("locked"), workers=workers) == plain
+
+
+def test_threads_that_would_share_an_instance_are_refused_in_words():
+    with pytest.raises(EngineFailed, match="holds an object that cannot be copied"):
+        values(plan_of("locked"), executor=ThreadPoolExecutor(2))
+
+
+class Counting:
+    """An algorithm that cannot be copied, and that counts its runs."""
+
+    def __init__(self):
+        self.lock, self.runs = threading.Lock(), 0
+
+    def __call__(self, instance, seed):
+        self.runs += 1
+        return float(self.runs)
+
+
+@pytest.mark.parametrize("engine", ["in this process", "one worker", "three workers"])
+def test_runs_of_an_algorithm_that_cannot_be_copied_are_processes_of_their_own(engine):
+    plan = make_plan(
+        question=Question("simple", better="lower"),
+        algorithms={"a": Counting(), "b": Counting().__call__},
+        instances={"i": 1, "j": 2},
+        rule=Fixed(runs=3),
+        count="all",
+    )
+
+    assert set(values(plan, **ENGINES[engine]()).values()) == {1.0}
+
+
+@pytest.mark.parametrize("kind", ["file", "generator"])
+def test_an_instance_that_only_one_run_could_read_is_refused(kind, tmp_path):
+    (tmp_path / "i.txt").write_text("3 1 2")
+    with (tmp_path / "i.txt").open() as file:
+        instance = file if kind == "file" else (number for number in range(3))
+        with pytest.raises(InvalidPlan, match="instance 'i' is an iterator or an open file"):
+            make_plan(
+                question=Question("simple", better="lower"),
+                algorithms={"a": inversions, "b": inversions},
+                instances={"i": instance, "j": [1, 2]},
+                rule=Fixed(runs=3),
+            )
 
 
 class Remembers:

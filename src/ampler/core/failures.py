@@ -77,7 +77,7 @@ KIND_OF_CAUSE: Mapping[str, Kind] = {  # by how the cause of a failed run begins
 
 HIGHER_IS_NO_TIME = "par=K counts a failed run as a long time, but higher values are better; use penalty=VALUE or drop"
 LATEST = 1.1  # of a time limit: how late a run may end, as solvers are stopped between two checks
-ROUNDED = 0.005  # of a time limit: how far the first run to overrun it may lie above the round number that it was
+ROUNDED = 0.005  # of a time limit: how far the first run to reach it may lie from a round number
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +294,7 @@ def with_cutoff(policy: FailurePolicy | None, runs: Runs, time_limit: float | No
 def _common_limit(runs: Runs, factor: float) -> float:
     """The limit that all runs with status "timeout" reached, some of them a little late; InvalidData if there is none.
 
-    The smallest recorded value is the limit, as no run ends before it. Where every run overran it, the next round
-    number below is.
+    The smallest recorded value is the limit, or a round number just below it, where no two runs recorded the same.
     """
     import numpy as np
 
@@ -313,10 +312,8 @@ def _common_limit(runs: Runs, factor: float) -> float:
     if np.count_nonzero(late == limit) > 1:
         return limit
     for figures in (1, 2, 3):
-        power = 10.0 ** (figures - 1 - math.floor(math.log10(limit)))
-        below = float(f"{math.floor(limit * power) / power:.{figures}g}")
-        if limit - below <= ROUNDED * limit:
-            return min(below, limit)
+        if abs(limit - (near := float(f"{limit:.{figures}g}"))) <= ROUNDED * limit:
+            return min(near, limit)
     return limit
 
 

@@ -180,6 +180,9 @@ def _planned(analysis: Analysis, origin: StudyOrigin) -> Sentence | None:
     power = {"worst": "a smallest power", "best": "a largest power"}.get(
         str(question.target), f"a {question.target} power"
     )
+    planned = len(origin.first.instances)
+    falls_short = planned < needed and origin.first.power is not None
+    short = f"{planned} were planned, with a power of {digits(origin.first.power or 0)}, and " if falls_short else ""
     return _said(
         "planned",
         most="" if origin.looks is None else "at most ",
@@ -191,7 +194,7 @@ def _planned(analysis: Analysis, origin: StudyOrigin) -> Sentence | None:
         effect=digits(question.effect),
         tests=_tests_and_correction(question),
         alpha=digits(question.alpha),
-        used=analysis.instances,
+        used=f"{short}{analysis.instances}",
     )
 
 

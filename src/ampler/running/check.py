@@ -102,7 +102,7 @@ class FirstRun:
             "not deterministic": f"declared deterministic, but two seeds gave {', then '.join(shown)}",
             "reproducible": "the seed reproduces it",
             "constant": "the same with two seeds: if it always is, deterministic = true saves runs",
-            "not reproducible": f"one seed gave {', then '.join(shown)}: its runs cannot be repeated",
+            "not reproducible": f"one seed gave {', then '.join(shown)}: no seed, or earlier runs, decide its value",
             None: f"not tried twice: a run takes {self.first.seconds:.3g} s",
         }[self.kind]
         return f"{'from the record: ' if self.earlier else ''}{remark}"
@@ -223,6 +223,9 @@ def inspect_plan(
                 report(algorithm.name)
                 findings.append(trials.of(algorithm, pool))
                 interrupts.repeat()
+            pool.close(at_once=False)
+            pool = LocalPool(Work.of(plan, showing=True), 1)
+            findings = [trials.repeated(finding, pool) for finding in reversed(findings)][::-1]
         except BaseException:
             pool.close(at_once=True)
             raise
@@ -292,19 +295,27 @@ class TrialRuns:
 
     def of(self, algorithm: Algorithm, pool: Engine) -> FirstRun:
         """Return what an algorithm gives."""
-        first = self._run(algorithm, 0, pool)
-        again = second = None
+        first, second = self._run(algorithm, 0, pool), None
         if first.value is not None and not algorithm.reading.is_time and first.seconds <= CHEAP:
             second = self._run(algorithm, 1, pool)
-            if not algorithm.deterministic:
-                again = self._made(Task(first.key), pool)
-        recorded = self._recorded.get(first.key) is first
-        wanted = 0 if again is None or self._plan.seeds == "own" else self._needed.get(algorithm.name, 0)
+        recorded, once = self._recorded.get(first.key) is first, second is None or algorithm.deterministic
+        wanted = 0 if once or self._plan.seeds == "own" else self._needed.get(algorithm.name, 0)
         most = min(wanted, SHARED_RUNS, int(2 * CHEAP / max(first.seconds, LEAST)))
         further = tuple(self._run(algorithm, index, pool) for index in range(2, most))
         changed, line = self._changed.get(algorithm.name), self._lines.get(first.key, "")
         earlier, rates = recorded and first.key in self._earlier, self._plan.question.statistic == RATE
-        return FirstRun(algorithm, first, again, second, recorded, earlier, changed, rates, line, further)
+        return FirstRun(algorithm, first, None, second, recorded, earlier, changed, rates, line, further)
+
+    def repeated(self, finding: FirstRun, pool: Engine) -> FirstRun:
+        """Return a finding with its first run made again.
+
+        That is its second run in a process in which the algorithms after it were run and those before it were not: so
+        it differs where an algorithm changes a variable that runs share."""
+        if finding.second is None or finding.algorithm.deterministic:
+            return finding
+        self._made(Task(finding.first.key), pool)
+        again = self._made(Task(finding.first.key), pool)
+        return replace(finding, again=again, line=self._lines.get(again.key, ""))
 
     def _run(self, algorithm: Algorithm, index: int, pool: Engine) -> Observation:
         """A run from the record, or made now and recorded if it has a value and the rule will ask for it.

@@ -188,7 +188,13 @@ class Parcel:
     @cached_property
     def packed(self) -> tuple[str, bytes, tuple[str, ...]]:
         """The digest by which a process remembers the work, the work as bytes, and the folders it needs."""
-        data = _dumps()(self.work)
+        try:
+            data = _dumps()(self.work)
+        except (TypeError, AttributeError, pickle.PicklingError) as problem:
+            raise InvalidInput(
+                f"algorithms and instances must be objects that can be sent to other processes ({problem}); create"
+                " locks, connections and generators inside the function"
+            ) from problem
         return hashlib.blake2b(data, digest_size=16).hexdigest(), data, folders_of(self.work)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -242,6 +242,12 @@ def run_costs(algorithms: Iterable[Algorithm]) -> dict[str, float] | None:
 def as_instances(instances: Mapping[str, Any] | Iterable[str | Instance]) -> list[Instance]:
     """Return instances from a mapping of names to objects, or from names."""
     if isinstance(instances, Mapping):
+        for name, instance in instances.items():
+            if isinstance(instance, Iterator):  # as open files are
+                raise InvalidPlan(
+                    f"instance {name!r} is an iterator or an open file, which only one run could read; give a list, or"
+                    " the path of the file"
+                )
         return [
             replace(instance, name=name) if isinstance(instance, Instance) else Instance(name, data=instance)
             for name, instance in instances.items()

@@ -102,12 +102,17 @@ def test_other_columns_decide_where_the_column_itself_does_not(write):
     assert min(read_table(points).runs.value) == 1234
 
 
-def test_points_that_may_separate_thousands_are_asked_about_where_semicolons_separate_cells(write):
+def test_points_that_may_separate_thousands_are_asked_about_where_semicolons_or_tabs_separate_cells(write):
     cells = ["1.234", "12.345", "987"]
-    with pytest.raises(InvalidData, match="is ambiguous"):
-        read_table(write(table(cells, ";")))
-    for separator in ",\t|":
+    for separator in ";\t":  # as a spreadsheet writes and copies them
+        with pytest.raises(InvalidData, match="is ambiguous"):
+            read_table(write(table(cells, separator)))
+    for separator in ",|":
         assert sorted(set(read_table(write(table(cells, separator))).runs.value)) == [1.234, 12.345, 987]
+    for cells in (["1.234", "12.345", "9.87"], ["1.234", "12.345", "1240"], ["1.234", "12.345", "98.765"]):
+        assert sorted(set(read_table(write(table(cells, "\t"))).runs.value)) == sorted(map(float, cells))
+    with pytest.raises(InvalidData, match=r"column 'old' of runs\.csv is ambiguous: '1\.234'"):
+        read_table(write("dataset\told\tnew\ni1\t1.234\t980\ni2\t1.300\t990\n"))
 
 
 def test_a_mark_that_comes_late_is_seen_too():

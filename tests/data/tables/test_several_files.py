@@ -122,6 +122,14 @@ def test_names_that_differ_by_case_or_spaces_are_asked_about_across_files_and_wi
     assert len(read_table(long, columns=Columns(spelling="different")).runs.algorithms) == 3
 
 
+@pytest.mark.parametrize("twin", ["\uff33\uff21\uff34", "SAT\u200b", "\ufeffSAT", "S\u00adAT"])
+def test_full_width_letters_and_what_nobody_sees_in_a_name_are_asked_about(write, twin):
+    long = write(f"solver,problem,time\nSAT,p,1\n{twin},q,2\nother,p,1\nother,q,3\n")
+    with pytest.raises(InvalidData, match=r"'SAT' and .* differ only by case or spaces.*algorithm"):
+        read_table(long)
+    assert read_table(long, columns=Columns(spelling="same")).runs.algorithms == ("SAT", "other")
+
+
 def test_comments_are_passed_over_and_a_header_may_begin_with_a_hash(write):
     table = read_table(write("# made today\n# by hand, twice\n" + "solver,problem,time\na,p,1.5\n# a note\nb,p,x2\n"
                              .replace("x2", "2.5")))  # fmt: skip

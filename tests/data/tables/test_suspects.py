@@ -72,6 +72,19 @@ def test_a_row_that_sums_up_the_others_is_no_instance():
     frame.loc[9] = ["Average", frame["GA"].mean(), frame["SA"].mean()]
     with pytest.raises(InvalidData, match="'Average' in column 'instance'"):
         read_table(frame)
+    with pytest.raises(InvalidData, match="'Average' in column 'instance'"):
+        read_table(frame, columns=Columns(algorithms=("GA", "SA")))
+
+
+@pytest.mark.parametrize(("name", "summed"), [("mean", np.mean), ("Total", np.sum), ("median", np.median)])
+def test_such_a_row_of_a_long_table_is_known_by_its_values(name, summed):
+    long = wide().melt("instance", var_name="algorithm", value_name="cost")
+    values = {key: summed(column) for key, column in long.groupby("algorithm")["cost"]}
+    rows = pd.DataFrame([{"instance": name, "algorithm": key, "cost": value} for key, value in values.items()])
+    with pytest.raises(InvalidData, match=f"'{name}' in column 'instance' seems to summarise"):
+        read_table(pd.concat([long, rows], ignore_index=True))
+    kernel = pd.concat([long, rows.assign(cost=rows["cost"] * 1.2)], ignore_index=True)
+    assert name in read_table(kernel).runs.instances
 
 
 def test_words_that_tell_the_rows_apart_name_them_and_others_are_asked_about():

@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import commands
@@ -116,6 +116,30 @@ def test_dask_records_what_one_process_records(client, seed, se, reference, batc
     assert store.finished(decisions) == alone.finished(decisions)
     assert len(alone.finished(decisions)) == 4
     assert progress.finished == 4
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(timeout=60.0), Limits(memory=2 * 10**9)])
+def test_instances_that_an_algorithm_changes_are_as_planned_in_every_run(client, limits):
+    def sort_in_place(instance, seed):  # inside, so that it travels by value
+        values = instance["numbers"]
+        unsorted = sum(one > two for one, two in pairwise(values))
+        values.sort()
+        return float(unsorted)
+
+    instances = {f"i{n}": {"numbers": [3 - n, 2, 1, 0]} for n in range(3)}
+    expected = {name: sort_in_place({"numbers": list(each["numbers"])}, 0) for name, each in instances.items()}
+    plan = make({"a": sort_in_place, "b": sort_in_place}, instances, rule=Fixed(runs=4), limits=limits)
+
+    store, _ = ran(plan, client)
+
+    assert [seen.value - expected[seen.key.instance] for seen in store.observations()] == [0.0] * 24
+
+
+def test_objects_that_cannot_be_sent_are_named(client):
+    plan = make({"a": noisy(1, 1), "b": noisy(2, 1)}, {"i": threading.Lock(), "j": 1}, rule=Fixed(runs=2))
+
+    with pytest.raises(InvalidInput, match=r"can be sent to other processes \(cannot pickle '_thread.lock'"):
+        ran(plan, client)
 
 
 def test_runs_are_not_merged_even_if_dask_takes_calls_for_pure(client):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -175,11 +176,11 @@ def are_numbers(text: pd.Series[str]) -> pd.Series[bool]:
     return text.str.fullmatch(PATTERNS["."]) | text.str.fullmatch(PATTERNS[","])
 
 
-def decimal_mark(frame: pd.DataFrame, name: str, source: str) -> Mark:
-    """Return the decimal mark of a column, from its cells or from other columns; InvalidData asks for it.
+def decimal_mark(frame: pd.DataFrame, name: str, source: str, values: Sequence[str] = ()) -> Mark:
+    """Return the decimal mark of one of the columns of values, from cells of all columns; InvalidData asks for it.
 
     A number such as 1,234 alone may be either. So may 1.234, which is asked about only where semicolons separate cells,
-    as they do where the decimal mark is a comma.
+    as they do where the decimal mark is a comma, and where tabs do and all other numbers are whole ones below 1,000.
     """
     marks, example = _marks(frame[name])
     if len(marks) == 1:
@@ -190,8 +191,11 @@ def decimal_mark(frame: pd.DataFrame, name: str, source: str) -> Mark:
     others = {mark for found in in_others if len(found) == 1 for mark in found}
     if len(others) == 1:
         return others.pop()
-    if "," not in example and frame.attrs.get("separator") != ";":
-        return "."
+    if "," not in example and (separator := frame.attrs.get("separator")) != ";":
+        cells = {str(cell).strip() for column in values or [name] for cell in frame[column].unique()}
+        whole = [len(cell) for cell in cells if re.fullmatch(r"[+-]?\d+", cell)]
+        if separator != "\t" or max(whole, default=4) > 3:
+            return "."
     raise _ambiguous(name, source, example)
 
 
@@ -336,6 +340,11 @@ def statuses(
             # an empty cell (-1) means ok
             status = np.array([*map(STATUSES.index, ends.values()), 0], dtype=np.uint8)[words.codes]
             kind = np.array([*map(KINDS.index, kinds), 0], dtype=np.uint8)[words.codes]
+        elif len(words.names) > 1:
+            raise InvalidData(
+                f"column {column!r} must hold words such as ok, timeout, memout, crash and wrong, got"
+                f" {quoted(words.names, 5)}; replace them, or ignore the column with {parameter('ignore', column)}"
+            )
         else:
             notes = (f"column {column!r} holds no known run status ({quoted(words.names, 5)}), so it is not used",)
     silent = (status == 0) & ~np.isfinite(value)

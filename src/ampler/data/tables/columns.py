@@ -337,13 +337,6 @@ def _check_side_by_side(frame: pd.DataFrame, shape: Shape, columns: Columns) -> 
     _ask_about(_statistics(shape.values), shape, "another statistic or measure of the same")
     if across:
         return
-    for name in shape.instance:
-        rows = [str(cell) for cell in frame[name].unique() if v.summarises(cell)]
-        if rows:
-            raise InvalidData(
-                f"{quoted(rows, MAX_NAMES)} in column {name!r} seems to summarise the other rows by its name; remove"
-                " the row, or rename it if it is an instance"
-            )
     _ask_about(_odd(frame, shape.values), shape, "of another kind than the rest, like a feature of instances")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ampler.core.arrays import Codes, Runs, at_rows
+from ampler.core.arrays import Bools, Codes, Floats, Runs, at_rows
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Better
 from ampler.core.text import parameter, quoted
@@ -24,6 +25,7 @@ from ampler.data.tables.cells import (
     decimal_mark,
     is_crossed,
     needed,
+    outcome_of,
     row_names,
     same,
     statuses,
@@ -92,7 +94,7 @@ class _Rows:
 def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: RowLocation) -> ResultsTable:
     """Turn a frame into runs; every complaint names the line."""
     chosen, spelling = columns.decimal, columns.spelling
-    marks = {name: chosen or decimal_mark(frame, name, location.source) for name in shape.values}
+    marks = {name: chosen or decimal_mark(frame, name, location.source, shape.values) for name in shape.values}
     numbers = {name: to_numbers(frame[name], location, mark, chosen=bool(chosen)) for name, mark in marks.items()}
     frame, long = _melted(frame.assign(**numbers), shape)
     if not len(frame):
@@ -116,6 +118,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
     others = tuple(name for name in rows.long.others if name not in (*nested, *crossed))
     rows = replace(rows, long=replace(rows.long, index=index if rows.long.index else (), others=others))
     _ask_about_groups(rows, (*paired, *columns.describing))
+    _ask_about_endings(rows, (*paired, *columns.describing))
     _refuse_duplicates(rows)
     _ask_about_factors(rows)
     if len(rows.long.index) == 1 and not np.isnan(order := as_floats(rows.frame[rows.long.index[0]])).any():
@@ -123,6 +126,14 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
     frame, long, algorithm, instance = rows.frame, rows.long, rows.algorithm, rows.instance
     value = frame[long.values[0]].to_numpy(dtype=float)
     status, kind, notes = statuses(frame, long.status, value)
+    measure = "value" if long.values[0] == _VALUE else long.values[0]
+    measure = measure if long.metric is None else str(frame[long.metric].iloc[0])
+    if v.is_time(measure) and (negative := (value < 0) & (status == 0)).any():
+        row = int(np.argmax(negative))
+        raise InvalidData(
+            f"{location.of(frame.index[row])} holds {value[row]:g} as {measure!r}, and no time is negative; leave the"
+            " cell empty if the run failed"
+        )
     paired, groups = paired or resampled or crossed, nested or crossed
     cluster = None if columns.cluster is None else find(header, columns.cluster, "cluster")
     clusters = {} if cluster is None else {cluster: _clusters(rows, cluster)}
@@ -132,7 +143,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
     shared, of_group = (
         combination(*(rows.column(name).codes for name in names))[0] if names else None for names in (paired, groups)
     )
-    measure = "value" if long.values[0] == _VALUE else long.values[0]
+    _refuse_summaries(rows, value, by_name=shape.side_by_side == "algorithm")
     runs = Runs(instance.names, algorithm.names, instance.codes, algorithm.codes, value, status, shared, kind)
     features, groups_of_instances = _descriptions(rows)
     about_folds, test_over_train = _about_folds(rows, paired, resampled, columns.test_share)
@@ -144,7 +155,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
         _summary(shape, parts, long.index),
         " and ".join(paired) or None,
         about_folds,
-        measure=measure if long.metric is None else str(frame[long.metric].iloc[0]),
+        measure=measure,
         cluster=cluster,
         nested=" and ".join(nested) or None,
         crossed=" and ".join(crossed) or None,
@@ -233,6 +244,32 @@ def _refuse_duplicates(rows: _Rows) -> None:
     )
 
 
+def _refuse_summaries(rows: _Rows, value: Floats, *, by_name: bool) -> None:
+    """Refuse rows that summarise the others: by their name alone, or only if their values are the mean or sum."""
+    for column in rows.long.instance:
+        cells = rows.column(column)
+        names = [
+            name
+            for code, name in enumerate(cells.names)
+            if v.summarises(name) and (by_name or _sums_up(rows.algorithm.codes, cells.codes == code, value))
+        ]
+        if names:
+            raise InvalidData(
+                f"{quoted(names, 5)} in column {column!r} seems to summarise the other rows by its name; remove the"
+                " row, or rename it if it is an instance"
+            )
+
+
+def _sums_up(algorithm: Codes, is_row: Bools, value: Floats) -> bool:
+    """Whether some rows hold the mean, median or sum of the others, for every algorithm."""
+    for code in np.unique(algorithm[is_row]):
+        rest, here = value[~is_row & (algorithm == code)], value[is_row & (algorithm == code)]
+        found = len(rest) and np.isclose([rest.mean(), np.median(rest), rest.sum()], here.mean(), rtol=0.01).any()
+        if not found:
+            return False
+    return True
+
+
 def _remedy(rows: _Rows, keys: Codes) -> str:
     """A column in which the duplicates differ, if there is one: a setting, or the steps within a run."""
     for name in rows.long.others:
@@ -266,6 +303,23 @@ def _ask_about_groups(rows: _Rows, declared: Collection[str]) -> None:
                 f"runs of one {name} may belong together; declare it with"
                 f" {parameter('nested' if is_nested else 'crossed', name)}, or take all rows as independent runs with"
                 f" {parameter('ignore', name)}"
+            )
+
+
+def _ask_about_endings(rows: _Rows, declared: Collection[str]) -> None:
+    """Columns that call runs failed are not passed over, whatever their name: category, verified, timed_out, error."""
+    known = {*declared, *(("cause", "answer") if "cause" in rows.frame.columns else ())}  # as ampler export writes them
+    for name in (name for name in rows.long.others if name not in known):
+        column = rows.column(name)
+        is_named = outcome_of(name) not in (None, "ok") and _as_numbers(column.names) is column.names
+        ends = [word for word in column.names if is_named or outcome_of(word) not in (None, "ok")]
+        if ends and all(
+            combinations(keys, column.codes) > len(np.unique(keys))
+            for keys in (rows.instance.codes, rows.algorithm.codes)
+        ):
+            raise InvalidData(
+                f"column {name!r} holds {ends[0]!r} and may tell how runs ended; if it does, write a column 'status' of"
+                f" ok, timeout, memout, crash and wrong; then ignore this one with {parameter('ignore', name)}"
             )
 
 
@@ -454,12 +508,13 @@ def check_spelling(names: Iterable[str], kind: str, spelling: Spelling | None) -
 
 
 def spelling_key(name: str) -> str:
-    """Return a name without regard to case and spaces, except those between digits.
+    """Return a name without regard to case, full-width letters and spaces, except those between digits.
 
     >>> spelling_key("Simulated Annealing") == spelling_key("simulatedAnnealing"), spelling_key("n 1 2")
     (True, 'n1 2')
     """
-    return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", name).casefold()
+    visible = "".join(char for char in unicodedata.normalize("NFKC", name) if unicodedata.category(char) != "Cf")
+    return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", visible).casefold()
 
 
 def _one_spelling(names: Coded, spelling: Spelling | None) -> Coded:

@@ -144,6 +144,16 @@ def better_by_name(name: object) -> Better | None:
     return "higher" if measure in HIGHER else "lower" if measure in LOWER else None
 
 
+def is_time(name: object) -> bool:
+    """Return whether a whole name is that of a time that something took.
+
+    >>> is_time("CPU time (s)"), is_time("log time"), is_time("cost")
+    (True, False, False)
+    """
+    measure = measure_in(name) or ""
+    return measure in LOWER and (measure.endswith("time") or measure in {"seconds", "milliseconds", "duration"})
+
+
 def is_never_value(name: object) -> bool:
     """Return whether no study compares values of this name: an id, a version, a moment, a seed, a size, a setting.
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 
-from ampler.core.errors import InvalidPlan
+from ampler.core.errors import EngineFailed, InvalidPlan
 from ampler.core.plan import Algorithm, Around, Command, Function, Instance, Limits, Outputs, Reading
 from ampler.core.settings import Status
 from ampler.core.text import in_bytes
@@ -125,9 +125,15 @@ def _execute(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
     if isinstance(algorithm, Command):
         run = _run_resident if algorithm.protocol == "worker" else _run_command
         return run(algorithm, instance, seed, limits)
-    may_fork = processes.can_end_processes() and (alone() or is_worker())
-    if limits == UNLIMITED and not (is_shared(instance) and may_fork):
-        return call(algorithm, instance, seed)
+    if limits == UNLIMITED:
+        shared = is_shared(algorithm.call) or is_shared(instance.data)
+        if not shared:
+            return call(algorithm, instance, seed)
+        if not (processes.can_end_processes() and (alone() or is_worker())):
+            raise EngineFailed(
+                f"algorithm {algorithm.name!r} or instance {instance.name!r} holds an object that cannot be copied, so"
+                " that runs would share it; create the object inside the function, or run with workers"
+            )
     made = call_forked(algorithm, instance, seed, limits)  # by a child that can be killed
     return made if isinstance(made, Outcome) else _without_value(made, limits, "")
 

@@ -268,19 +268,18 @@ def _copied_function(key: int, closure: tuple[CellType, ...] | None) -> Function
     return FunctionType(function.__code__, function.__globals__, function.__name__, None, closure)
 
 
-def is_shared(instance: Instance) -> bool:
-    """Whether runs in one process would share the object, as it can be changed but not copied."""
-    if instance.data is None:
+def is_shared(value: Any) -> bool:
+    """Whether runs in one process would share an instance or an algorithm, as it can be changed but not copied."""
+    if value is None:
         return False
-    if id(instance.data) not in _shared:
+    if id(value) not in _shared:
         if len(_shared) >= MAX_KNOWN:
             _shared.clear()
-        copied = untouched(instance.data)
-        _shared[id(instance.data)] = copied is instance.data and not _is_immutable(copied), instance.data
-    return _shared[id(instance.data)][0]
+        _shared[id(value)] = untouched(value) is value and not _is_immutable(value), value
+    return _shared[id(value)][0]
 
 
-_shared: dict[int, tuple[bool, Any]] = {}  # instances by their id, which are held so that the id stays theirs
+_shared: dict[int, tuple[bool, Any]] = {}  # objects by their id, which are held so that the id stays theirs
 _immutable: dict[int, Any] = {}  # containers by their id, each looked through once and held so that the id stays its
 
 

@@ -402,6 +402,19 @@ def skewed(
     yield AnalysisWarning("skewness", message, remedy, worst)
 
 
+def disputed(pairs: Sequence[Pair], robust: Robustness | None) -> Iterator[AnalysisWarning]:
+    """Claims of differences with heavy tails or gaps that depend on the test."""
+    if robust is not None and robust.disputed.any():
+        places = np.flatnonzero(robust.disputed)
+        yield AnalysisWarning(
+            "disputed",
+            f"Claims depend on the test: the differences of {share_text(places, pairs)} are not normal, and other tests"
+            " do not find them.",
+            f"Compare with {parameter('test', 'wilcoxon')}, which is about the typical instance, not the mean.",
+            f"First: {pair_text(pairs[int(places[0])])}, {robust.agreement(int(places[0]))}.",
+        )
+
+
 def _where_skewed(strong: Bools, pairs: Sequence[Pair], skewness: Floats) -> tuple[str, str]:
     """Which differences are skewed, and the most skewed ones."""
     places = np.flatnonzero(strong)

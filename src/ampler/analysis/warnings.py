@@ -402,16 +402,18 @@ def skewed(
     yield AnalysisWarning("skewness", message, remedy, worst)
 
 
-def disputed(pairs: Sequence[Pair], robust: Robustness | None) -> Iterator[AnalysisWarning]:
+def disputed(comparisons: Sequence[Comparison], robust: Robustness | None) -> Iterator[AnalysisWarning]:
     """Claims of differences with heavy tails or gaps that depend on the test."""
-    if robust is not None and robust.disputed.any():
-        places = np.flatnonzero(robust.disputed)
+    claimed = np.array([item.claimed for item in comparisons], dtype=bool)
+    places = [] if robust is None else np.flatnonzero(robust.disputed & claimed)
+    if robust is not None and len(places):
+        pairs, first = [item.pair for item in comparisons], int(places[0])
         yield AnalysisWarning(
             "disputed",
-            f"Claims depend on the test: the differences of {share_text(places, pairs)} are not normal, and other tests"
-            " do not find them.",
+            f"The test decides: the differences of {share_text(places, pairs)} are not normal, and other tests do not"
+            " find them.",
             f"Compare with {parameter('test', 'wilcoxon')}, which is about the typical instance, not the mean.",
-            f"First: {pair_text(pairs[int(places[0])])}, {robust.agreement(int(places[0]))}.",
+            f"First: {pair_text(pairs[first])}, {robust.agreement(first)}.",
         )
 
 

@@ -167,6 +167,9 @@ def test_two_algorithms_whose_runs_on_one_instance_never_vary_are_not_told_apart
     table = pd.DataFrame(rows, columns=["instance", "algorithm", "value"])
     [comparison] = am.analyse(table, better="lower", difference="simple").comparisons
     assert (comparison.rejected, comparison.p_value) == (False, 1.0)
+    many = pd.concat([table] * 4)
+    by_rank = am.analyse(many, better="lower", difference="simple", test="wilcoxon")
+    assert "never vary" in next(each.message for each in by_rank.warnings if each.kind == "constant")
 
 
 def test_absolute_differences_of_cec17_are_hidden_by_one_function_and_ratios_find_them(public_data):

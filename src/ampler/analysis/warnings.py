@@ -73,6 +73,13 @@ def comparing_runs(estimates: Estimates, settings: Settings, *, is_fixed: bool) 
         yield AnalysisWarning(
             "one-instance", f"The conclusion holds for one instance only, {name}, as its runs were compared."
         )
+    constant = int((estimates.blocks.variances == 0.0).all(axis=0).sum())
+    if constant > 1 and settings.test == "wilcoxon":  # a test of means finds nothing
+        yield AnalysisWarning(
+            "constant",
+            f"The runs of {constant} algorithms never vary: equal results are no sample.",
+            "Check the results.",
+        )
     fewest = int(estimates.blocks.counts[estimates.blocks.counts > 0].min())
     if settings.nested is not None and fewest < FEW_GROUPS:
         yield AnalysisWarning(

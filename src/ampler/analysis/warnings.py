@@ -411,9 +411,10 @@ def skewed(
 
 def disputed(comparisons: Sequence[Comparison], robust: Robustness | None) -> Iterator[AnalysisWarning]:
     """Claims of differences with heavy tails or gaps that depend on the test."""
-    claimed = np.array([item.claimed for item in comparisons], dtype=bool)
-    places = [] if robust is None else np.flatnonzero(robust.disputed & claimed)
-    if robust is not None and len(places):
+    if robust is None:
+        return
+    places = np.flatnonzero(robust.disputed & np.array([item.claimed for item in comparisons], dtype=bool))
+    if len(places):
         pairs, first = [item.pair for item in comparisons], int(places[0])
         yield AnalysisWarning(
             "disputed",

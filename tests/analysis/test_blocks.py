@@ -119,6 +119,11 @@ def test_one_value_is_enough_unless_algorithms_are_said_to_be_deterministic():
     }
 
 
+def test_a_geometric_mean_of_negative_values_is_refused_with_what_to_do():
+    with pytest.raises(InvalidData, match="needs positive values, got negative ones of algorithm 'a' on instance 'i0'"):
+        summarise(gather(runs_of({"i0": {"a": [-1.0, 2.0], "b": [1.0, 2.0]}})), "geometric-mean")
+
+
 # statistics and their errors --------------------------------------------------------------------------------------
 
 

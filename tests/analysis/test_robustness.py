@@ -43,6 +43,33 @@ def test_a_claim_that_skewness_may_have_made_is_inconclusive_and_the_headline_sa
     assert sentence.endswith('With test="bootstrap-t", the claim does not stay.')
 
 
+def test_a_claim_surely_against_the_skewness_must_pass_at_half_the_level():
+    """Bootstrap-t finds it, but takes the skewness from the sample, and so errs on this side, too."""
+    rng = np.random.default_rng(SEED)
+    while True:
+        sample = rng.exponential(1, (40, 1)) - 1
+        found = robustness(sample, np.array([True]), alternative="two-sided", alpha=0.05)
+        if found.doubtful[0] and "bootstrap-t" in found.agree[0] and analysed(sample).comparisons[0].rejected:
+            break
+    analysis = analysed(sample)
+    assert not analysis.comparisons[0].claimed
+    assert 0.025 < found.resampled[0] <= 0.05
+    assert "the differences are skewed: bootstrap-t hardly finds it (p = 0.0" in analysis.comparisons[0].verdict
+
+
+def test_a_claim_that_depends_on_the_test_is_warned_of_where_differences_are_not_normal():
+    rng = np.random.default_rng(SEED)
+    while True:
+        heavy = rng.standard_t(2, (40, 1)) + 0.4
+        analysis = analysed(heavy)
+        if analysis.comparisons[0].claimed and "sign" in analysis.diagnoses[0].disagree:
+            break
+    found = {each.kind: each for each in analysis.warnings}
+    assert found["disputed"].severity == "could reverse a verdict"
+    assert "the sign test do not find it" in found["disputed"].sentence
+    assert "disputed" not in {each.kind for each in analysed(rng.normal(1, 1, (40, 3))).warnings}
+
+
 def test_the_same_claim_with_the_skewness_behind_it_stands():
     """A long tail towards the claim makes the t-test find less, not more."""
     sample = np.random.default_rng(SEED).lognormal(0, 1, (30, 1))
@@ -140,6 +167,9 @@ def test_two_algorithms_whose_runs_on_one_instance_never_vary_are_not_told_apart
     table = pd.DataFrame(rows, columns=["instance", "algorithm", "value"])
     [comparison] = am.analyse(table, better="lower", difference="simple").comparisons
     assert (comparison.rejected, comparison.p_value) == (False, 1.0)
+    many = pd.concat([table] * 4)
+    by_rank = am.analyse(many, better="lower", difference="simple", test="wilcoxon")
+    assert "never vary" in next(each.message for each in by_rank.warnings if each.kind == "constant")
 
 
 def test_absolute_differences_of_cec17_are_hidden_by_one_function_and_ratios_find_them(public_data):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ampler.stats.shape import error_inflation, pooled_skewness, skewness, skewness_error
+from ampler.stats.shape import error_inflation, normality_p_value, pooled_skewness, skewness, skewness_error
 
 
 def simulated(skewness, n, alpha, alternative, families):
@@ -112,3 +112,13 @@ def test_heavy_symmetric_tails_have_no_skewness_that_is_supported():
 def test_the_skewness_of_a_single_cell_has_nothing_to_be_held_against():
     cell = np.array([[9.0]]), np.ones((1, 1)), np.array([[1.0]])
     assert pooled_skewness(*cell, supported=True) == pooled_skewness(*cell)
+
+
+@pytest.mark.parametrize("size", [8, 40, 400])
+def test_normal_values_look_normal_as_often_as_the_level_says_and_exponential_ones_seldom(size):
+    rng = np.random.default_rng(3)
+    normal = np.array([normality_p_value(rng.normal(5, 2, size)) for _ in range(2000)])
+    assert (normal < 0.05).mean() == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 2000))
+    exponential = np.array([normality_p_value(rng.standard_exponential(size)) for _ in range(200)])
+    assert (exponential < 0.05).mean() > (0.25 if size < 40 else 0.97)
+    assert normality_p_value(np.full(size, 2.0)) == normality_p_value(normal[:7]) == 1.0

@@ -655,6 +655,7 @@ class _Steps:
         note = None if interim is None else skewed_note(interim, how.difference)
         if note is None:
             yield from warnings.skewed(comparisons, self.sample, self.robustness, how)
+            yield from warnings.disputed(comparisons, self.robustness)
         else:
             yield AnalysisWarning("skewness", f"{note[:1].upper()}{note[1:]}.")
         yield from warnings.unreachable(comparisons)

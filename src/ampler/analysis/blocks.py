@@ -323,9 +323,15 @@ def summarise(
         theta, variances, log_variances = _summaries(scaled, summary, accuracy=accuracy)
     wrong = np.argwhere((cells.counts > 0) & ~np.isfinite(theta))
     for i, k in wrong[:1]:
+        where = f"algorithm {cells.algorithms[k]!r} on instance {cells.instances[i]!r}"
+        if isinstance(summary, summaries.GeometricMean):
+            raise InvalidData(
+                f"a geometric mean needs positive values, got negative ones of {where}; use statistic 'mean' or"
+                " 'median', or raise small values to a floor, e.g. 1e-8"
+            )
         raise InvalidData(
-            f"the statistic must be a finite number, got {theta[i, k]} for algorithm {cells.algorithms[k]!r} on"
-            f" instance {cells.instances[i]!r}; fix the statistic or drop the instance"
+            f"the statistic must be a finite number, got {theta[i, k]} for {where}; fix the statistic or drop the"
+            " instance"
         )
     certain = np.array([name in (deterministic or ()) for name in cells.algorithms])
     return Blocks(

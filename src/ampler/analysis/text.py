@@ -40,6 +40,7 @@ REVERSING: Mapping[WarningKind, str] = {  # causes that the headline names
     "contradiction": "contradictory answers",
     "growth": "the study was enlarged after first results",
     "skewness": "skewed differences",
+    "disputed": "tests that disagree",
     "outlier": "one instance with most of the variance",
     "constant": "differences that are the same on every instance",
     "denominator": "uncertain ratios",

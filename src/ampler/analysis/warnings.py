@@ -73,6 +73,13 @@ def comparing_runs(estimates: Estimates, settings: Settings, *, is_fixed: bool) 
         yield AnalysisWarning(
             "one-instance", f"The conclusion holds for one instance only, {name}, as its runs were compared."
         )
+    constant = int((estimates.blocks.variances == 0.0).all(axis=0).sum())
+    if constant > 1 and settings.test == "wilcoxon":  # a test of means finds nothing
+        yield AnalysisWarning(
+            "constant",
+            f"The runs of {constant} algorithms never vary: equal results are no sample.",
+            "Check the results.",
+        )
     fewest = int(estimates.blocks.counts[estimates.blocks.counts > 0].min())
     if settings.nested is not None and fewest < FEW_GROUPS:
         yield AnalysisWarning(
@@ -400,6 +407,22 @@ def skewed(
     where, worst = _where_skewed(strong, pairs, np.array([skewness(column) for column in present_columns(differences)]))
     message = f"{where}: {prefix}." if robust is None else f"{prefix}: {where[:1].lower()}{where[1:]}."
     yield AnalysisWarning("skewness", message, remedy, worst)
+
+
+def disputed(comparisons: Sequence[Comparison], robust: Robustness | None) -> Iterator[AnalysisWarning]:
+    """Claims of differences with heavy tails or gaps that depend on the test."""
+    if robust is None:
+        return
+    places = np.flatnonzero(robust.disputed & np.array([item.claimed for item in comparisons], dtype=bool))
+    if len(places):
+        pairs, first = [item.pair for item in comparisons], int(places[0])
+        yield AnalysisWarning(
+            "disputed",
+            f"The test decides: the differences of {share_text(places, pairs)} are not normal, and other tests do not"
+            " find them.",
+            f"Compare with {parameter('test', 'wilcoxon')}, which is about the typical instance, not the mean.",
+            f"First: {pair_text(pairs[first])}, {robust.agreement(first)}.",
+        )
 
 
 def _where_skewed(strong: Bools, pairs: Sequence[Pair], skewness: Floats) -> tuple[str, str]:

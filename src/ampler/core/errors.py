@@ -118,6 +118,7 @@ Reversing = Literal[
     "bias",
     "skewness",
     "clusters",  # instances that belong together count as if they were independent, or there are few groups of them
+    "disputed",  # a claim that other tests do not find
     "outlier",  # one instance with most of the variance of the differences
     "denominator",
     "constant",

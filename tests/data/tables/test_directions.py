@@ -49,6 +49,8 @@ ASKED = [
     # words of both sides
     *("value", "result", "Observation", "fitness", "objective", "score", "mean_test_score", "quality", "performance"),
     *("f(x)", "y", "finalFV", "length", "distance", "energy", "precision", "kappa", "ELBO", "return", "coverage", "rt"),
+    # a fuzzer looks for them
+    *("crashes", "unique crashes", "total_crashes"),
     *("bestsofar", "objval", "quality score", "size", "", "-", "0.5", "improvement", "gain", "quality_loss_ratio"),
     # no results at all
     *("timestamp", "start_time", "end_time", "time_limit", "learning_rate", "step", "epoch", "error_code", "date"),

@@ -6,7 +6,7 @@ Everything here is exploratory: unadjusted, for forming hypotheses and for hones
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from ampler.core.arrays import Bools, Codes, Floats, Interval, Pair
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Alternative, Difference, Settings, Test
 from ampler.core.text import natural
-from ampler.stats.contrasts import Contrasts, contrasts_among
+from ampler.stats.contrasts import Contrasts
 from ampler.stats.paired import FEWEST, TESTS, family_verdict, paired_test, present, present_columns
 
 Signs = NDArray[np.int8]
@@ -121,11 +121,8 @@ def stability(
     for statistic in ("rate",) if rates else STATISTICS:
         by_statistic = differencing(statistic)
         for difference in DIFFERENCES[:1] if rates else DIFFERENCES:
-            kind = contrasts_among(
-                contrasts.size, difference=difference, reference=contrasts.reference, formula=contrasts.formula
-            )
             try:
-                phi = by_statistic(kind)
+                phi = by_statistic(replace(contrasts, difference=difference))
             except InvalidData as problem:
                 conclusions += [Conclusion(test, difference, statistic, (), 0, note=str(problem)) for test in tests]
                 continue

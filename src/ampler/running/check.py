@@ -29,11 +29,11 @@ from ampler.running.one_run.execution import check_supported
 from ampler.running.work import Task, Work
 from ampler.stats.dependence import shared_covariances
 from ampler.stats.summaries import NUMBERS, neither_yes_nor_no
-from ampler.study.changes import PlanChange, check_decided, plan_change
+from ampler.study.changes import PlanChange, plan_change
 from ampler.study.code import CodeChange
+from ampler.study.families import AddedAlgorithms, plan_in_force
 from ampler.study.forecast import Forecast, first_runs
-from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.record import record
 from ampler.study.run_inputs import planned_seed
 from ampler.study.store import environment
 from ampler.study.text import expected, first_decision, plan_warnings, planned
@@ -196,12 +196,15 @@ def inspect_plan(
     `announce` how the plan differs from the one under which runs were made."""
     for algorithm in plan.algorithms:
         check_supported(algorithm, plan.limits_of(algorithm))
-    plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
+    plan = plan_in_force(plan, store)  # a check that recorded another plan would let every later run pass
     code, earlier = code_status(plan, store), last_carried_out(store)
-    if before := store.plans()[-1:]:  # a check that recorded another plan would let every later run pass
-        check_decided(before[0], store.decisions(), record(plan))
     _begin(plan, store)
-    if earlier and store.begun() and (change := plan_change(earlier[0], record(plan))) is not None:
+    if (
+        not isinstance(plan.study_rule, AddedAlgorithms)
+        and earlier
+        and store.begun()
+        and (change := plan_change(earlier[0], record(plan))) is not None
+    ):
         announce(change)
     code.without_changes().keep(store)
     trials = TrialRuns(plan, store, code.changes)

@@ -295,11 +295,12 @@ class SqliteStore:
         which = f"{self._counting()}{' AND value IS NULL' if failed else ''}"
         return list(self._observed(run_rows.latest_runs(self._columns, which), most))
 
-    def runs(self, *decisions: str, measure: str | None = None) -> Runs:
+    def runs(self, *decisions: str, measure: str | None = None, plan: int = -1) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
         A `measure` stands in the place of the value; runs without it have failed.
-        Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
+        Instances and algorithms are named in the order of a plan, the last one by default; with `decisions` the others
+        are left out.
         """
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
         number = f"CASE typeof(value) WHEN 'real' THEN value WHEN 'null' THEN {NO_VALUE} END"
@@ -314,16 +315,18 @@ class SqliteStore:
             f'SELECT instance, algorithm, "index", {number}, {code}, {kind}, max(attempt) FROM run'
             f' WHERE {self._counting()} GROUP BY instance, algorithm, "index"'
         )
+        plans = self.plans()
+        names = (plans[plan].instances, plans[plan].algorithms) if plans else ((), ())
         with surprises_as_damage(self.path, "its runs"):
             table = np.fromiter(self._rows(query), dtype=RUN_ROW)
             check_table(table, len(self._instances), len(self._algorithms))
             if decisions:
-                table = table[table["index"] < self._requested(*decisions)[table["instance"], table["algorithm"]]]
+                requested = self._requested(names[0], *decisions)
+                table = table[table["index"] < requested[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
-        plan = self.plans()[-1:]
         with surprises_as_damage(self.path, "the names of its plan"):
-            instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
-            algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
+            instances, instance = _in_order(names[0], self._instances, table["instance"])
+            algorithms, algorithm = _in_order(names[1], self._algorithms, table["algorithm"])
         status = table["status"].copy()
         return Runs(instances, algorithms, instance, algorithm, value, status, kind=table["kind"].copy())
 
@@ -334,10 +337,10 @@ class SqliteStore:
             connection.execute(DECIDE, (self._plan, *_decision_row(record), session))
             self._write_mark(connection, session)
 
-    def decisions(self) -> tuple[DecisionRecord, ...]:
-        """Return the decisions over instances that hold under the last plan, in their order."""
-        last = len(self._plan_indexes()) - 1
-        return holding(item.decision for item in self.all_decisions() if item.plan == last)
+    def decisions(self, plan: int = -1) -> tuple[DecisionRecord, ...]:
+        """Return the decisions over instances that hold under a plan, the last one by default, in their order."""
+        index = range(len(self._plan_indexes()))[plan] if self._plan_indexes() else 0
+        return holding(item.decision for item in self.all_decisions() if item.plan == index)
 
     def mark(self, progress: Progress) -> None:
         """Note the progress of the study; it is written together with what is recorded next."""
@@ -640,11 +643,11 @@ class SqliteStore:
             raise StoreError(f"a run must be of a planned {what}, got {name!r}; begin the plan with it")
         return numbers[name]
 
-    def _requested(self, *decisions: str) -> Codes:
-        """How many runs were requested, by the numbers of instance and algorithm; on instances of the last plan."""
+    def _requested(self, instances: Iterable[str], *decisions: str) -> Codes:
+        """How many runs were requested on these instances, by the numbers of instance and algorithm."""
         requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
         finished = self.finished(*decisions)
-        for name in (name for plan in self.plans()[-1:] for name in plan.instances if name in finished):
+        for name in (name for name in instances if name in finished):
             for algorithm, count in finished[name].counts.items():
                 requested[self._instances[name], self._algorithms[algorithm]] = count
         return requested

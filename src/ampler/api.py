@@ -974,12 +974,14 @@ class Study:
         """
         from ampler.running.check import Check, inspect_plan
         from ampler.running.driver import still_to_make
+        from ampler.study.families import with_later_family
         from ampler.study.store import open_store
 
         with TemporaryDirectory(prefix="ampler-") as folder, open_store(path or Path(folder, "check.db")) as store:
             inspection = inspect_plan(self.plan, store)
-            forecast = still_to_make(self.plan, store, inspection.seconds, workers=workers or os.cpu_count() or 1)
-        return Check(self.plan, inspection, forecast)
+            plan = with_later_family(self.plan, store)
+            forecast = still_to_make(plan, store, inspection.seconds, workers=workers or os.cpu_count() or 1)
+        return Check(plan, inspection, forecast)
 
     def run(
         self,

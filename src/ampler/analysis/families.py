@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ampler.analysis.results import Analysis
-from ampler.analysis.text import headline
 from ampler.core.text import count, digits, listed
 
 MAX_NAMES = 8
@@ -44,9 +43,14 @@ class LaterFamily:
         )
 
     @property
-    def answer(self) -> str:
-        """The verdicts in short."""
-        return "No results yet: resume the study." if self.analysis is None else headline(self.analysis)
+    def notes(self) -> str:
+        """What is missing before the family can be tested, and warnings that could reverse a verdict."""
+        if self.analysis is None:
+            return "It has no results yet; resume the study."
+        if self.analysis.unfinished:
+            return f"It is not finished ({self.analysis.unfinished}); resume the study."
+        grave = [item.sentence for item in self.analysis.warnings if item.severity == "could reverse a verdict"]
+        return " ".join(f"Warning: {sentence}" for sentence in grave)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the family as plain values for JSON."""

@@ -193,7 +193,7 @@ class Analysis:
         return tuple(row.instance for row in self.accuracy if row.at_budget)
 
     def table(self) -> pd.DataFrame:
-        """Return the comparisons as a data frame, one row each, in Holm's order."""
+        """Return the comparisons as a data frame, one row each, in Holm's order; those of later families follow."""
         import pandas as pd
 
         rows = []
@@ -206,7 +206,12 @@ class Analysis:
                 standing = self.looks.standing(comparison.pair)
                 row |= {"decision": standing.verdict, "look": standing.look}
             rows.append(row)
-        return pd.DataFrame(rows)
+        table = pd.DataFrame(rows)
+        later = [(family.number, family.analysis.table()) for family in self.families if family.analysis is not None]
+        if later:
+            numbered = [own.assign(family=number) for number, own in ((1, table), *later)]
+            table = pd.concat(numbered, ignore_index=True)
+        return table
 
     _repr_html_ = notebook_html
 

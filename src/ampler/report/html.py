@@ -15,6 +15,7 @@ import numpy as np
 
 from ampler import __version__
 from ampler.analysis import Analysis
+from ampler.analysis.families import families_sentence
 from ampler.analysis.standings import disagreements
 from ampler.analysis.text import (
     course_sentences,
@@ -116,6 +117,7 @@ def finding_values(analysis: Analysis, forest: Forest) -> dict[str, Any]:
         "answer": unbroken(finding_sentence(analysis)),
         "power": unbroken(inconclusive_sentence(analysis)),
         "forest": Markup(forest_html(forest)),
+        "families": families_sentence(analysis.families) if analysis.families else "",
         "gravest": [warning for warning in warnings if warning.level == "reverses"][:MINDED],
         "lighter": [warning for k, warning in enumerate(warnings) if warning.level != "reverses" or k >= MINDED],
         "course_title": course_title(analysis),

@@ -116,6 +116,7 @@ def report_tables(analysis: Analysis) -> dict[str, ReportTable]:
         comparisons_table(analysis),
         solvers_table(analysis),
         *measures_tables(analysis),
+        *family_tables(analysis),
         fixed_table(analysis),
         standings_table(analysis) if analysis.single is None else None,
         algorithms_table(analysis),
@@ -258,6 +259,14 @@ def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
         yield _of_texts("measures", joint.cells(), 0, 1, about=joint.about)
         sentence = f". {joint.front_sentence}" if joint.front else ""
         yield _of_texts("front", joint.means(), 0, len(joint.measures) + 1, sentence=sentence)
+
+
+def family_tables(analysis: Analysis) -> Iterator[ReportTable]:
+    """Yield the comparisons of each later family; nothing where no algorithm joined."""
+    for family in analysis.families:
+        if family.analysis is not None:
+            table, about = comparisons_table(family.analysis), f"{family.head} {family.notes}".rstrip()
+            yield replace(table, name=f"family-{family.number}", caption=f"{about} {table.caption}")
 
 
 def _sorted_by(text: str) -> float:
@@ -634,12 +643,14 @@ def comparisons_csv(analysis: Analysis, *, bayes: bool = False) -> str:
 
     What is infinite or unknown, such as the open end of a one-sided interval, is an empty cell. With `bayes` each row
     continues with the posterior probabilities of it."""
+    import pandas as pd
+
     table = analysis.table().replace({inf: nan, -inf: nan})
     for column in ("first", "second", "estimate_of", "verdict"):
         table[column] = table[column].map(escape_formula)
     rows = [_probabilities(comparison) for comparison in analysis.bayes.comparisons] if bayes else [{}]
     for name in rows[0]:
-        table[name] = [row[name] for row in rows]
+        table[name] = pd.Series([row[name] for row in rows])  # later families have none
     return str(table.to_csv(index=False, lineterminator="\n"))
 
 

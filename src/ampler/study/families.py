@@ -143,6 +143,12 @@ def plan_in_force(plan: Plan, store: Store, *, again: bool = False) -> Plan:
     return _as_planned(plan, original, store, first, [*earlier, *added], added, len(later) + 2)
 
 
+def with_later_family(plan: Plan, store: Store) -> Plan:
+    """Return the plan of the later family that is carried out; a plan without one as it is."""
+    now = plan_in_force(plan, store)
+    return now if isinstance(now.study_rule, AddedAlgorithms) else plan
+
+
 def _with_algorithms(plan: Plan, names: Sequence[str]) -> Plan:
     """The plan for some of its algorithms."""
     own = {algorithm.name: algorithm for algorithm in plan.algorithms}

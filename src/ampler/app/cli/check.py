@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,7 @@ def check(
     """
     from ampler.running.check import inspect_plan, refuse_what_does_not_run
     from ampler.running.driver import still_to_make
+    from ampler.study.families import with_later_family
     from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
 
@@ -53,6 +55,7 @@ def check(
             note("Interrupted. First runs that have ended are recorded.")
             raise typer.Exit(INTERRUPTED) from None
         opened.make_sure()
+        file = replace(file, plan=with_later_family(file.plan, opened))
         number = workers or file.workers or _cores()
         forecast = still_to_make(file.plan, opened, inspection.seconds, workers=number)
         results = opened.path.name

@@ -44,6 +44,8 @@ MADE_WITH_NAMED = "INSERT OR IGNORE INTO made_with SELECT ?, id, ? FROM algorith
 SUPERSEDED = """SELECT session.id, code.algorithm FROM code JOIN session LEFT JOIN made_with
     ON made_with.session = session.id AND made_with.algorithm = code.algorithm
     WHERE code.counts = 0 AND code.digest = coalesce(made_with.digest, '')"""
+# what an instance was finished with in other families, without the algorithm, stays
+REOPEN = "DELETE FROM finished WHERE instance = ? AND ? IN (SELECT key FROM json_each(counts))"
 DECIDE = "INSERT INTO decision (plan, number, decision, digest, taken, session) VALUES (?, ?, ?, ?, ?, ?)"
 
 # A run as a row of numbers; infinity stands for no value, as no value is infinite.
@@ -227,8 +229,8 @@ class SqliteStore:
                     f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
                     f" ({problem})"
                 ) from None
-            reopened = {(self._instances[run.key.instance],) for run in runs if run.attempt}
-            connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
+            reopened = {(self._instances[run.key.instance], run.key.algorithm) for run in runs if run.attempt}
+            connection.executemany(REOPEN, reopened)
             connection.executemany(f"INSERT OR REPLACE{FINISH}", map(self._finished_row, finished))
             self._write_mark(connection, session)
 

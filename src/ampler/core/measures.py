@@ -57,7 +57,7 @@ class Measure:
         choice("difference", self.difference, get_args(Difference), error=InvalidDesign)
         choice("role", self.role, get_args(Role), error=InvalidDesign)
         if self.margin is not None:
-            positive("margin", self.margin, error=InvalidDesign)
+            positive(f"the margin of measure {self.name!r}", self.margin, error=InvalidDesign)
         if self.penalty is not None:
             finite("penalty", self.penalty, error=InvalidDesign)
         if self.role == "non-inferior" and self.margin is None:

@@ -138,7 +138,7 @@ def _of_family(store: Store, plans: Sequence[PlanRecord]) -> Results:
     if unused := 0 if added else unused_runs(store.tally(), *requested_runs(store)):
         runs = "1 recorded run is" if unused == 1 else f"{unused} recorded runs are"
         notes.append(AnalysisWarning("unused", f"{runs} outside the plan in force and ignored."))
-    notes += [] if added else _changed_plan(plans)
+    notes += [] if added else _changed_plan(tuple(plans))
     if plan.study_rule and not has_ended and interim is None:
         text = (
             "Do not report these results: the study is not finished, and its size depends on its results. These are"

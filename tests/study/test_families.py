@@ -41,8 +41,8 @@ def solver(name, shift):
 ALGORITHMS = {"a": solver("a", 0), "b": solver("b", 0.4), "c": solver("c", 2), "d": solver("d", 0.1)}
 
 
-def study(names, design="detect", reference="a", **given):
-    common = {"difference": "simple", "better": "lower", "reference": reference, "design": DESIGNS[design], "seed": 5}
+def study(names, design=DESIGNS["detect"], reference="a", **given):
+    common = {"difference": "simple", "better": "lower", "reference": reference, "design": design, "seed": 5}
     algorithms = {name: ALGORITHMS[name] for name in names}
     return am.Study(algorithms=algorithms, **{"instances": {f"i{n}": n for n in range(60)}, **common, **given})
 
@@ -64,7 +64,7 @@ def joined(tmp_path_factory):
 
 
 @pytest.mark.parametrize("reference", ["a", None])
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_the_first_family_stays_exactly_as_it_was(tmp_path, design, reference, monkeypatch):
     path = tmp_path / "study.db"
     before = without_families(run(path, "ab", design, reference))
@@ -108,8 +108,8 @@ def test_an_algorithm_joins_a_finished_study_of_an_earlier_version(tmp_path, nam
 
 @pytest.mark.parametrize(("reference", "pairs"), [("a", {"ac", "ad"}), (None, {"ac", "ad", "bc", "bd", "cd"})])
 def test_a_later_family_has_the_pairs_with_an_added_algorithm(tmp_path, reference, pairs):
-    run(tmp_path / "study.db", "ab", "detect", reference)
-    (family,) = run(tmp_path / "study.db", "abcd", "detect", reference).families
+    run(tmp_path / "study.db", "ab", reference=reference)
+    (family,) = run(tmp_path / "study.db", "abcd", reference=reference).families
 
     later = family.analysis
     assert {"".join(pair) for pair in later.pairs} == pairs
@@ -152,8 +152,7 @@ def test_the_size_of_an_interim_family_depends_on_no_result(tmp_path):
     sizes = set()
     for shift in (0, 0.4, 5):
         path = tmp_path / f"{shift}.db"
-        given = {"design": "interim", "reference": "a"}
-        first = study("ab", **given)
+        first = study("ab", DESIGNS["interim"])
         changed = {"a": ALGORITHMS["a"], "b": solver("b", shift)}
         replace(first, algorithms=changed).run(path, executor=SerialExecutor(), progress=False)
         later = replace(first, algorithms={**changed, "c": ALGORITHMS["c"]})
@@ -270,3 +269,29 @@ def test_status_counts_the_runs_of_all_families(joined):
     assert status.finished == joined[2].families[0].instances
     assert [item.reason.split()[0] for item in islice(status.decisions, 2)] == ["Pilot:", "Pilot:"]
     assert status.decisions[-1].reason == "Family 2 is complete."
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"cluster": lambda name: str(int(name[1:]) % 12)},
+        {"seeds": "shared"},
+        {"design": am.Detect(0.03, pilot=8, runs=3), "difference": "percent", "reference": None},
+        {"design": DESIGNS["interim"], "test": "wilcoxon"},
+        {"statistic": "median"},
+    ],
+    ids=["clusters", "shared seeds", "percent of the mean", "wilcoxon", "median"],
+)
+def test_algorithms_join_studies_of_every_kind(tmp_path, given):
+    before = run(tmp_path / "study.db", "ab", **given)
+    after = run(tmp_path / "study.db", "abc", **given)
+    assert without_families(after) == without_families(before)
+    assert after.families[0].analysis.unfinished == ""
+    assert ("a", "c") in after.families[0].analysis.pairs
+
+
+def test_a_later_family_has_no_fewer_instances_than_a_pilot(tmp_path):
+    given = {"detect": 5.0, "design": None}
+    run(tmp_path / "study.db", "ab", **given)
+    (family,) = run(tmp_path / "study.db", "abc", **given).families
+    assert family.needed < family.instances == 20

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from ampler.analysis.differences import observe
-from ampler.core.arrays import paired_by_index
+from ampler.core.arrays import Runs, paired_by_index
 from ampler.core.contracts import FinishedGroup, Store, narrowed
 from ampler.core.errors import InvalidDesign, PlanMismatch
 from ampler.core.plan import Continue, DecisionRecord, EndStudy, Plan, PlanRecord, Question, StudyDecision
@@ -191,7 +191,7 @@ def _as_planned(
 ) -> Plan:
     """The plan of a new family."""
     before, decisions, question = store.plans()[first], store.decisions(first), original.question
-    size = _Size(len(before.instances))
+    size = FamilySize(len(before.instances))
     pairs = comparisons_with(added, len(names), reference=question.reference is not None)
     rule, runs = original.study_rule, None
     if isinstance(rule, Detect):
@@ -203,12 +203,13 @@ def _as_planned(
         runs = {name: 1 if name in deterministic else own.get(name, max(own.values())) for name in names}
         if question.cluster is not None:
             order = [*requests[-1].instances, *(n for n in before.instances if n not in requests[-1].instances)]
-            size = _Size(len(requests[-1].instances))
+            size = FamilySize(len(requests[-1].instances))
         else:
-            size = _size_by_variances(original, rule, store, first, pairs, len(added) * (len(names) - len(added)))
+            known = store.runs(*digests_in_force(before, decisions), plan=first)
+            size = size_by_variances(original, before, known, pairs, len(added) * (len(names) - len(added)))
     elif question.effect is not None:
         with suppress(InvalidDesign):
-            size = _size_by_effect(original, pairs)
+            size = size_by_effect(original, pairs)
     if question.cluster is None:
         order = [*before.instances, *before.untouched]
     detect = rule.detect if isinstance(rule, Detect) else None
@@ -220,7 +221,7 @@ def _as_planned(
     )
 
 
-class _Size(NamedTuple):
+class FamilySize(NamedTuple):
     """How many instances a family gets, how many reach the wanted power, and the power; None: not known."""
 
     instances: int
@@ -228,32 +229,30 @@ class _Size(NamedTuple):
     power: float | None = None
 
 
-def _size_by_effect(original: Plan, pairs: int) -> _Size:
-    """The size of a family whose smallest effect of interest is standardised: no result decides on it."""
+def size_by_effect(original: Plan, pairs: int) -> FamilySize:
+    """Return the size of a family whose smallest effect of interest is standardised: no result decides on it."""
     question, available = original.question, len(original.instances) + len(original.untouched)
     terms = {name: getattr(question, name) for name in ("effect", "alpha", "target", "alternative", "test")}
     needed = required_instances(comparisons=pairs, power=question.power, **terms).instances
     used = min(needed, available) if original.use == "needed" else len(original.instances)
-    return _Size(used, needed, achieved_power(comparisons=pairs, instances=used, **terms).power)
+    return FamilySize(used, needed, achieved_power(comparisons=pairs, instances=used, **terms).power)
 
 
-def _size_by_variances(original: Plan, rule: Detect, store: Store, first: int, pairs: int, together: int) -> _Size:
-    """The size of a family by the variances of the first one: those of the new comparisons are not known yet.
+def size_by_variances(original: Plan, before: PlanRecord, runs: Runs, pairs: int, together: int) -> FamilySize:
+    """Return the size of a family by the variances of the first one, whose `runs` these are.
 
-    Variances of normal differences say nothing of their means, and so their number leaves the tests as they are.
+    Variances of the new comparisons are not known yet. Those of normal differences say nothing of their means, so that
+    a number of instances that follows from them leaves the tests as they are. At most `together` pairs differ.
     """
-    before = store.plans()[first]
-    runs = store.runs(*digests_in_force(before, store.decisions(first)), plan=first)
     runs = paired_by_index(runs) if before.seeds == "shared" else runs
     settings = Settings(**settings_of(before))
     observed = observe(runs, settings, before.deterministic, rule_of(before))
     differences = observed.estimates.differences(observed.contrasts, settings.estimate)
-    goal = rule.goal(original)
-    available = goal.available or len(before.instances)
-    goal = replace(goal, fresh=True, together=min(pairs, together) or 1, available=available)
+    goal = original.study_rule.goal(original)
+    goal = replace(goal, fresh=True, together=min(pairs, together))
     freedom = (~np.isnan(differences)).sum(axis=0) - 1.0
     bounds = np.nanvar(differences, axis=0, ddof=1) * freedom / chdtri(freedom, goal.caution)
     variances = np.full(pairs, bounds.mean())
     needed = needed_instances(goal, variances)
-    used = min(needed, available)
-    return _Size(used, needed, mean_power(goal, variances, used))
+    used = min(max(needed, goal.pilot), goal.available)  # fewer than the pilot's would be no saving
+    return FamilySize(used, needed, mean_power(goal, variances, used))

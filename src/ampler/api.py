@@ -139,6 +139,7 @@ def analyse(
         looks=results.looks,
         fixed_runs=results.fixed_runs,
         groups=results.groups,
+        added=results.added,
     )
     is_chosen = better is not None or (settings is not None and "better" in settings.specified)
     notes = [note for note in results.notes if note.kind != "direction" or not is_chosen]
@@ -154,6 +155,13 @@ def analyse(
     analysis = replace(analysis, warnings=(*notes, *analysis.warnings), measure=results.measure)
     if results.unfinished:
         return estimates_only(analysis, results.unfinished)
+    if results.families:
+        own = {name: value for name, value in keywords.items() if value is not None}
+        families = (
+            replace(family, analysis=None if later is None else analyse(later, settings=settings, **own))
+            for family, later in results.families
+        )
+        return replace(analysis, families=tuple(families))
     return _with_measures(analysis, results) if results.measures else analysis
 
 
@@ -964,12 +972,14 @@ class Study:
         """
         from ampler.running.check import Check, inspect_plan
         from ampler.running.driver import still_to_make
+        from ampler.study.families import with_later_family
         from ampler.study.store import open_store
 
         with TemporaryDirectory(prefix="ampler-") as folder, open_store(path or Path(folder, "check.db")) as store:
             inspection = inspect_plan(self.plan, store)
-            forecast = still_to_make(self.plan, store, inspection.seconds, workers=workers or os.cpu_count() or 1)
-        return Check(self.plan, inspection, forecast)
+            plan = with_later_family(self.plan, store)
+            forecast = still_to_make(plan, store, inspection.seconds, workers=workers or os.cpu_count() or 1)
+        return Check(plan, inspection, forecast)
 
     def run(
         self,

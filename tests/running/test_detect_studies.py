@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampler import Study, analyse, read_results, write_report
-from ampler.core.errors import AmplerError, PlanMismatch, StoreUnusable
+from ampler.core.errors import AmplerError, StoreUnusable
 from ampler.core.plan import Continue, EndStudy, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
@@ -276,7 +276,7 @@ def test_whole_numbers_may_be_said_as_decimals():
     assert isinstance(Detect(detect=0.02, pilot=6.0).pilot, int)
 
 
-def test_an_algorithm_cannot_join_a_decided_study_neither_by_a_run_nor_by_a_check(tmp_path):
+def test_an_algorithm_joins_a_finished_study_as_a_later_family_by_a_check_and_a_run(tmp_path):
     def study(**further):
         calls = {n: lambda i, seed, n=n: len(n) + random.Random(i + n).gauss(0, 0.1) + seed % 7 / 50 for n in further}
         names = [f"i{n}" for n in range(30)]
@@ -284,9 +284,7 @@ def test_an_algorithm_cannot_join_a_decided_study_neither_by_a_run_nor_by_a_chec
 
     study(a=1, bb=1).run(tmp_path / "study.db", workers=1, progress=False)
     grown = study(a=1, bb=1, ccc=1)
-    for attempt in (grown.check, lambda path, **_: grown.run(path, progress=False)):
-        with pytest.raises(PlanMismatch, match=r"the algorithms cannot be changed now.*its own error rate"):
-            attempt(tmp_path / "study.db", workers=1)
-    with open_store(tmp_path / "study.db") as store:
-        assert len(store.plans()) == 1
-    assert "none can be added after this decision" in repr(grown.check(workers=1))
+    assert "further algorithms can be added as a later family" in repr(grown.check(workers=1))
+    assert "Family 2: 'ccc' against the others, 2 comparisons" in repr(grown.check(tmp_path / "study.db", workers=1))
+    (family,) = grown.run(tmp_path / "study.db", workers=1, progress=False).families
+    assert {item.pair for item in family.analysis.comparisons} == {("a", "ccc"), ("bb", "ccc")}

@@ -148,7 +148,7 @@ def looked_at(tmp_path_factory):
         ({"looks": None}, "how the number of instances is decided"),
         ({"instances": {f"i{n}": n for n in range(36)}}, "the instances"),
         ({"use": 21}, "the instances"),
-        ({"algorithms": {**ALGORITHMS, "e": solver(1.0)}}, "the algorithms"),
+        ({"algorithms": dict(list(ALGORITHMS.items())[:3])}, "the algorithms"),
         ({"alpha": 0.01}, "alpha"),
         ({"effect": 0.6}, "effect"),
         ({"rule": Fixed(runs=3)}, "runs"),

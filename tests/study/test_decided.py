@@ -45,7 +45,7 @@ def decided(tmp_path_factory):
         ({"instance_cost": 10.0}, "instance-cost"),
         ({"reference": None}, "reference"),
         ({"alternative": "less"}, "alternative"),
-        ({"algorithms": {"a": solver(0), "b": solver(0.3), "c": solver(1)}}, "the algorithms"),
+        ({"algorithms": {"a": solver(0), "c": solver(1)}}, "the algorithms"),
         ({"instances": {f"i{n}": n for n in range(41)}}, "the instances"),
         ({"available": 39}, "the instances"),
         ({"on_failure": "drop"}, "on-failure"),

@@ -26,6 +26,7 @@ In reading order:
 * `solvers`: the table of solvers: how their runs ended, PAR-k, the virtual best solver;
 * `standings`: the algorithms side by side, and where means, wins, ranks and tests disagree;
 * `fixed_instances`: interquartile means and probabilities of improvement on these instances
+* `families`: later families of comparisons, of algorithms that joined a finished study
 * `measures`: several measures together: claims and the Pareto front
 * `bayes`: posteriors, verdicts, rankings; computed when requested;
 * `advice`, `cost_curve` and `advice_text`: more instances or more runs, learnt from a pilot.

@@ -53,6 +53,7 @@ def analyse_runs(
     looks: InterimPlan | None = None,
     fixed_runs: bool = False,
     groups: Features | None = None,
+    added: Collection[str] = (),
 ) -> Analysis:
     """Compare the algorithms pair by pair over the instances, with Holm's correction.
 
@@ -60,7 +61,7 @@ def analyse_runs(
     all others need two values per instance. `rule` looked at the values and decided on the runs, if one did,
     `course` is how they decided on the number of instances, and `looks` are the interim analyses that there were.
     `groups` may group instances that belong together without anybody having said so. `fixed_runs` says that the values
-    of an instance did not decide on its runs.
+    of an instance did not decide on its runs. Only pairs with one of the algorithms `added` later are compared, if any.
 
     >>> runs = Runs.from_columns(["a", "b", "c", "d"] * 2, ["old"] * 4 + ["new"] * 4, [9, 8, 7, 9, 5, 4, 4, 6])
     >>> analyse_runs(runs, Settings(difference="simple")).comparisons[0].verdict
@@ -72,7 +73,7 @@ def analyse_runs(
         declared = {name: getattr(settings, name) for name in names}
         rule = Accuracy(se=settings.se, start=settings.start, formula=settings.formula, **declared)
     runs = runs if looks is None else on_instances(runs, looks.names)
-    observed = observe(runs, settings, deterministic, rule)
+    observed = observe(runs, settings, deterministic, rule, added)
     return _Steps(observed, settings, deterministic, features or {}, course, looks, fixed_runs, groups or {}).analysis()
 
 

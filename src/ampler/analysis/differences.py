@@ -153,8 +153,17 @@ class Observed:
         return errors
 
 
-def observe(runs: Runs, settings: Settings, deterministic: Collection[str] | None, rule: Accuracy | None) -> Observed:
-    """Return what runs say; InvalidInput tells what does not fit. `rule` decided on them by their values, if any."""
+def observe(
+    runs: Runs,
+    settings: Settings,
+    deterministic: Collection[str] | None,
+    rule: Accuracy | None,
+    added: Collection[str] = (),
+) -> Observed:
+    """Return what runs say; InvalidInput tells what does not fit. `rule` decided on them by their values, if any.
+
+    Where some algorithms were `added` later, only pairs with one of these are compared.
+    """
     if len(runs.algorithms) < 2:
         raise InvalidData(
             f"there must be at least two algorithms to compare, got {runs.algorithms[0]!r} alone;"
@@ -180,6 +189,7 @@ def observe(runs: Runs, settings: Settings, deterministic: Collection[str] | Non
     contrasts = contrasts_of(
         runs.algorithms, difference=settings.difference, reference=settings.reference, formula=settings.formula
     )
+    contrasts = contrasts.involving(np.isin(runs.algorithms, list(added))) if added else contrasts
     are_folds = settings.test_over_train is not None
     usable = usable_cells(runs, settings.failures, contrasts, deterministic, complete=are_folds)
     if paired:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ampler.analysis import tables, text
 from ampler.analysis.clusters import cluster_lines
+from ampler.analysis.families import families_sentence
 from ampler.analysis.fixed_instances import fixed_cells
 from ampler.analysis.results import Analysis
 from ampler.analysis.solvers import about_solvers, solver_columns, solver_table
@@ -64,6 +65,10 @@ def blocks(analysis: Analysis, *, shell: bool = False, explain: bool = False) ->
     if (fixed := fixed_cells(analysis)) is not None:
         yield Block(table=table_of(*fixed, names=(1,), words=(0, 3)))
     yield Block(text.about_table(analysis), "quiet")
+    for family in analysis.families:
+        yield Block(f"{family.head} {family.notes}".rstrip())
+        yield Block(table=None if family.analysis is None else tables.comparison_columns(family.analysis))
+    yield Block(families_sentence(analysis.families) if analysis.families else "")
     yield from _detailed(analysis) if explain else ()
     yield Block(points=() if analysis.looks is None else tuple(text.course_sentences(analysis)))
     yield Block(points=tuple(f"{line}." for line in cluster_lines(analysis)))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ampler.analysis.bayes import Bayes
+    from ampler.analysis.families import LaterFamily
     from ampler.analysis.interim import InterimAnalyses, InterimPlan
     from ampler.analysis.measures import MeasuresAnalysis
     from ampler.core.measures import Measure
@@ -124,6 +125,7 @@ class Analysis:
     features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
     measure: str = "value"  # what was measured, as the source of the runs calls it
     measures: MeasuresAnalysis | None = None  # of several measures, of which this is the primary one
+    families: tuple[LaterFamily, ...] = ()  # of algorithms that joined a finished study, each with its own error rate
 
     @cached_property
     def bayes(self) -> Bayes:
@@ -191,7 +193,7 @@ class Analysis:
         return tuple(row.instance for row in self.accuracy if row.at_budget)
 
     def table(self) -> pd.DataFrame:
-        """Return the comparisons as a data frame, one row each, in Holm's order."""
+        """Return the comparisons as a data frame, one row each, in Holm's order; those of later families follow."""
         import pandas as pd
 
         rows = []
@@ -204,7 +206,12 @@ class Analysis:
                 standing = self.looks.standing(comparison.pair)
                 row |= {"decision": standing.verdict, "look": standing.look}
             rows.append(row)
-        return pd.DataFrame(rows)
+        table = pd.DataFrame(rows)
+        later = [(family.number, family.analysis.table()) for family in self.families if family.analysis is not None]
+        if later:
+            numbered = [own.assign(family=number) for number, own in ((1, table), *later)]
+            table = pd.concat(numbered, ignore_index=True)
+        return table
 
     _repr_html_ = notebook_html
 
@@ -224,7 +231,7 @@ class Analysis:
         from ampler.analysis.solvers import solver_table
 
         how, arrays = self.settings, {"statistics", "differences", "errors", "guarded_errors", "recorded", "features"}
-        names = [field.name for field in fields(self) if field.name not in arrays | {"measures"}]
+        names = [field.name for field in fields(self) if field.name not in arrays | {"measures", "families"}]
         document = {name: getattr(self, name) for name in names} | {"at_budget": self.at_budget}
         document["warnings"] = [warning.as_dict() for warning in self.warnings]
         if (solvers := solver_table(self)) is not None:
@@ -233,6 +240,8 @@ class Analysis:
             document["interquartile_means"], document["improvements"] = fixed_estimates(self)
         if self.measures is not None:
             document["measures"] = self.measures.as_dict(without_primary=True)
+        if self.families:
+            document["families"] = [family.as_dict() for family in self.families]
         result: dict[str, Any] = jsonable(document)
         result["settings"]["failures"] = policy_data(how.failures)
         absent = [name for name in ("nested", "crossed", "test_over_train") if result["settings"][name] is None]
@@ -304,6 +313,8 @@ class Results:
     groups: Features = field(default_factory=dict)  # what may group the instances, by the names of columns
     roles: Mapping[str, str] = field(default_factory=dict)  # how each column of a table was understood
     measures: tuple[tuple[Measure, Results], ...] = ()  # several measures of the same runs, each with its results
+    families: tuple[tuple[LaterFamily, Results | None], ...] = ()  # later ones; None: nothing to analyse yet
+    added: tuple[str, ...] = ()  # the algorithms of a later family, of which each pair has at least one
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())

@@ -204,11 +204,12 @@ class Store(Protocol):
     def tally(self) -> tuple[Tally, ...]:
         """Count the recorded runs of each algorithm on each instance."""
 
-    def runs(self, *decisions: str, measure: str | None = None) -> Runs:
+    def runs(self, *decisions: str, measure: str | None = None, plan: int = -1) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
         A `measure` stands in the place of the value; runs without it have failed.
-        Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
+        Instances and algorithms are named in the order of a plan, the last one by default; with `decisions` the others
+        are left out.
         """
 
     def decide(self, number: int, decision: StudyDecision) -> None:
@@ -217,8 +218,8 @@ class Store(Protocol):
         Decisions on record with this number or a later one no longer hold.
         """
 
-    def decisions(self) -> tuple[DecisionRecord, ...]:
-        """Return the decisions over instances that hold under the last plan, in their order."""
+    def decisions(self, plan: int = -1) -> tuple[DecisionRecord, ...]:
+        """Return the decisions over instances that hold under a plan, the last one by default, in their order."""
 
     def mark(self, progress: Progress) -> None:
         """Keep the progress of the study; it is written together with what is recorded next."""

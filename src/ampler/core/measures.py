@@ -56,7 +56,7 @@ class Measure:
         for name, kind in (("better", Better), ("difference", Difference), ("role", Role)):
             choice(name, getattr(self, name), get_args(kind), error=InvalidDesign)
         if self.margin is not None:
-            positive("margin", self.margin, error=InvalidDesign)
+            positive(f"the margin of measure {self.name!r}", self.margin, error=InvalidDesign)
         if self.penalty is not None:
             finite("penalty", self.penalty, error=InvalidDesign)
         if self.role == "non-inferior" and self.margin is None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ampler import __version__
 from ampler.analysis import Analysis, text
+from ampler.analysis.families import families_sentence
 from ampler.analysis.standings import disagreements
 from ampler.analysis.units import measure_text, noise_text, quantity_text
 from ampler.core.errors import SEVERITIES, by_severity
@@ -109,6 +110,7 @@ def finding_values(analysis: Analysis, forest: Forest) -> dict[str, Any]:
         "answer": unbroken(text.finding_sentence(analysis)),
         "power": unbroken(text.inconclusive_sentence(analysis)),
         "forest": Markup(forest_html(forest)),
+        "families": families_sentence(analysis.families) if analysis.families else "",
         "gravest": gravest,
         "lighter": warnings[len(gravest) :],  # the gravest come first
         "course_title": text.course_title(analysis),

@@ -44,6 +44,11 @@ def latex_report(subject: Subject) -> str:
         "paragraph": latex_paragraph(paragraph),
         "procedure": paired_test(analysis.settings.test).procedure.words,
         "comparisons": holm_table(analysis, paged=True),
+        "families": [
+            (f"{family.head} {family.notes}", holm_table(family.analysis, paged=True))
+            for family in analysis.families
+            if family.analysis is not None and not family.analysis.unfinished
+        ],
         "algorithms": algorithms_tabular(analysis),
         "probable": tables.probable_words(analysis),
         "probabilities": bayes_tabular(analysis.bayes) if analysis.weighs_a_margin else "",

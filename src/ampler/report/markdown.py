@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ampler.analysis.families import families_sentence
 from ampler.analysis.standings import disagreements
 from ampler.analysis.text import course_sentences, course_title, headline, together, verdict_sentences
 from ampler.analysis.units import measure_text
@@ -26,6 +27,7 @@ def markdown_report(subject: Subject) -> str:
         "course_title": course_title(analysis),
         "course": list(course_sentences(analysis)),
         "tables": tables.report_tables(analysis),
+        "families": families_sentence(analysis.families) if analysis.families else "",
         "exploratory": list(tables.exploratory_tables(analysis)),
         "probable": tables.probable_words(analysis),
         "together": together(analysis),

@@ -14,6 +14,7 @@ from ampler import __version__
 from ampler.analysis import Analysis
 from ampler.analysis.clusters import over_clusters
 from ampler.analysis.compare import instances_text
+from ampler.analysis.families import families_sentence
 from ampler.analysis.interim import interim_method_sentences
 from ampler.analysis.text import counted_as, not_finished, solved
 from ampler.analysis.units import accuracy_text, margin_text
@@ -99,6 +100,7 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
         *_tests(analysis),
         *_equivalence(analysis),
         *_measures(analysis),
+        *_families(analysis),
         *_choices(analysis, origin),
         *belief_sentences(analysis),
         _software(origin),
@@ -477,6 +479,24 @@ def _measures(analysis: Analysis) -> Iterator[Sentence]:
         yield _said("front", sentence=joint.front_sentence)
     if described := [item.name for item in joint.measures if item.role == "descriptive"]:
         yield _said("described", names=listed(described, SEVERAL))
+
+
+def _families(analysis: Analysis) -> Iterator[Sentence]:
+    """Which comparisons were added when, and that each family has its own error rate."""
+    for family in analysis.families:
+        later = family.analysis
+        yield _said(
+            "family",
+            number=family.number,
+            date=family.planned[:10],
+            names=listed(family.added, SEVERAL),
+            others="all other algorithms" if later is None or later.settings.reference is None else "the reference",
+            comparisons="" if later is None else f"{count(len(later.pairs), 'comparison')} on ",
+            instances=count(family.instances, "instance"),
+            alpha=digits(family.alpha),
+        )
+    if analysis.families:
+        yield Sentence(families_sentence(analysis.families).removesuffix("."))
 
 
 def _software(origin: StudyOrigin | None) -> Sentence:

@@ -83,7 +83,7 @@ def _of_texts(name: str, content: Sequence[Any], *words: int, **values: Any) -> 
 
 def report_tables(analysis: Analysis) -> dict[str, ReportTable]:
     """Return the tables of a report by name, those that it has."""
-    first = comparisons_table(analysis), solvers_table(analysis), *measures_tables(analysis)
+    first = comparisons_table(analysis), solvers_table(analysis), *measures_tables(analysis), *family_tables(analysis)
     fixed, cells = None, fixed_cells(analysis)
     if cells is not None:  # interquartile means and probabilities of improvement, about these instances alone
         fixed = _of_texts("fixed", cells, 0, 1, 3)
@@ -194,6 +194,14 @@ def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
         yield _of_texts("measures", joint.cells(), 0, 1, about=joint.about)
         sentence = f". {joint.front_sentence}" if joint.front else ""
         yield _of_texts("front", joint.means(), 0, len(joint.measures) + 1, sentence=sentence)
+
+
+def family_tables(analysis: Analysis) -> Iterator[ReportTable]:
+    """Yield the comparisons of each later family; nothing where no algorithm joined."""
+    for family in analysis.families:
+        if family.analysis is not None:
+            table, about = comparisons_table(family.analysis), f"{family.head} {family.notes}".rstrip()
+            yield replace(table, name=f"family-{family.number}", caption=f"{about} {table.caption}")
 
 
 def standings_table(analysis: Analysis) -> ReportTable:
@@ -517,15 +525,18 @@ def comparisons_csv(analysis: Analysis, *, bayes: bool = False) -> str:
 
     What is infinite or unknown, such as the open end of a one-sided interval, is an empty cell. With `bayes` each row
     continues with the posterior probabilities of it."""
+    import pandas as pd
+
     table = analysis.table().replace({inf: nan, -inf: nan})
     for column in ("first", "second", "estimate_of", "verdict"):
         table[column] = table[column].map(escape_formula)
     if bayes:
         rows = analysis.bayes.comparisons
         own = [(nan,) * 3 if row.posterior is None else (row.posterior.mean, *row.posterior.interval) for row in rows]
-        table[["posterior_mean", "credible_lower", "credible_upper"]] = own
+        columns = pd.DataFrame(own, columns=["posterior_mean", "credible_lower", "credible_upper"])
         for name, kind in (("mean", "chances"), ("shared", "shared_chances"), ("new_instance", "new_chances")):
             for side in SIDES:
-                table[f"{name}_{side}"] = [getattr(row, kind) and getattr(row, kind).of(side) for row in rows]
-        table["bayes_verdict"] = [row.verdict for row in rows]
+                columns[f"{name}_{side}"] = [getattr(row, kind) and getattr(row, kind).of(side) for row in rows]
+        columns["bayes_verdict"] = [row.verdict for row in rows]
+        table = table.join(columns)  # later families have none
     return str(table.to_csv(index=False, lineterminator="\n"))

@@ -27,11 +27,11 @@ from ampler.running.one_run.execution import check_supported
 from ampler.running.work import Task, Work
 from ampler.stats.dependence import shared_covariances
 from ampler.stats.summaries import NUMBERS, neither_yes_nor_no
-from ampler.study.changes import PlanChange, check_decided, plan_change
+from ampler.study.changes import PlanChange, plan_change
 from ampler.study.code import CodeChange
+from ampler.study.families import AddedAlgorithms, plan_in_force
 from ampler.study.forecast import Forecast, first_runs
-from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.record import record
 from ampler.study.run_inputs import planned_seed
 from ampler.study.store import environment
 from ampler.study.text import expected, first_decision, plan_warnings, planned
@@ -200,10 +200,8 @@ def inspect_plan(
     `announce` how the plan differs from the one under which runs were made."""
     for algorithm in plan.algorithms:
         check_supported(algorithm, plan.limits_of(algorithm))
-    plan = as_begun(begun_first(plan, store.begun()), *store.plans()[-1:])
+    plan = plan_in_force(plan, store)  # a check that recorded another plan would let every later run pass
     code, earlier = code_status(plan, store), last_carried_out(store)
-    if before := store.plans()[-1:]:  # a check that recorded another plan would let every later run pass
-        check_decided(before[0], store.decisions(), record(plan))
     try:
         store.begin(record(plan), {**environment(), "check": str(len(store.plans()))})
     except PlanMismatch as problem:  # perhaps nothing but a check would be lost with the file
@@ -211,7 +209,8 @@ def inspect_plan(
         if len({cell.instance for cell in tally}) != 1 or any(cell.runs > most for cell in tally):
             raise
         raise PlanMismatch(f"{problem.message}, or remove it: it holds only the runs of an earlier check") from None
-    if earlier and store.begun() and (change := plan_change(earlier[0], record(plan))) is not None:
+    is_added = isinstance(plan.study_rule, AddedAlgorithms)
+    if not is_added and earlier and store.begun() and (change := plan_change(earlier[0], record(plan))) is not None:
         announce(change)
     code.keep(store, without_changed=True)
     trials = TrialRuns(plan, store, code.changes)

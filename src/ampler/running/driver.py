@@ -41,12 +41,12 @@ from ampler.running.one_run.execution import check_supported
 from ampler.running.progress import ProgressMeter
 from ampler.running.work import CHANGED_INSTANCE, Task, Work
 from ampler.study import code as codes
-from ampler.study.changes import PlanChange, check_decided, check_declared, is_decided_alike, plan_change
+from ampler.study.changes import PlanChange, check_declared, is_decided_alike, plan_change
 from ampler.study.code import CodeChange, Files
 from ampler.study.failure_patterns import AlwaysFailing
+from ampler.study.families import AddedAlgorithms, plan_in_force
 from ampler.study.forecast import Forecast, Share, forecast, instance_budget, summed
-from ampler.study.plan import begun_first
-from ampler.study.record import as_begun, record
+from ampler.study.record import record
 from ampler.study.stopping import check_study_rule, digests_in_force, instance_digest, recorded
 from ampler.study.stopping import decided as next_decision
 from ampler.study.store import Journal, environment
@@ -94,17 +94,23 @@ def run_plan(
     for algorithm in plan.algorithms:
         check_supported(algorithm, plan.limits_of(algorithm))
     before, earlier, on_record = store.plans()[-1:], last_carried_out(store), store.decisions()
-    plan = as_begun(begun_first(plan, store.begun()), *before)
+    plan = plan_in_force(plan, store, again=retry_failed or bool(again))
     check_study_rule(plan)
     plan_record = record(plan)
     if before:
-        check_decided(before[0], on_record, plan_record, again=retry_failed or bool(again))
         check_declared(before[0], plan_record, store.finished(*digests_in_force(before[0], on_record)))
     code = resolve_code_changes(plan, store, same=same, again=again)
     store.begin(plan_record, {**environment(), **({"part": plan.part} if plan.part else {})})
     code.keep(store)
     workers_now = workers or capacity_of(executor)
-    if announce is not None and earlier and store.begun() and (change := plan_change(earlier[0], plan_record)):
+    is_later = isinstance(plan.study_rule, AddedAlgorithms)
+    if (
+        announce is not None
+        and not is_later
+        and earlier
+        and store.begun()
+        and (change := plan_change(earlier[0], plan_record))
+    ):
         announce(change)
     if expect is not None:
         expect(still_to_make(plan, store, mean_seconds(store.tally()), workers=workers_now))
@@ -360,8 +366,7 @@ def still_to_make(plan: Plan, store: Store, seconds: Mapping[str, float], *, wor
     """
     if all("check" in session.environment for session in store.sessions()):
         return forecast(plan, seconds, workers=workers)
-    plans = store.plans()
-    plan = as_begun(begun_first(plan, store.begun()), *plans[-1:])
+    plan, plans = plan_in_force(plan, store), store.plans()
     plan_record, superseded = record(plan), superseded_attempts(store)
     on_record = store.decisions() if plans and is_decided_alike(plans[-1], plan_record) else ()
     groups: list[FinishedGroup] = []

@@ -5,7 +5,7 @@ Arrays have the algorithms on their last axis; leading axes are independent inst
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import get_args
 
@@ -46,7 +46,16 @@ class Contrasts:
         [0.5]
         """
         index = None if self.reference is None else int(there[: self.reference].sum())
-        return contrasts_among(int(there.sum()), difference=self.difference, reference=index, formula=self.formula)
+        among = contrasts_among(int(there.sum()), difference=self.difference, reference=index, formula=self.formula)
+        kept, places = self.both(there), np.cumsum(there) - 1
+        if kept.sum() == len(among.first):
+            return among
+        return replace(among, first=places[self.first[kept]], second=places[self.second[kept]])
+
+    def involving(self, algorithms: Bools) -> Contrasts:
+        """Return the contrasts whose pairs have at least one of these algorithms."""
+        some = algorithms[self.first] | algorithms[self.second]
+        return replace(self, first=self.first[some], second=self.second[some])
 
     def differences(self, theta: Floats) -> Floats:
         """Return φ of each pair (Campelo & Wanner 2019, eqs. 15, 23 and 31; ratio is ours)."""

@@ -12,6 +12,7 @@ In reading order:
 * `changes`: what happens when a results file meets another plan, and what then must stay as it is
 * `stopping`: decisions over instances, taken again when a study continues
 * `detect`: the study rule that finds its own size; `interim`: the one with interim analyses
+* `families`: algorithms that join a finished study, whose comparisons are a later family
 * `code`: the files behind an algorithm; `code_changes`: what happens when they change
 * `toml`: study.toml, read with the line of whatever does not fit; `starters`: studies to start from
 * `store`: study.db, the only place that speaks SQL

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+from ampler.analysis.families import LaterFamily
 from ampler.analysis.interim import InterimPlan
 from ampler.analysis.results import Results
 from ampler.core.answers import contradiction
@@ -22,14 +23,16 @@ from ampler.sampling.rules import Fixed
 from ampler.study.changes import changed_fields
 from ampler.study.code import FILES_SHOWN, declared_same, file_list, unseen
 from ampler.study.detect import Detect
+from ampler.study.families import family_indexes, smallest_difference
 from ampler.study.interim import Looking
 from ampler.study.record import rule_of, settings_of
-from ampler.study.status import unused_runs
+from ampler.study.status import requested_runs, unused_runs
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store import read_store
 from ampler.study.warnings import Growth, fairness_notes, growth_of, growth_warning
 
 CASES_SHOWN = 3
+FEWEST = 2  # finished instances of a family that can be analysed
 MEASURED_OTHERWISE = ("difference", "better", "margin", "floor", "shift", "se", "effect", "start", "budget")
 
 
@@ -61,10 +64,11 @@ def evidence_of_study(source: Any) -> Results:
 def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
     """Return what a results file says of how its runs were made; None when it holds no plan yet."""
     with read_store(path) as store:
-        plans, sessions, decisions = store.plans(), store.sessions(), store.decisions()
+        plans, sessions = store.plans(), store.sessions()
         if not plans:
             return None
-        begun = store.begun_under()
+        first = family_indexes(plans)[0]
+        plans, decisions, begun = plans[: first + 1], store.decisions(first), store.begun_under()
     environment = dict(sessions[-1].environment) if sessions else {}
     environment.pop("check", None)  # that nothing but a look was had then is nothing of the machine
     return StudyOrigin(
@@ -79,10 +83,33 @@ def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
 
 
 def _of_store(store: Store) -> Results:
-    plans, decisions = store.plans(), store.decisions()
+    plans = store.plans()
     if not plans:
         raise StoreUnusable("the results file holds no plan yet; run the study first")
-    plan = plans[-1]
+    first, *later = family_indexes(plans)
+    results = _of_family(store, plans[: first + 1])
+    families = []
+    for index in later:
+        plan, decisions = plans[index], store.decisions(index)
+        begun = len(store.finished(*digests_in_force(plan, decisions))) >= FEWEST
+        family = LaterFamily(
+            number=plan.study_rule["family"],
+            added=tuple(plan.study_rule["added"]),
+            planned=next(item.created for item in plans if item.study_rule == plan.study_rule),
+            instances=len(plan.instances),
+            needed=plan.needed,
+            power=plan.power,
+            smallest=smallest_difference(plan.study_rule.get("detect"), plan.question),
+            alpha=plan.question.alpha,
+        )
+        families.append((family, _of_family(store, plans[: index + 1]) if begun else None))
+    return replace(results, families=tuple(families))
+
+
+def _of_family(store: Store, plans: Sequence[PlanRecord]) -> Results:
+    """The results of the family that the last of these plans is about."""
+    plan, place = plans[-1], len(plans) - 1
+    added, decisions = tuple(plan.study_rule.get("added", ())), store.decisions(place)
     digests, instances = digests_in_force(plan, decisions), instances_in_force(plan, decisions)
     done, planned = store.finished(*digests), len(instances)
     finished = len(done.keys() & set(instances))
@@ -101,17 +128,17 @@ def _of_store(store: Store) -> Results:
     for instance, values in plan.features.items():
         for name, value in values.items():
             features.setdefault(name, {})[instance] = value
-    notes: list[AnalysisWarning] = [*growth_warning(store, plans)]
+    notes: list[AnalysisWarning] = [] if added else [*growth_warning(store, plans)]
     if plan.part:
         text = f"These are the instances of part {plan.part} only: put the parts together with `ampler merge`."
         notes.append(AnalysisWarning("part", text))
     if finished < planned:
         left_out = f"{planned - finished} of {planned} planned instances are not finished and left out"
         notes.append(AnalysisWarning("unfinished", f"{left_out}: run the study further."))
-    if unused := unused_runs(plan, store.tally(), done):
+    if unused := 0 if added else unused_runs(store.tally(), *requested_runs(store)):
         runs = "1 recorded run is" if unused == 1 else f"{unused} recorded runs are"
         notes.append(AnalysisWarning("unused", f"{runs} outside the plan in force and ignored."))
-    notes += _changed_plan(plans)
+    notes += [] if added else _changed_plan(tuple(plans))
     if plan.study_rule and not has_ended and interim is None:
         text = (
             "Do not report these results: the study is not finished, and its size depends on its results. These are"
@@ -120,7 +147,7 @@ def _of_store(store: Store) -> Results:
         notes.append(AnalysisWarning("course", text))
     notes += (*_contradictions(plan, store), *fairness_notes(plan, store), *_changed_code(plan, store))
     results = Results(
-        _runs(plan, store, digests),
+        _runs(plan, store, digests, place),
         features,
         settings_of(plan),
         tuple(notes),
@@ -139,16 +166,16 @@ def _of_store(store: Store) -> Results:
             and not all(str(label).replace(".", "", 1).isdigit() for label in labels.values())
         },
     )
-    return replace(results, measures=_measured(results, plan, store, digests))
+    return replace(results, added=added, measures=_measured(results, plan, store, digests, place))
 
 
-def _runs(plan: PlanRecord, store: Store, digests: Collection[str], measure: str | None = None) -> Runs:
-    runs = store.runs(*digests, measure=measure)
+def _runs(plan: PlanRecord, store: Store, digests: Collection[str], place: int, measure: str | None = None) -> Runs:
+    runs = store.runs(*digests, measure=measure, plan=place)
     return paired_by_index(runs) if plan.seeds == "shared" else runs
 
 
 def _measured(
-    results: Results, plan: PlanRecord, store: Store, digests: Collection[str]
+    results: Results, plan: PlanRecord, store: Store, digests: Collection[str], place: int
 ) -> tuple[tuple[Measure, Results], ...]:
     """Each measure of a study with its results; empty where the value is the only one."""
     measured = []
@@ -156,7 +183,7 @@ def _measured(
         if item.role == "primary":
             measured.append((item, replace(results, measure=item.name)))
             continue
-        runs = _runs(plan, store, digests, item.name)
+        runs = _runs(plan, store, digests, place, item.name)
         missing = int((results.runs.ok & ~runs.ok).sum())
         if item.role == "descriptive":
             if len(set(runs.algorithm[runs.ok].tolist())) < len(runs.algorithms):

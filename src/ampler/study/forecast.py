@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ampler.core.arrays import Samples
-from ampler.core.plan import EndStudy, Plan, Sample
+from ampler.core.plan import EndStudy, Plan, Sample, StudyDecision
 from ampler.sampling.rules import Accuracy, Fixed, default_budget
 from ampler.study.stopping import decided, instance_rule
 
@@ -84,7 +84,7 @@ def summed(
         most = None if further is None else least + further * slowest
     least_runs = missing.total()
     most_runs = None if further is None else least_runs + further
-    decides = plan.study_rule is not None
+    decides = plan.study_rule is not None and not _is_last(decided(plan, ()))
     return Forecast(len(shares), workers, least_runs, most_runs, least, most, decides, recorded)
 
 
@@ -92,12 +92,16 @@ def instance_budget(plan: Plan) -> int | None:
     """Return how many runs an instance may take; 0 when its first runs are all, None when nobody knows."""
     first, rule = decided(plan, ()), plan.rule
     if isinstance(first, EndStudy) or first.runs is not None:
-        return None  # a decision over instances says what follows
+        return 0 if _is_last(first) else None  # a decision over instances says what follows
     if isinstance(rule, Fixed) or all(algorithm.deterministic for algorithm in plan.algorithms):
         return 0
     if isinstance(rule, Accuracy):
         return default_budget(len(plan.algorithms)) if rule.budget is None else rule.budget
     return None
+
+
+def _is_last(decision: StudyDecision) -> bool:
+    return isinstance(decision, EndStudy) or decision.last
 
 
 def first_runs(plan: Plan) -> Mapping[str, int]:

@@ -449,8 +449,11 @@ def _check_rule(
 
 
 def design_of(plan: Plan) -> Design | None:
-    """Return the design that a plan amounts to, with the power it reaches; None where none is known."""
-    if plan.power is None:
+    """Return the design that a plan amounts to, with the power it reaches; None where none is known.
+
+    That of a later family, which compares some pairs only, is in its decision.
+    """
+    if plan.power is None or hasattr(plan.study_rule, "added"):
         return None
     return _designed(achieved_power, plan.question, len(plan.algorithms), instances=len(plan.instances))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from ampler.core.failures import value_of
 from ampler.core.plan import DecisionRecord, EndStudy, PlanRecord
 from ampler.core.runs import Finished, Observation, Progress, Tally
 from ampler.study.failure_patterns import CommonFailure, commonest, reason_of
+from ampler.study.families import family_indexes
 from ampler.study.record import rule_of
 from ampler.study.stopping import digests_in_force, instances_in_force
 from ampler.study.store.store import SqliteStore
@@ -22,11 +23,28 @@ from ampler.study.warnings import fairness_notes, growth_warning
 
 
 def status_of(store: Store) -> StudyStatus:
-    """Return the progress of a study under its last plan."""
-    plan, decisions = planned_last(store), store.decisions()
-    status = counted_status(plan, store.tally(), decisions, store.finished(*digests_in_force(plan, decisions)))
-    notes = tuple(note.sentence for note in (*growth_warning(store, store.plans()), *fairness_notes(plan, store)))
+    """Return the progress of a study under its last plan; the decisions are those of all its families."""
+    plan, plans = planned_last(store), store.plans()
+    first, *later = family_indexes(plans)
+    status = _counted(store, plan)
+    notes = tuple(note.sentence for note in (*growth_warning(store, plans[: first + 1]), *fairness_notes(plan, store)))
+    if later:
+        taken = tuple(item for index in (first, *later) for item in _taken(plans[index], store.decisions(index)))
+        status = replace(status, decisions=taken)
     return replace(status, sessions=len(store.sessions()), failure=commonest(store.failures()), notes=notes)
+
+
+def _counted(store: Store, plan: PlanRecord) -> StudyStatus:
+    decisions, tally = store.decisions(), store.tally()
+    status = counted_status(plan, tally, decisions, store.finished(*digests_in_force(plan, decisions)))
+    return replace(status, unused=unused_runs(tally, *requested_runs(store)))
+
+
+def requested_runs(store: Store) -> Iterator[tuple[PlanRecord, Mapping[str, Finished]]]:
+    """Yield the plan of each family with its finished instances, which say how many runs were requested."""
+    plans = store.plans()
+    for index in family_indexes(plans):
+        yield plans[index], store.finished(*digests_in_force(plans[index], store.decisions(index)))
 
 
 def planned_last(store: Store) -> PlanRecord:
@@ -57,12 +75,8 @@ def counted_status(
         sessions=0,
         untouched=len(plan.untouched) + len(plan.instances) - len(instances),
         part=plan.part,
-        unused=unused_runs(plan, tally, finished),
-        decisions=tuple(  # of a study whose values decide; that all instances are run is no news
-            TakenDecision(record.taken, record.decision.reason, record.decision.notes, record.decision.details)
-            for record in decisions
-            if plan.study_rule
-        ),
+        unused=unused_runs(tally, (plan, finished)),
+        decisions=_taken(plan, decisions),
         instances=tuple(
             InstanceStatus(name, "finished", done.reason, done.error, runs, failures[name])
             if (done := finished.get(name)) is not None
@@ -71,6 +85,15 @@ def counted_status(
             )
             for name, runs in instances.items()
         ),
+    )
+
+
+def _taken(plan: PlanRecord, decisions: Sequence[DecisionRecord]) -> tuple[TakenDecision, ...]:
+    """The decisions of a study whose values decide; that all instances are run is no news."""
+    return tuple(
+        TakenDecision(record.taken, record.decision.reason, record.decision.notes, record.decision.details)
+        for record in decisions
+        if plan.study_rule
     )
 
 
@@ -121,15 +144,17 @@ class StudyStatus:
         return sum(instance.state == "finished" for instance in self.instances)
 
 
-def unused_runs(plan: PlanRecord, tally: Iterable[Tally], finished: Mapping[str, Finished]) -> int:
-    """Count the recorded runs that a plan does not ask for; on instances under way that is not known yet."""
-
-    instances, algorithms = set(plan.instances), set(plan.algorithms)
+def unused_runs(tally: Iterable[Tally], *families: tuple[PlanRecord, Mapping[str, Finished]]) -> int:
+    """Count the recorded runs that no plan of a family asks for; on instances under way that is not known yet."""
+    named = [(set(plan.instances), set(plan.algorithms), finished) for plan, finished in families]
 
     def requested(cell: Tally) -> int:
-        if cell.instance not in instances or cell.algorithm not in algorithms:
-            return 0
-        return finished[cell.instance].counts.get(cell.algorithm, 0) if cell.instance in finished else cell.runs
+        asked = [
+            finished[cell.instance].counts.get(cell.algorithm, 0) if cell.instance in finished else cell.runs
+            for instances, algorithms, finished in named
+            if cell.instance in instances and cell.algorithm in algorithms
+        ]
+        return max(asked, default=0)
 
     return sum(max(0, cell.runs - requested(cell)) for cell in tally)
 
@@ -172,7 +197,7 @@ def snapshot_of(store: SqliteStore) -> StudySnapshot:
     """Return what a results file shows now; the study may be running."""
     plan, decisions = planned_last(store), store.decisions()
     done, tally = store.finished(*digests_in_force(plan, decisions)), store.tally()
-    status = replace(counted_status(plan, tally, decisions, done), sessions=len(store.sessions()))
+    status = replace(_counted(store, plan), sessions=len(store.sessions()))
     times: dict[str, tuple[int, float]] = {}
     for cell in tally:
         runs, seconds = times.get(cell.algorithm, (0, 0.0))

@@ -11,6 +11,7 @@ from ampler.design.text import noise_sentence
 from ampler.sampling.rules import Accuracy
 from ampler.study.changes import TESTED
 from ampler.study.detect import Detect
+from ampler.study.families import AddedAlgorithms
 from ampler.study.plan import design_of
 from ampler.study.stopping import decided
 
@@ -21,15 +22,20 @@ if TYPE_CHECKING:
 
 SHORT_HEAD = 10  # characters of an algorithm's name over a column of counts
 PARTS_SHOWN = 10  # of those that are missing
+LATER = (
+    "List all algorithms now. After this decision none can join its tests; when the study is finished, further"
+    " algorithms can be added as a later family with its own error rate."
+)
 STATES = {"accuracy reached": "target SE reached", "budget spent": "budget reached", "runs done": "complete"}
 
 
 def planned(plan: Plan) -> str:
     """Describe what a plan compares and on how many instances, without a full stop."""
     against = f"all vs {plan.question.reference}" if plan.question.reference else "all pairs"
-    power = "" if plan.power is None else f", power {plan.power:.2f} at effect {plan.question.effect:g}"
+    known = plan.power is not None and plan.question.effect is not None
+    power = f", power {plan.power:.2f} at effect {plan.question.effect:g}" if known else ""
     further = f" of {len(plan.instances) + len(plan.untouched)}" if plan.untouched else ""
-    most = "up to " if plan.study_rule is not None else ""
+    most = "" if plan.study_rule is None or isinstance(plan.study_rule, AddedAlgorithms) else "up to "
     where = f"{most}{len(plan.instances)}{further} instances"
     where = where if len(plan.instances) > 1 or plan.untouched else f"one instance, {plan.instances[0].name}"
     return f"{len(plan.algorithms)} algorithms, {against}, {plan.question.difference} differences, on {where}{power}"
@@ -60,7 +66,7 @@ def first_decision(plan: Plan) -> str:
         return ""
     first = decided(plan, ())
     values_decide = type(plan.study_rule).__name__ in TESTED
-    fixed = ["List all algorithms now; none can be added after this decision."] if values_decide else []
+    fixed = [LATER] if values_decide else []
     return " ".join([first.reason, *map(noted, first.notes), *fixed])
 
 

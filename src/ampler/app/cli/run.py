@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,7 @@ def check(
     from ampler.running.check import Check, inspect_plan, refuse_what_does_not_run
     from ampler.running.driver import still_to_make
     from ampler.running.engines import cores
+    from ampler.study.families import with_later_family
     from ampler.study.forecast import relative_costs
     from ampler.study.store import open_store, recorded_better
     from ampler.study.toml import read_study_file
@@ -77,6 +79,7 @@ def check(
             note("Interrupted. First runs that have ended are recorded.")
             raise typer.Exit(INTERRUPTED) from None
         opened.make_sure()
+        file = replace(file, plan=with_later_family(file.plan, opened))
         forecast = still_to_make(file.plan, opened, inspection.seconds, workers=workers or file.workers or cores())
     result = Check(file.plan, inspection, forecast)
     if json:

@@ -156,6 +156,7 @@ def _findings(view: View) -> dict[str, Any]:
         "comparisons": tables.comparisons_table(analysis),
         "solvers": tables.solvers_table(analysis),
         "measures": list(tables.measures_tables(analysis)),
+        "later": list(tables.family_tables(analysis)),
         "algorithms": tables.algorithms_table(analysis),
         "accuracy": tables.accuracy_table(analysis),
     }

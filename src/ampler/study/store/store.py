@@ -43,6 +43,8 @@ MADE_WITH_NAMED = "INSERT OR IGNORE INTO made_with SELECT ?, id, ? FROM algorith
 SUPERSEDED = """SELECT session.id, code.algorithm FROM code JOIN session LEFT JOIN made_with
     ON made_with.session = session.id AND made_with.algorithm = code.algorithm
     WHERE code.counts = 0 AND code.digest = coalesce(made_with.digest, '')"""
+# what an instance was finished with in other families, without the algorithm, stays
+REOPEN = "DELETE FROM finished WHERE instance = ? AND ? IN (SELECT key FROM json_each(counts))"
 DECIDE = "INSERT INTO decision (plan, number, decision, digest, taken, session) VALUES (?, ?, ?, ?, ?, ?)"
 
 # A run as a row of numbers; infinity stands for no value, as no value is infinite.
@@ -196,8 +198,8 @@ class SqliteStore:
                     f"a run must not be recorded twice in {self.path.name}; a run tried again is a further attempt"
                     f" ({problem})"
                 ) from None
-            reopened = {(self._instances[run.key.instance],) for run in runs if run.attempt}
-            connection.executemany("DELETE FROM finished WHERE instance = ?", reopened)
+            reopened = {(self._instances[run.key.instance], run.key.algorithm) for run in runs if run.attempt}
+            connection.executemany(REOPEN, reopened)
             connection.executemany(f"INSERT OR REPLACE{FINISH}", map(self._finished_row, finished))
             self._write_mark(connection, session)
 
@@ -264,11 +266,12 @@ class SqliteStore:
         which = f"{self._counting()}{' AND value IS NULL' if failed else ''}"
         return list(self._observed(run_rows.latest_runs(which), most))
 
-    def runs(self, *decisions: str, measure: str | None = None) -> Runs:
+    def runs(self, *decisions: str, measure: str | None = None, plan: int = -1) -> Runs:
         """Return the runs as columns; with `decisions`, those asked for on the instances that are done under them.
 
         A `measure` stands in the place of the value; runs without it have failed.
-        Instances and algorithms are named in the order of the last plan; with `decisions` the others are left out.
+        Instances and algorithms are named in the order of a plan, the last one by default; with `decisions` the others
+        are left out.
         """
         code = "CASE status " + " ".join(f"WHEN '{status}' THEN {n}" for n, status in enumerate(STATUSES)) + " END"
         number = f"CASE typeof(value) WHEN 'real' THEN value WHEN 'null' THEN {NO_VALUE} END"
@@ -283,21 +286,22 @@ class SqliteStore:
             f'SELECT instance, algorithm, "index", {number}, {code}, {kind}, max(attempt) FROM run'
             f' WHERE {self._counting()} GROUP BY instance, algorithm, "index"'
         )
-        plan = self.plans()[-1:]
+        plans = self.plans()
+        names = (plans[plan].instances, plans[plan].algorithms) if plans else ((), ())
         with access.surprises_as_damage(self.path, "its runs"):
             table = np.fromiter(self._rows(query), dtype=RUN_ROW)
             check_table(table, len(self._instances), len(self._algorithms))
             if decisions:  # how many runs were requested, by the numbers of instance and algorithm
                 requested = np.zeros((len(self._instances) + 1, len(self._algorithms) + 1), np.intp)
                 finished = self.finished(*decisions)
-                for name in (name for one in plan for name in one.instances if name in finished):
+                for name in (name for name in names[0] if name in finished):
                     for program, most in finished[name].counts.items():
                         requested[self._instances[name], self._algorithms[program]] = most
                 table = table[table["index"] < requested[table["instance"], table["algorithm"]]]
         value = np.where(np.isinf(table["value"]), np.nan, table["value"])
         with access.surprises_as_damage(self.path, "the names of its plan"):
-            instances, instance = _in_order(plan[0].instances if plan else (), self._instances, table["instance"])
-            algorithms, algorithm = _in_order(plan[0].algorithms if plan else (), self._algorithms, table["algorithm"])
+            instances, instance = _in_order(names[0], self._instances, table["instance"])
+            algorithms, algorithm = _in_order(names[1], self._algorithms, table["algorithm"])
         status = table["status"].copy()
         return Runs(instances, algorithms, instance, algorithm, value, status, kind=table["kind"].copy())
 
@@ -308,10 +312,10 @@ class SqliteStore:
             connection.execute(DECIDE, (self._plan, *_decision_row(record), session))
             self._write_mark(connection, session)
 
-    def decisions(self) -> tuple[DecisionRecord, ...]:
-        """Return the decisions over instances that hold under the last plan, in their order."""
-        last = len(self._plan_indexes()) - 1
-        return holding(item.decision for item in self.all_decisions() if item.plan == last)
+    def decisions(self, plan: int = -1) -> tuple[DecisionRecord, ...]:
+        """Return the decisions over instances that hold under a plan, the last one by default, in their order."""
+        index = range(len(self._plan_indexes()))[plan] if self._plan_indexes() else 0
+        return holding(item.decision for item in self.all_decisions() if item.plan == index)
 
     def mark(self, progress: Progress) -> None:
         """Note the progress of the study; it is written together with what is recorded next."""
